@@ -70,9 +70,10 @@ def equals(left, value="a"):
     return apply("=", left, {"kind": "value", "value": value})
 
 
-SECRET = select("secret", private=private(designs.negative(ABC)))
+SECRET = select("secret", label=text("Secret?"), private=private(designs.negative(ABC)))
 PLAIN = number("plain")
 TWO = private(designs.two_coins())
+TWO3 = private(designs.negative(ABC))
 GRID = {"kind": "grid", "name": "grid", "label": text(), "rows": [choice("r")], "choices": [choice("a"), choice("b")]}
 LEVELS = designs.negative_levels(("a", "b", "c", "d"))
 FALLING = designs.levels({"2": LEVELS.channel(2), "1": LEVELS.channel(1)})
@@ -359,7 +360,8 @@ def _of(rule, items):
         [{**select(), "kind": "select_multiple", "private": TWO}],
         [number(bins=bins(1, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
         [select(choices=NONE, private=private(designs.k_ary(ABC, epsilon=1)))],
-        [beside(), beside("other", innocuous="Was your mother born in spring?")],
+        [beside(), beside("other", innocuous="Was your mother born in spring?", label=text("Another?"))],
+        [group(select(private=TWO3, label=text("One?")), select("r", private=TWO3, label=text("Two?")))],
         [beside(design=designs.unrelated_question(p="1/3", **RANGED))],
         [select(names=("yes", "no"), private=TWO | {"modes": ["device", "hand"]})],
         [select(private=private(designs.two_option(ABC)) | {"modes": ["hand"]})],
@@ -520,3 +522,35 @@ def test_values_of_another_shape_are_told_in_words_of_json(change, told):
     found = [each.message for each in of_form(sample().form() | change).errors]
     assert any(told in each for each in found), found
     assert not any("valid dictionary" in each or "instance of" in each for each in found)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        select("again", label=text("SECRET ?"), private=TWO3),
+        select("again", label=text("Tell us"), hint=text("Secret?"), private=TWO3),
+        select(
+            "again", label=text("Tell us"), private=TWO3, choices=[choice("a", "Secret?"), choice("b"), choice("c")]
+        ),
+    ],
+)
+def test_words_that_would_be_drawn_for_twice_are_an_error(second):
+    (problem,) = [each for each in found([SECRET, second]) if each.rule == "apart"]
+    assert (problem.severity, problem.path) == ("error", "items[1]")
+    assert "'secret' has the same words" in problem.message
+
+
+def test_a_heading_that_was_asked_before_is_an_error():
+    items = [SECRET, group(select("again", label=text("Tell us"), private=TWO3), label=text("Secret?"))]
+    assert [each.rule for each in found(items)] == []  # a heading alone asks nothing
+    items = [group(SECRET | {"name": "a", "label": text("Tell us")}, label=text("Secret?")), SECRET]
+    assert [each.path for each in found(items)] == ["items[1]"]
+
+
+def test_equal_choices_of_a_private_question_are_an_error():
+    five = [choice(f"c{place}", "I smoke" + "!" * place) for place in range(5)]
+    asked = {**select(choices=five), "kind": "select_multiple"}
+    assert found([asked]) == ()
+    told = found([asked | {"private": TWO}])
+    assert [each.path for each in told] == [f"items[0].choices[{place}].label.en" for place in range(1, 5)]
+    assert "'c1' reads as 'c0'" in told[0].message

@@ -60,6 +60,27 @@ def under_other_names_in_other_letters(asked):
         question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b\u3164")}
 
 
+def moved(asked, place):
+    """Ask in another survey, with the words at another place of the same screens."""
+    under_another_name(asked)
+    group = asked["items"][0]
+    for number, question in enumerate(questions(asked).values()):
+        words, question["label"] = question["label"], {"en": f"Question {number}"}
+        if place == "hint":
+            question["hint"] = words
+        else:
+            shown = {"kind": "group", "name": f"group_{number}", "label": words, "items": [question]}
+            group["items"][number] = shown
+
+
+def in_hints(asked):
+    moved(asked, "hint")
+
+
+def in_headings(asked):
+    moved(asked, "heading")
+
+
 def reordered(asked):
     party = questions(asked)["party"]
     party["choices"].reverse()
@@ -140,6 +161,8 @@ ALL = set(ANSWERS) & {"income", "smoking", "taxes", "partners", "drugs", "rent",
     [
         (under_another_name, ALL),
         (under_other_names_in_other_letters, ALL),
+        (in_hints, ALL),
+        (in_headings, ALL),
         (reordered, {"party"}),
         (weighted_otherwise, {"smoking"}),
         (with_a_level_less, {"income"}),
@@ -207,6 +230,30 @@ def test_of_one_question_under_two_names_the_second_is_refused(respond, liar):
     respondent = respond("private", on=liar).start().to_review({})
     assert list(respondent.noticed) == ["income_2"]
     assert REFUSED in respondent.noticed["income_2"]
+
+
+def test_words_in_a_hint_of_the_same_survey_ask_again(respond, liar):
+    def twice(asked):
+        items = asked["items"][0]["items"]
+        items.append(json.loads(json.dumps(items[0])) | {"name": "income_2", "label": {"en": "And?"}})
+        items[-1]["hint"] = items[0]["label"]
+
+    tell(liar, twice)
+    respondent = respond("private", on=liar).start().to_review({})
+    assert list(respondent.noticed) == ["income_2"]
+    assert REFUSED in respondent.noticed["income_2"]
+
+
+def test_equal_choices_are_not_shown_at_all(respond, liar):
+    def equal(asked):
+        drugs = questions(asked)["drugs"]
+        assert drugs["kind"] == "select_multiple"
+        for choice in drugs["choices"]:
+            choice["label"] = {"en": "I take drugs"}
+
+    tell(liar, equal)
+    page = respond("private", on=liar).open().page
+    page.get_by_text("This page refuses to ask this survey.").wait_for()
 
 
 def test_after_the_receipt_is_deleted_another_survey_is_told_nothing(respond, liar):

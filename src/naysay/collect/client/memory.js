@@ -37,7 +37,7 @@ export class Memory {
     memory.#item = survey.preview ? `naysay:${hash}` : "naysay";
     memory.#own = `/${survey.questionnaire.name}`;
     memory.#questions = questions;
-    memory.#marks = await marks(questions);
+    memory.#marks = await marks(survey.questionnaire.items);
     memory.#sealer = await Sealer.of(key, address);
     memory.lasting = writable(memory.#item);
     await memory.#change(() => memory.#clear.box); // sealed anew, so that no number is sent twice
@@ -183,12 +183,14 @@ export class Memory {
     return (this.#state.surveys[this.#own] ??= {});
   }
 
-  /** The mark that a question has, by its name or by its words in any language; null where no one mark fits it. */
+  /** The mark that a question has, by its name or by words of its screen in any language; null where no one mark fits. */
   #mark({ name }) {
-    const { texts, design, twin } = this.#marks.get(name);
+    const { texts, above, lines, design, twin } = this.#marks.get(name);
     const own = this.#own + "/" + name;
     const known = Object.entries(this.#clear.questions);
-    const alike = known.filter(([key, mark]) => key === own || mark.texts.some((text) => texts.includes(text)));
+    let alike = known.filter(([key, mark]) => key === own || alikeIn(texts, lines, mark));
+    // questions of one survey may stand under one heading; under the same one in another survey they ask again
+    if (!alike.length) alike = known.filter(([, mark]) => mark.survey !== this.#own && alikeIn(above, [], mark));
     if (twin || alike.length > 1 || (alike.length && alike[0][1].design !== design)) return null;
     return alike[0]?.[0] ?? own;
   }
@@ -207,11 +209,11 @@ export class Memory {
     for (const question of this.#questions) {
       const key = this.#entry(question);
       if (key === null || key in this.#state.sent) continue;
-      const { texts, design, innocuous } = this.#marks.get(question.name);
+      const { texts, above, lines, design, innocuous } = this.#marks.get(question.name);
       const before = this.#clear.questions[key];
       const both = (field, own) => [...new Set([...(before?.[field] ?? []), ...own])];
       const beside = both("innocuous", this.spent(question) ? [] : innocuous);
-      this.#clear.questions[key] = { survey: this.#own, design, texts: both("texts", texts), ...(beside.length && { innocuous: beside }) };
+      this.#clear.questions[key] = { survey: this.#own, design, texts: both("texts", [...texts, ...above]), lines: both("lines", lines), ...(beside.length && { innocuous: beside }) };
       if (key in this.#state.tables) continue;
       this.#state.tables[key] = prepared(question);
       if (before) this.#renewed.add(question.name);
@@ -260,18 +262,28 @@ export class Memory {
 
 const nothing = () => ({ tables: {}, sent: {}, surveys: {} });
 
-/** By which a private question is known again under other names: its words in each language, and what draws it. */
-async function marks(questions) {
-  const [found, seen] = [new Map(), new Set()];
-  for (const { name, kind, label, choices, bins, private: { design, by_hand: byHand, innocuous: beside = {} } } of questions) {
-    const [texts, innocuous] = await Promise.all([label, beside].map((each) => Promise.all(Object.values(each).map((text) => digest(letters(text))))));
+/** By which a private question is known again under other names: whatever is read on its screen, and what draws it. */
+async function marks(items) {
+  const [found, seen] = [new Map(), []];
+  for (const [{ name, kind, label, hint, choices, bins, private: how }, headings] of screens(items)) {
+    if (!how) continue;
+    const { design, by_hand: byHand, innocuous: beside } = how;
+    const [texts, above, lines, innocuous] = await Promise.all([[label, hint], headings, (choices ?? []).map((choice) => choice.label), [beside]].map(digests));
     const names = kind === "select_multiple" ? choices.map((choice) => choice.name) : bins?.map((bin) => [bin.name, bin.below]);
     const drawn = JSON.stringify([kind, names, byHand, design.design], bare);
-    found.set(name, { texts, innocuous, design: await digest(drawn), twin: texts.some((text) => seen.has(text)) });
-    for (const text of texts) seen.add(text);
+    found.set(name, { texts, above, lines, innocuous, design: await digest(drawn), twin: seen.some((mark) => alikeIn(texts, lines, mark)) });
+    seen.push({ texts: [...texts, ...above], lines });
   }
   return found;
 }
+
+/** Every question with the labels and hints of the groups around it. */
+const screens = (items, above = []) => items.flatMap((item) => (item.kind === "group" ? screens(item.items, [...above, item.label, item.hint]) : [[item, above]]));
+
+const digests = (labels) => Promise.all(labels.flatMap((label) => Object.values(label ?? {})).map(letters).filter(Boolean).map(digest));
+
+/** Whether two screens share words. Choices alone do not: "none of these" stands below many questions. */
+const alikeIn = (texts, lines, mark) => texts.some((text) => mark.texts.includes(text) || mark.lines?.includes(text)) || lines.some((line) => mark.texts.includes(line));
 
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 

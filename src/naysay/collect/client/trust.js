@@ -194,8 +194,11 @@ function carried({ innocuous = {}, ...how }, design, kind) {
   must(!named.includes("hand") || (design && wayByHand(design, beside)));
 }
 
-/** An innocuous question protects one answer, and is asked nowhere else: two responses would tell more than one. */
+/** Private choices differ in words: equal ones would be several draws of one answer. An innocuous question protects one
+ *  answer, and is asked nowhere else: two responses would tell more than one. */
 function apart(questions) {
+  for (const { choices, private: how } of questions)
+    if (how && choices) for (const tag of Object.keys(choices[0].label)) distinct(choices.map(({ label }) => letters(label[tag]) || label[tag]));
   const lines = ({ kind, label, rows = [], choices = [] }) => [label, ...[...rows, ...(kind === "select_multiple" ? choices : [])].map((line) => line.label)];
   const seen = new Set(questions.flatMap(lines).flatMap(Object.values).map(letters));
   for (const { private: how } of questions) {

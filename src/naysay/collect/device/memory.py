@@ -20,6 +20,8 @@ from naysay.design.form import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
 from naysay.questionnaire.by_hand import letters
+from naysay.questionnaire.items import Item
+from naysay.questionnaire.rules.walk import Walk
 
 __all__ = ["Mark", "Memory", "marks"]
 
@@ -106,15 +108,22 @@ class Memory:
                     raise DataError(f"{told}, and would be drawn a second time; {way_out}")
                 if design != mark.design:
                     raise DataError(f"{told}, and was drawn by another design; ask it as it was, {way_out}")
-            rows = [(text, self._survey, mark.name, mark.design) for text in mark.texts]
+            rows = [(text, self._survey, mark.name, mark.design) for text in (*mark.texts, *mark.headings)]
             self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", rows)
 
     def _known(self, mark: Mark) -> list[tuple[str, str]]:
-        """The surveys in which a private question was asked in the same words or by the same name; its designs."""
-        holes = ", ".join("?" * len(mark.texts))
-        asked = f"SELECT survey, design FROM asked WHERE text IN ({holes}) OR (survey = ? AND question = ?)"
+        """The surveys in which a private question was asked in the same words or by the same name; its designs.
+
+        Questions of one survey may stand under one heading; under the same one in another survey they ask again.
+        """
+        texts, headings = (", ".join("?" * len(each)) for each in (mark.texts, mark.headings))
+        asked = (
+            f"SELECT survey, design FROM asked WHERE text IN ({texts}) OR (survey = ? AND question = ?) "
+            f"OR (survey != ? AND text IN ({headings}))"
+        )
+        values = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
         with self._readable():
-            return self._database.execute(asked, (*mark.texts, self._survey, mark.name)).fetchall()
+            return self._database.execute(asked, values).fetchall()
 
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""
@@ -178,13 +187,16 @@ class Mark:
     question : str
         Its name in this survey.
     texts : tuple of str
-        One for each language in which it is asked.
+        Of its label and its hint, in each language in which it is asked.
+    headings : tuple of str
+        The same of the groups in which it stands.
     design : str
         The hash of what draws its answers: categories, integers, levels, bins.
     """
 
     question: str
     texts: tuple[str, ...]
+    headings: tuple[str, ...]
     design: str
 
     @property
@@ -209,17 +221,25 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     """
     found: list[Mark] = []
     seen: dict[str, str] = {}
-    for question in questionnaire.questions:
+    walk = Walk(questionnaire)
+    for entry, question in walk.questions():
         if question.privacy is None:
             continue
-        texts = tuple(_digest(letters(text)) for text in question.label.values())
+        texts = _digests(question)
+        headings = tuple(each for group in walk.around(entry) for each in _digests(group.item))
         twin = next((seen[text] for text in texts if text in seen), None)
         if twin is not None:
             told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
             raise DataError(f"{told}; a private question says in its own label what it asks")
-        seen |= dict.fromkeys(texts, question.name)
-        found.append(Mark(question.name, texts, _design(question)))
+        seen |= dict.fromkeys((*texts, *headings), question.name)
+        found.append(Mark(question.name, texts, headings, _design(question)))
     return found
+
+
+def _digests(item: Item) -> tuple[str, ...]:
+    """Of what is read of an item itself: its label and its hint, in each language."""
+    words = (letters(text) for _, label in item.labels() for text in label.values())
+    return tuple(_digest(text) for text in words if text)
 
 
 def _design(question: Question) -> str:

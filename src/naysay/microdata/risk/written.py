@@ -59,13 +59,13 @@ def share(value: float) -> str:
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """A share in percent, on one line with its sign; a dash where it is undefined.
+    r"""A share in percent, on one line with its sign; a dash where it is undefined.
 
     A share above zero never reads as zero, because "0.00 %" says that there is no risk.
 
     Examples
     --------
-    >>> [percent(value).replace("\\u00a0", " ") for value in (0.25, 0.0, 0.00004)]
+    >>> [percent(value).replace("\u00a0", " ") for value in (0.25, 0.0, 0.00004)]
     ['25.00 %', '0.00 %', '< 0.01 %']
     """
     if math.isnan(value):

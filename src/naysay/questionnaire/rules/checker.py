@@ -16,7 +16,7 @@ Rule = Callable[[Walk], Iterator[Problem]]
 RULES: tuple[Rule, ...] = (
     texts.names, texts.languages, texts.wording, texts.scales, texts.piping,
     logic.conditions, logic.behind_sent, logic.constraints,
-    privacy.designs_fit, privacy.levels, privacy.words, privacy.categories,
+    privacy.designs_fit, privacy.levels, privacy.words, privacy.categories, privacy.apart,
     carried_out.by_hand, carried_out.modes, carried_out.innocuous,
 )  # fmt: skip
 """The rules that are checked; each yields problems with their path."""

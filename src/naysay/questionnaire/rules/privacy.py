@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +12,14 @@ from naysay import _checks, privacy
 from naysay.design import Answerable, Design
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
-from naysay.questionnaire.kinds.base import YES_NO, Private, Question
+from naysay.questionnaire.by_hand import letters
+from naysay.questionnaire.items import Item
+from naysay.questionnaire.kinds.base import YES_NO, Choice, Private, Question
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
 from naysay.questionnaire.rules.walk import Walk
 
-__all__ = ["MOST_ODDS", "categories", "designs_fit", "levels", "offers", "words"]
+__all__ = ["MOST_ODDS", "apart", "categories", "designs_fit", "levels", "offers", "words"]
 
 MOST_ODDS = 20
 """The largest factor by which an answer may change the odds between two categories without a warning.
@@ -114,6 +116,45 @@ def words(walk: Walk) -> Iterator[Problem]:
                 way_out = "write them into private.responses of the JSON"
                 here = f"{path}.private.responses"
                 yield Problem("words", message, "it is in one language only", way_out, "warning", path=here)
+
+
+def apart(walk: Walk) -> Iterator[Problem]:
+    """A private answer is drawn once: no other choice and no other private question may say the same on its screen.
+
+    The page knows a question again by all that is read on its screen, and refuses the second one; see ``memory.js``.
+    """
+    earlier: list[tuple[str, set[str], set[str]]] = []
+    for entry, question in walk.questions():
+        if question.privacy is None:
+            continue
+        yield from _equal_choices(f"{entry.path}.choices", getattr(question, "choices", ()))
+        headings = {text for group in walk.around(entry) for text in _words(group.item)}
+        texts = set(_words(question))
+        lines = {letters(text) for choice in getattr(question, "choices", ()) for text in choice.label.values()} - {""}
+        for name, read, choices in earlier:
+            if texts & (read | choices) or lines & read:
+                message = f"a private question must say in its own words what it asks; {name!r} has the same words"
+                reason = "their answers would be two draws for one question, so the page refuses the second"
+                way_out = "leave one out, or write words that both share into a note before them"
+                yield Problem("apart", message, reason, way_out, path=entry.path)
+                break
+        earlier.append((question.name, texts | headings, lines))
+
+
+def _equal_choices(path: str, choices: Sequence[Choice]) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], str] = {}
+    for place, choice in enumerate(choices):
+        for tag, text in choice.label.items():
+            twin = seen.setdefault((tag, letters(text) or text), choice.name)
+            if twin != choice.name:
+                message = f"the choices of a private question must differ in words; {choice.name!r} reads as {twin!r}"
+                reason = "the answer to one of them would be drawn twice"
+                yield Problem("apart", message, reason, "leave one out", path=f"{path}[{place}].label.{tag}")
+
+
+def _words(item: Item) -> Iterator[str]:
+    """What is read of an item itself: the letters of its label and its hint, in each language."""
+    return filter(None, (letters(text) for _, label in item.labels() for text in label.values()))
 
 
 def _told(design: Design, called: str, path: str) -> Iterator[Problem]:

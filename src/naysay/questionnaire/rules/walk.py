@@ -91,6 +91,10 @@ class Walk:
         """Every question with its place; notes and groups are left out."""
         return ((entry, entry.item) for entry in self.entries if isinstance(entry.item, Question))
 
+    def around(self, entry: Entry) -> Iterator[Entry]:
+        """The groups in which an item stands, the outermost first."""
+        return (group for group in self.entries if group.order < entry.order <= group.last)
+
     def wordings(self) -> Iterator[tuple[Shown, str, str]]:
         """Every text in every language, with its path there and its words."""
         return ((told, f"{told.path}.{tag}", words) for told in self.texts for tag, words in told.label.items())
