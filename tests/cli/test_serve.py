@@ -390,3 +390,43 @@ def test_webhooks_are_checked_before_anything_is_served(naysay, asked, served, m
     )
     monkeypatch.setenv("NAYSAY_WEBHOOK_SECRET", "a secret of some length")
     assert naysay("serve", asked, "--webhook", "https://example.org/", "--port", 0).code == 0
+
+
+@pytest.fixture
+def unprotected(tmp_path):
+    """A questionnaire about drugs without a private question, with one thing that the checker warns of."""
+    label = {"en": "Do you take <b>drugs</b>?"}
+    item = {"kind": "select_one", "name": "drugs", "label": label}
+    item["choices"] = [{"name": name, "label": {"en": name}} for name in ("yes", "no")]
+    form = {"naysay": "questionnaire", "version": 1, "name": "drugs", "title": {"en": "Drugs"}, "languages": ["en"]}
+    (tmp_path / "drugs.json").write_text(json.dumps({**form, "items": [item]}))
+    return "drugs.json"
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", 0), ("survey", "open")])
+def test_a_survey_without_a_private_question_is_not_opened_unless_somebody_agrees(
+    naysay, unprotected, served, command, monkeypatch
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    code, _, err = naysay(*command, unprotected)
+    assert code == 2
+    assert "drugs: no question is private; every answer is sent as it is" in err
+    assert "'drugs' was not opened" in err
+    assert "warning: " in err
+    assert "'<b>'" in err
+    assert not served
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    code, _, err = naysay(*command, unprotected)
+    assert (code, "no question is private" in err) == (0, True)
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", 0), ("survey", "open")])
+def test_scripts_open_it_with_yes_and_nobody_is_asked_again(naysay, unprotected, served, command):
+    code, _, err = naysay(*command, unprotected, "--yes")
+    assert (code, "no question is private" in err) == (0, True)
+    assert naysay(*command, unprotected)[0] == 0
+
+
+def test_what_is_sent_as_it_is_stands_beside_private_questions(naysay, asked, served):
+    _, _, err = naysay("survey", "open", asked)
+    assert "sample: sent as they are: age, area, " in err

@@ -348,3 +348,42 @@ def test_any_json_is_a_questionnaire_or_problems(elements, survey):
     draft = read_surveyjs({**survey, "pages": [{"elements": elements}]}, name="any")
     found = of_form(draft.form)
     assert found.questionnaire is not None or found.errors or draft.problems
+
+
+@pytest.mark.parametrize(
+    ("of_question", "of_survey"),
+    [
+        ({"design": "warner(p=0.7)"}, {}),
+        ({"private": True}, {}),
+        ({"Naysay": "warner(p=0.7)"}, {}),
+        ({"nasay": "warner(p=0.7)"}, {}),
+        ({"method": "negative"}, {}),
+        ({"custom": {"naysay": "design", "version": 1}}, {}),
+        ({"customProperties": [{"privacy": "warner(p=0.7)"}]}, {}),
+        ({"choices": [{"value": "yes", "naysay": "warner(p=0.7)"}, "no"]}, {}),
+        ({}, {"naysayDesign": "warner(p=0.7)"}),
+        ({}, {"options": {"q": "k_ary(epsilon=1)"}}),
+    ],
+)
+def test_privacy_that_nobody_reads_is_an_error_that_names_its_place(tmp_path, of_question, of_survey):
+    asked = {"type": "radiogroup", "name": "smokes", "title": "Do you smoke?", "choices": ["yes", "no"]} | of_question
+    file = tmp_path / "smoking.json"
+    file.write_text(json.dumps({"title": "Smoking", "elements": [asked], **of_survey}))
+    told = [each for each in examine(file).errors if each.reason.startswith("answers that were to be private")]
+    assert len(told) == 1
+    assert told[0].place.path.startswith("elements[0]." if of_question else tuple(of_survey))
+
+
+def test_words_of_an_ordinary_survey_are_not_taken_for_designs(tmp_path):
+    asked = {"type": "radiogroup", "name": "test", "title": "negative(s)?", "choices": ["negative", {"value": "x"}]}
+    asked["choices"][1]["text"] = {"default": "negative", "en": "negative"}
+    file = tmp_path / "test.json"
+    file.write_text(json.dumps({"title": "Test", "elements": [asked], "locale": "en"}))
+    assert examine(file).errors == ()
+
+
+def test_a_field_that_is_there_twice_undoes_nothing_in_silence(tmp_path):
+    file = tmp_path / "twice.json"
+    file.write_text('{"elements": [{"type": "boolean", "name": "a", "naysay": "warner(p=0.7)", "naysay": ""}]}')
+    with pytest.raises(DataError, match="'naysay' is there twice"):
+        examine(file)

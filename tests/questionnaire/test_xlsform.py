@@ -640,3 +640,61 @@ def test_a_file_of_answers_is_no_questionnaire_in_one_clear_line(tmp_path, conte
     told = str(refused.value)
     assert told.startswith("'a.csv' is no questionnaire: its first column names no sheet (name the sheets survey,")
     assert "Argument" not in told
+
+
+DESIGN = "warner(p=0.7)"
+UNREAD = "answers that were to be private would be sent as they are"
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        *(
+            (column, DESIGN)
+            for column in ("design", "private", "remarks", "appearance", "parameters", "version", "x::y")
+        ),
+        ("private", "yes"),
+        ("is_private", "1"),
+        ("Naysay Design", DESIGN),
+        ("method", "negative"),
+        ("method", "two coins"),
+        ("method", '{"naysay": "design", "version": 1}'),
+        ("method", "waner( p = .7 )"),
+        ("levels", "1..3, coin"),
+        ("randomised", "k_ary"),
+    ],
+)
+def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, column, cell):
+    found = problems(form, f"select_one yn | a | A | {cell}", header=f"type | name | label::English (en) | {column}")
+    named = [each for each in found if each.reason == UNREAD]
+    assert [each.place.column for each in named] == [column]
+    assert "bind::naysay_design" in named[0].way_out or "did you mean" in named[0].way_out
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("remarks", "negative wording, see above"), ("designer", "Ada"), ("design", ""), ("unit", "number (of people)")],
+)
+def test_columns_that_authors_keep_for_themselves_stay_warnings(form, column, cell):
+    asked = survey(f"select_one yn | a | A | {cell}", header=f"type | name | label::English (en) | {column}")
+    assert form(asked).errors == ()
+
+
+def test_a_design_in_a_column_without_a_name_is_an_error(form, tmp_path):
+    header = "type | name | label::English (en) | "
+    assert UNREAD in [each.reason for each in problems(form, f"select_one yn | a | A | {DESIGN}", header=header)]
+    write_xlsform(sample(), tmp_path / "sample.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "sample.xlsx")
+    wide = book["survey"].max_column + 1
+    book["survey"].cell(3, wide).value = DESIGN
+    book.save(tmp_path / "sample.xlsx")
+    found = [each for each in examine(tmp_path / "sample.xlsx").errors if each.reason == UNREAD]
+    assert [(each.place.sheet, each.place.row) for each in found] == [("survey", 3)]
+
+
+@pytest.mark.parametrize("kind", ["begin_group", "note"])
+@pytest.mark.parametrize("column", ["naysay_design", "naysay_levels", "naysay_mode", "naysay_innocuous"])
+def test_a_design_on_a_group_or_a_note_is_not_lost_in_silence(form, kind, column):
+    rows = [f"{kind} | g | G | {DESIGN}", "select_one yn | a | A | "] + ["end_group | | |"] * (kind == "begin_group")
+    found = problems(form, *rows, header=f"type | name | label::English (en) | {column}")
+    assert [(each.place.row, each.reason) for each in found if each.reason] == [(2, UNREAD)]

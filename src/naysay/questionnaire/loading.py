@@ -157,13 +157,24 @@ def of_form(form: Mapping[str, Any]) -> Examined:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        form = json.loads(content_of(path).decode("utf-8-sig"), parse_constant=_no_number)
+        text = content_of(path).decode("utf-8-sig")
+        form = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path.name!r} must be JSON in UTF-8; {error}") from None
     if not isinstance(form, dict) or not (form.get("naysay") == "questionnaire" or is_surveyjs(form)):
         told = 'an object with "naysay": "questionnaire", or a survey of SurveyJS with its pages'
         raise DataError(f"{path.name!r} must be {told}")
     return form
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose fields differ: of two "private", the last would silently undo the first."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the field {name!r} is there twice in one object; leave one out")
+        found[name] = value
+    return found
 
 
 def _no_number(text: str) -> Any:

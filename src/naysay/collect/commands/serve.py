@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from naysay.collect.commands import opening
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
@@ -82,13 +83,15 @@ class Options:
         bool,
         typer.Option("--webhook-within", help="Let webhooks lead into your own network, and use plain HTTP there."),
     ] = False
+    yes: Annotated[bool, typer.Option("--yes", help=opening.YES)] = False
 
 
 @takes(Options)
 def command(asked: Options) -> None:
     """Serve surveys, and store what respondents send.
 
-    Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop the server with
+    Before a survey without private questions is opened, the server asks; the checker's warnings are printed. Open
+    surveys in the database are served, too. An answer is acknowledged when it is stored. Stop the server with
     Ctrl+C: it first stores what has been sent.
 
     Anyone who has the link can answer any number of times, unless you invite people: see naysay survey invite. The
@@ -114,10 +117,8 @@ def command(asked: Options) -> None:
     from naysay.collect.commands import phone
     from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
-    from naysay.questionnaire import load
 
     shared = Keys(asked.keys)
-    forms = [load(path) for path in asked.questionnaires or ()]
     targets = _targets(asked)
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
@@ -126,6 +127,8 @@ def command(asked: Options) -> None:
         opened(asked.db, asked.data, "make") as store,
     ):  # so that no survey is opened without being served
         heard()
+        opened_before = {each.name for each in store.surveys()}
+        forms = [opening.confirmed(path, yes=asked.yes, known=opened_before) for path in asked.questionnaires or ()]
         app = create_app(forms, store, each=asked.rate, keys=shared, admin=asked.admin)
         names = [each.name for each in store.surveys() if each.closed is None]
         served = app.state.service.catalog.surveys
@@ -183,10 +186,9 @@ def preview(asked: Preview) -> None:
     from naysay.collect import serving
     from naysay.collect.app import create_app
     from naysay.collect.commands import phone
-    from naysay.questionnaire import load
 
     heard()
-    form = load(asked.questionnaire)
+    form = opening.confirmed(asked.questionnaire, yes=True)
     app = create_app([form])
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (

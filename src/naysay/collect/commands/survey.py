@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from naysay._checks import several
-from naysay.collect.commands import ethics, export, invite, keeping, share
+from naysay.collect.commands import ethics, export, invite, keeping, opening, share
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -46,8 +46,12 @@ def open_survey(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a survey of that name that nobody has answered.")
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=opening.YES)] = False,
 ) -> None:
     """Open a survey: from then on it does not change. A server that runs on the database serves it within a second.
+
+    What the checker warns of is printed, and which answers are sent as they are. If no question is private, the command
+    asks before it opens the survey.
 
     \b
     Example:
@@ -55,19 +59,22 @@ def open_survey(
     """
     from naysay.collect.admin import drafts
     from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.questionnaire import of_form
 
     is_file = bool(Path(survey).suffix) and Path(survey).is_file()
     with opened(db, data, "make" if is_file else "change") as store:
         if is_file:
             from naysay.collect import Published
-            from naysay.questionnaire import load
 
-            published = Published.of(load(Path(survey)))
+            published = Published.of(
+                opening.confirmed(Path(survey), yes=yes, known=() if replace else store.standing())
+            )
             store.open(published, replace=replace)
             survey = published.name
         elif replace:
             raise DataError(f"--replace needs the new questionnaire as a file; got {survey!r}")
         elif survey in {each.name for each in drafts.listed(store)}:
+            opening.confirm(of_form(drafts.find(store, survey).questionnaire.form()), survey, yes=yes)
             drafts.publish(store, survey)
         closed = any(each.name == survey and each.closed is not None for each in store.surveys())
         store.reopen(survey)
@@ -191,17 +198,10 @@ def delete(
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
     with opened(db, data, "change") as store:
         replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
-        if not yes and not _confirmed(f"Delete {survey} with {several(replies, 'reply', 'replies')}? "):
+        if not yes and not opening.agreed(f"Delete {survey} with {several(replies, 'reply', 'replies')}? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
         found = store.delete(survey)
         record(store, "deleted", who=COMMAND_LINE, about=survey, detail=several(found.replies, "reply", "replies"))
     output.say(f"{survey} is deleted\n{found}")
     if receipt is not None:
         receipt.write_text(found.to_json() + "\n", encoding="utf-8")
-
-
-def _confirmed(question: str) -> bool:
-    try:
-        return typer.prompt(question, default="n", prompt_suffix="").strip().lower() in ("y", "yes")
-    except typer.Abort:
-        return False

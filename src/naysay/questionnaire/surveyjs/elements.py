@@ -40,11 +40,14 @@ class Source:
         The survey's own language first.
     questions : {name: Asked}
         Every question by its name in SurveyJS.
+    privacy : set of str
+        Where privacy has been read, such as ``pages[0].elements[2].naysay``.
     """
 
     draft: Draft
     languages: tuple[str, ...]
     questions: dict[str, Asked] = field(default_factory=dict)
+    privacy: set[str] = field(default_factory=set)
 
     def problem(
         self, path: str, message: str, way_out: str = "", reason: str = "", severity: Severity = "error"
@@ -184,6 +187,7 @@ class Element:
     def private(self, item: dict[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
         """The privacy that the custom property describes, with bins where a number has them."""
         told = self.get(PRIVACY)
+        self.source.privacy.add(f"{self.path}.{PRIVACY}")
         if told in (None, ""):
             return {}
         whole = isinstance(told, str) or (isinstance(told, dict) and told.get("naysay") == "design")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from naysay.questionnaire.surveyjs.elements import Element
+from naysay.questionnaire.surveyjs.elements import PRIVACY, Element
+from naysay.questionnaire.surveyjs.names import TEXT
+from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_design
 
-__all__ = ["of_element", "of_question", "of_survey"]
+__all__ = ["of_element", "of_question", "of_survey", "privacy"]
 
 _CONDITIONS = "write the condition as visibleIf"
 _ERRORS = {
@@ -111,3 +113,23 @@ def of_question(element: Element, item: Mapping[str, Any]) -> None:
         message = "a question is required or not, and not by a condition; it may be left out"
         element.problem("requiredIf", message, way_out, severity="warning")
     of_element(element)
+
+
+def privacy(survey: Element) -> None:
+    """Name each property that would make answers private and that nobody has read: misspelled, or at a wrong place."""
+    known = _LOOKS | _ERRORS.keys() | _WARNINGS.keys() | {"value"}
+    waiting: list[tuple[str, str, Any]] = [("", "", survey.raw)]
+    while waiting:  # no recursion: a stranger's file may be nested a thousand times
+        path, key, value = waiting.pop()
+        if path in survey.source.privacy or TEXT.search(key) or value in (None, "", False):
+            continue
+        cell = value if isinstance(value, str) else ""
+        if (key not in known and names_privacy(key)) or reads_as_design(cell, alone=key not in known):
+            message = f"privacy is not read here; got {str(value)[:60]!r}"
+            survey.source.problem(
+                path, message, f'write it into the question, as its property "{PRIVACY}"', SENT_PLAINLY
+            )
+        elif isinstance(value, dict):
+            waiting += [(f"{path}.{name}".lstrip("."), str(name), each) for name, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{path}[{place}]", "value", each) for place, each in enumerate(value)]

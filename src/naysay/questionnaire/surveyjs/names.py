@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-__all__ = ["DEFAULT", "coded", "key_of", "languages_of", "named", "unmarked"]
+__all__ = ["DEFAULT", "TEXT", "coded", "key_of", "languages_of", "named", "unmarked"]
 
 DEFAULT = "default"
 """The key under which SurveyJS keeps a text in the survey's own language."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
-_TEXT = re.compile("(title|text|html|description|innocuous|label(True|False)?)$", re.IGNORECASE)
+TEXT = re.compile("(title|text|html|description|innocuous|label(True|False)?)$", re.IGNORECASE)
 """Properties that hold a text, which may be an object with a text for each language."""
 _LONGEST = 60
 
@@ -98,7 +98,7 @@ def languages_of(form: Mapping[str, Any]) -> tuple[str, ...]:
     while waiting:  # no recursion: a stranger's file may be nested a thousand times
         key, each = waiting.pop()
         if isinstance(each, dict):
-            if _TEXT.search(key):
+            if TEXT.search(key):
                 texts = [name for name, text in each.items() if isinstance(text, str)]
                 found += [name for name in texts if name != DEFAULT and _LANGUAGE.fullmatch(name)]
             waiting += reversed(each.items())

@@ -67,6 +67,7 @@ def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
         "items": elements.items(form, "", "items", 0),
     }
     lost.of_survey(survey)
+    lost.privacy(survey)
     return source.draft
 
 

@@ -11,6 +11,7 @@ from naysay.questionnaire.items import KINDS
 from naysay.questionnaire.kinds.base import Label
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
+from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_design
 from naysay.questionnaire.xlsform.sheets import Sheet
 
 __all__ = ["SURVEY", "Columns", "columns_of", "own", "tag_of", "translated"]
@@ -51,6 +52,8 @@ _REFUSED = {
     "audio": "a file that is fetched would tell which question is looked at; write the words in the label",
     "video": "a file that is fetched would tell which question is looked at; write the words in the label",
 }
+_WAY_OUT = "call the column bind::naysay_design, or leave it out"
+_NAMES = ("type", "name", "list_name", "form_id")  # whatever is wrong in them is an error already
 _TAG, _LONGEST_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"), 35
 
 
@@ -134,13 +137,15 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
         if last in _REFUSED:
             _refuse(found, header, _REFUSED[last])
         elif meaning not in _known(name):
-            _unused(found, header, base)
+            _unused(found, sheet, header, base)
         elif translated(meaning):
             _add_language(found, header, meaning, named, default)
         elif meaning in found.plain:
             _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
         else:
             found.plain[meaning] = header
+            _misplaced(found, sheet, header, meaning)
+    _unnamed(found, sheet)
     return found
 
 
@@ -178,17 +183,43 @@ def tag_of(language: str) -> str | None:
     return tag if _TAG.fullmatch(tag) and len(tag) <= _LONGEST_TAG else None
 
 
-def _unused(found: Columns, header: str, base: str) -> None:
+def _unused(found: Columns, sheet: Sheet, header: str, base: str) -> None:
     """A column that is not understood: a warning, unless it was meant to make answers private."""
     hint = _checks.nearest(base, sorted(_known(found.sheet)))
+    cells = [(number, row[header]) for number, row in sheet.rows if header in row]
+    design = next((cell for cell in cells if reads_as_design(cell[1])), None)
     if "naysay" in header.lower():
-        message, reason = f"there is no column {header!r}", "answers that were to be private would be sent as they are"
-        other = next((sheet for sheet in _KNOWN if sheet != found.sheet and base in _known(sheet)), None)
+        message = f"there is no column {header!r}"
+        other = next((name for name in _KNOWN if name != found.sheet and base in _known(name)), None)
         hint = f"write it into the sheet {other}" if other else hint
-        _problem(found, header, message, reason, hint)
+        _problem(found, header, message, SENT_PLAINLY, hint)
+    elif design is not None:
+        message = f"column {header!r} is not used, and its cell {design[1][:60]!r} reads as a design"
+        _problem(found, header, message, SENT_PLAINLY, _WAY_OUT, row=design[0])
+    elif cells and names_privacy(header):
+        message = f"column {header!r} is not used, and is called as if it made answers private"
+        _problem(found, header, message, SENT_PLAINLY, _WAY_OUT, row=cells[0][0])
     else:
         hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
         _problem(found, header, f"column {header!r} is not used", "", hint, "warning")
+
+
+def _misplaced(found: Columns, sheet: Sheet, header: str, meaning: str) -> None:
+    """A design in a column that is used for something else, such as appearance."""
+    if meaning in own() or meaning in _NAMES:
+        return
+    for number, row in sheet.rows:
+        if reads_as_design(row.get(header, ""), alone=False):
+            message = f"column {header!r} holds no designs; got {row[header][:60]!r}"
+            _problem(found, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=number)
+
+
+def _unnamed(found: Columns, sheet: Sheet) -> None:
+    """A design in a column without a header."""
+    for number, text in sheet.unnamed:
+        if reads_as_design(text):
+            message = f"a column without a name is not used, and its cell {text[:60]!r} reads as a design"
+            _problem(found, None, message, SENT_PLAINLY, _WAY_OUT, row=number)
 
 
 def _refuse(found: Columns, header: str, way_out: str) -> None:
@@ -196,7 +227,14 @@ def _refuse(found: Columns, header: str, way_out: str) -> None:
 
 
 def _problem(
-    found: Columns, header: str, message: str, reason: str, way_out: str, severity: Severity = "error"
+    found: Columns,
+    header: str | None,
+    message: str,
+    reason: str,
+    way_out: str,
+    severity: Severity = "error",
+    *,
+    row: int = 1,
 ) -> None:
-    place = Place(found.sheet, 1, header)
+    place = Place(found.sheet, row, header)
     found.problems.append(Problem("columns", message, reason, way_out, severity, place=place))

@@ -190,6 +190,7 @@ class _Nesting:
             self._problem(row, f"groups must be nested {_MOST_NESTED} deep at most", "put some of them side by side")
         if self.open[-1].grid:
             self._problem(row, "a grid must not hold groups", "put the group after the end_group of the grid")
+        row.has_no_privacy("a group or grid cannot be private")
         self.open.append(_Open(row, f"{row.path}.items", row.head(), row.number in self.grids))
 
     def _close(self) -> None:

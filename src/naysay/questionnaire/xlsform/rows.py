@@ -14,6 +14,7 @@ from naysay.questionnaire.items import KINDS
 from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.kinds.choices import SelectOne
 from naysay.questionnaire.problems import Place, Problem, Severity
+from naysay.questionnaire.unread import SENT_PLAINLY
 from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.columns import Columns
 from naysay.questionnaire.xlsform.drafts import Draft, Lists
@@ -63,8 +64,10 @@ _WORDS = (
     "naysay_sink",
 )  # columns with words for the responses; without them the design has its own
 _DESIGN = ("naysay_design", "naysay_levels", "naysay_sink")
-_PRIVACY = (*_DESIGN, "naysay_mode", "naysay_begins_at")
-_BESIDE = (*_PRIVACY[3:], "naysay_innocuous", "naysay_first_label", "naysay_second_label", "naysay_sink_label")
+_BESIDE = (
+    "naysay_mode", "naysay_begins_at", "naysay_innocuous", "naysay_first_label", "naysay_second_label",
+    "naysay_sink_label",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,12 +145,13 @@ class Row:
             self.problem("type", message, severity="warning")
             return None
         if text.lower() == "note":
+            self.has_no_privacy("a note has no answer")
             return {"kind": "note", **self.head()}
         if text.lower() == CHECK:
-            for column in (*_PRIVACY, "naysay_right"):
-                if self.text(column):
-                    way_out = f"leave bind::{column} out, or ask with select_one"
-                    self.problem(column, "a check of understanding in naysay's words has its own answer", way_out)
+            own_answer = "a check of understanding in naysay's words has its own answer"
+            self.has_no_privacy(own_answer, "or ask with select_one")
+            if self.text("naysay_right"):
+                self.problem("naysay_right", own_answer, "leave bind::naysay_right out, or ask with select_one")
             own = check_of(self.languages)
             head = self.head()
             return own | head | {"label": own["label"] | head["label"], "required": self.required()}
@@ -173,6 +177,12 @@ class Row:
         if "parameters" not in self._looked_at and self.text("parameters"):
             self.problem("parameters", f"parameters of {text!r} are not used: leave them out", severity="warning")
         return item | self._private(item)
+
+    def has_no_privacy(self, message: str, way_out: str = "or write it on each question") -> None:
+        """Note each cell that would make an answer private, in a row that has no answer of its own to protect."""
+        for column in (*_DESIGN, *_BESIDE):
+            if self.text(column) or self.label(column):
+                self.problem(column, message, f"leave bind::{column} out, {way_out}", SENT_PLAINLY)
 
     def required(self) -> bool:
         """Whether an answer is needed."""
@@ -214,7 +224,7 @@ class Row:
             if beside is not None:
                 way_out = "write bind::naysay_design, such as crosswise(prevalence=1/4), or leave it out"
                 message = f"bind::{beside} goes with a private question, and this one has no design"
-                self.problem(beside, message, way_out, "its answers would be sent unchanged")
+                self.problem(beside, message, way_out, SENT_PLAINLY)
             return {}
         names = [each["name"] for each in item.get(kind.categories_in, ())]
         if not kind.categories_in:
@@ -271,10 +281,11 @@ class Row:
         return {**head, "kind": "grid", "rows": rows, "required": all(required), "choices": self.choices()}
 
     def _of_grid(self) -> dict[str, Any]:
-        for column in ("relevant", "constraint", *_PRIVACY):
+        for column in ("relevant", "constraint"):
             if self.text(column):
                 way_out = "write it on the group, or ask a question of its own"
                 self.problem(column, f"a row of a grid has no {column} of its own", way_out)
+        self.has_no_privacy("a row of a grid cannot be private", "and ask a question of its own")
         return self._named(_NAMED)
 
 

@@ -41,11 +41,14 @@ class Sheet:
     rows : tuple of (int, {column: text})
         The number of each row that is not empty, counted from the header as 1, and its cells that are not empty.
     merged : Merged
+    unnamed : tuple of (int, text)
+        Cells in columns without a name, each with its row.
     """
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[int, Mapping[str, str]], ...] = ()
     merged: Merged = ()
+    unnamed: tuple[tuple[int, str], ...] = ()
 
 
 def content_of(path: Path) -> bytes:
@@ -105,8 +108,9 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
         _check_text(path.name, content)
-    read, merged = _definition(path.name, content, suffix), _merged(content) if suffix == ".xlsx" else {}
-    return {name: _sheet(path.name, read, name, merged.get(name, ())) for name in ("survey", "choices", "settings")}
+    read, cells = _definition(path.name, content, suffix), _cells(content) if suffix == ".xlsx" else {}
+    names = ("survey", "choices", "settings")
+    return {name: _sheet(path.name, read, name, cells.get(name, _OtherCells())) for name in names}
 
 
 def _check_text(name: str, content: bytes) -> None:
@@ -205,27 +209,38 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
         raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-def _merged(content: bytes) -> dict[str, Merged]:
-    """The merged cells of each sheet; their text stands only in the first cell."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if not any(b"mergeCell" in archive.read(part) for part in archive.namelist()):
-            return {}
+@dataclass(frozen=True)
+class _OtherCells:
+    """What pyxform does not read of a sheet: merged cells, of which only the first holds text, and nameless columns."""
+
+    merged: Merged = ()
+    unnamed: tuple[tuple[int, str], ...] = ()
+
+
+def _cells(content: bytes) -> dict[str, _OtherCells]:
+    """What pyxform does not read, of each sheet of a workbook."""
     from openpyxl import load_workbook
 
-    ranges = {sheet.title: sheet.merged_cells.ranges for sheet in load_workbook(io.BytesIO(content)).worksheets}
-    return {
-        title.strip().lower(): tuple((each.coord, each.min_row, each.max_row) for each in cells)
-        for title, cells in ranges.items()
-    }
+    found = {}
+    for sheet in load_workbook(io.BytesIO(content)).worksheets:
+        merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
+        rows = sheet.iter_rows(values_only=True)
+        headers = next(rows, ())
+        nameless = [at for at, header in enumerate(headers) if not str(header or "").strip()]
+        unnamed = [
+            (number, str(row[at])) for number, row in enumerate(rows, start=2) for at in nameless if row[at] is not None
+        ]
+        found[sheet.title.strip().lower()] = _OtherCells(merged, tuple(unnamed))
+    return found
 
 
-def _sheet(name: str, read: object, sheet: str, merged: Merged) -> Sheet:
+def _sheet(name: str, read: object, sheet: str, other: _OtherCells) -> Sheet:
     header = getattr(read, f"{sheet}_header", None) or []
-    columns = tuple(str(column) for column in (header[0] if header else {}))
+    columns = tuple(str(column) for column in (header[0] if header else {}) if column)
     repeated = {column for column in columns if columns.count(column) > 1}
     if repeated:
         raise DataError(f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.shown(repeated)} twice")
-    rows = []
+    rows, unnamed = [], list(other.unnamed)
     for number, row in enumerate(getattr(read, sheet, None) or [], start=2):
         for column, text in row.items():
             if len(str(text)) > _LONGEST_CELL:
@@ -235,4 +250,5 @@ def _sheet(name: str, read: object, sheet: str, merged: Merged) -> Sheet:
                 )
         filled = {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()}
         rows += [(number, filled)] if filled else []
-    return Sheet(columns, tuple(rows), merged)
+        unnamed += [(number, str(text)) for column, text in row.items() if not column]
+    return Sheet(columns, tuple(rows), other.merged, tuple(unnamed))
