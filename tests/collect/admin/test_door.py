@@ -341,3 +341,24 @@ def test_the_second_factor_is_turned_on_and_off_from_the_page(office, admin, sto
     assert admin.post("/admin/account/factor-off", {"old": PASSWORD, "code": later}).status == 422
     Account(store).stop_second_factor()
     assert Visitor(office).log_in().status == 303
+
+
+def test_whoever_guesses_codes_behind_the_right_password_gets_ten_an_hour_and_is_noted(office, store, monkeypatch):
+    secret = pyotp.random_base32()
+    Account(store).start_second_factor(secret, pyotp.TOTP(secret).now())
+    right = {pyotp.TOTP(secret).at(int(time.time()) + 30 * near) for near in range(-3, 40)}
+    guesses = [code for code in map("{:06d}".format, range(200)) if code not in right]
+    seconds, desk = [0.0], office.app.state.desk
+    for limit in (desk.tries, desk.wrong_codes):
+        limit._clock = lambda: seconds[0]
+        limit._renew()
+    thief = Visitor(office)
+    statuses = []
+    for minute, guess in enumerate(guesses[:55]):
+        seconds[0] = 61.0 * minute
+        statuses.append(thief.log_in(code=guess).status)
+    assert statuses[:10] == [403] * 10
+    assert set(statuses[10:]) == {429}
+    noted = [entry for entry in log.entries(store) if entry.what == "wrong code"]
+    assert len(noted) == 10
+    assert all("the password was right" in entry.detail for entry in noted)

@@ -174,6 +174,23 @@ def test_a_name_that_leads_there_is_refused_when_it_is_used(field, monkeypatch):
     assert telling.targets[0].failures == 1
 
 
+def test_a_webhook_connects_to_the_address_that_was_looked_up_and_never_by_name(field, monkeypatch):
+    """Between a check and a connection by name, the name may come to lead into one's own network."""
+    connected = []
+
+    def found(host, port, **_):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.33.8", port))]
+
+    def connect(address, **_):
+        connected.append(address)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    Webhooks(field, [Target("https://hooks.example.org/")], SECRET).look()
+    assert connected == [("192.0.33.8", 443)]
+
+
 @pytest.mark.parametrize(
     "url", ["http://example.org/", "ftp://example.org", "https://a:b@example.org/", "https://", "x"]
 )

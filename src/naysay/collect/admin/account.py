@@ -11,7 +11,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pyotp
 from argon2 import PasswordHasher
@@ -23,13 +23,16 @@ from naysay.collect.storage.admin_tables import account as table
 from naysay.collect.storage.admin_tables import session
 from naysay.errors import DataError
 
-__all__ = ["Account"]
+__all__ = ["Account", "Wrong"]
 
 SHORTEST, LONGEST = 12, 1_000  # characters of a password
 SETUP = 86_400  # seconds for which the link that sets the first password is good
 _STEP = 30  # seconds for which a code of the second factor is shown
 _SECRET = re.compile("[A-Z2-7]{32}")
 _ARGON2 = PasswordHasher()  # Argon2id; 64 MiB and about 50 ms for a try
+Wrong = Literal["password", "code"]
+"""What was wrong with a try to log in; the code only where the password was right."""
+
 _ONE_AT_A_TIME = threading.Lock()  # so that many tries at once take neither memory nor processors from respondents
 
 
@@ -120,6 +123,19 @@ class Account:
 
         A wrong try takes as long as a right one, also where no password is set. A code is good once.
         """
+        return self.wrong(password, code) is None
+
+    def wrong(self, password: str, code: str | None = None, *, codes_left: bool = True) -> Wrong | None:
+        """What is wrong with a password and a code; None where both are right.
+
+        Parameters
+        ----------
+        password : str
+        code : str, optional
+            Of the second factor.
+        codes_left : bool
+            Whether another code may be tried; without one left, even the right code is refused, and stays unused.
+        """
         kept = self._read("password")
         given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
         with _ONE_AT_A_TIME:
@@ -129,7 +145,9 @@ class Account:
             except VerificationError:
                 right = False
         secret = self._read("totp")
-        return right and (secret is None or self._spend(secret, code or ""))
+        if not right:
+            return "password"
+        return None if secret is None or (codes_left and self._spend(secret, code or "")) else "code"
 
     def start_second_factor(self, secret: str, code: str) -> None:
         """Ask for a code at every login from now on, and log everybody out.

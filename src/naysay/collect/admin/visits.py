@@ -74,6 +74,7 @@ class Desk:
     style: str
     tries: Rates = field(default_factory=lambda: Rates(each=10, all=60))
     alarms: Rates = field(default_factory=lambda: Rates(all=1))
+    wrong_codes: Rates = field(default_factory=lambda: Rates(all=10, window=3_600))
 
     @property
     def account(self) -> Account:
