@@ -149,7 +149,7 @@ def _check_right(visit: Visit, name: str) -> None:
 def _is_right(visit: Visit, name: str = "password") -> bool:
     """Whether the password and the code are right. Tries are few within a minute; the first wrong one is logged.
 
-    A wrong code behind the right password is always logged: somebody else may know the password. Ten may be tried within
+    A wrong code behind the right password is always logged: somebody else may know the password. Ten may be tried in
     an hour, from all addresses together; after them even the right code is refused until the hour is over.
     """
     wait = visit.desk.tries.wait(visit.address)

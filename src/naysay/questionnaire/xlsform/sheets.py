@@ -224,7 +224,7 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
     found = {}
     for sheet in load_workbook(io.BytesIO(content)).worksheets:
         merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
-        rows = sheet.iter_rows(values_only=True)
+        rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)  # one cell far below makes a million rows
         headers = next(rows, ())
         nameless = [at for at, header in enumerate(headers) if not str(header or "").strip()]
         unnamed = [
