@@ -37,6 +37,10 @@ def test_a_formula_that_names_no_column(table):
     refused(table, "said ~ log(X)", match=r"there is no column 'X'.*did you mean 'x'")
 
 
+def test_a_dot_is_answered_in_our_words(table):
+    refused(table, "said ~ .", match=r"a formula cannot hold '\.'; name the columns")
+
+
 def test_a_formula_that_is_none(table):
     refused(table, "said", match="'said' is no formula: write the response, ~, and the columns")
     refused(table, "said ~ __import__('os')", match="a formula cannot call '__import__'")

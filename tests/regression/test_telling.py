@@ -108,3 +108,13 @@ def test_a_square_root_at_zero_has_no_effect_that_could_be_told():
     rng = np.random.default_rng(8)
     table = {"said": rng.choice(["yes", "no"], 500), "x": rng.integers(0, 5, 500)}
     assert np.isnan(regression.regress(designs.direct(("yes", "no")), "said ~ sqrt(x)", table).effects().values).all()
+
+
+def test_names_that_statsmodels_has_give_the_same_numbers_by_name():
+    table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
+    fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
+    assert fit.params["yes", "old"] == pytest.approx(np.log(3.5))
+    assert fit.bse["yes", "old"] == pytest.approx(np.sqrt(1 / 30 + 1 / 70 + 1 / 60 + 1 / 40))
+    assert fit.pvalues.to_numpy() == pytest.approx(fit.p_values)
+    assert fit.conf_int(0.1).loc[("yes", "old")].to_numpy() == pytest.approx(fit.interval(0.9)[1])
+    assert fit.bic - fit.aic == pytest.approx(2 * np.log(200) - 4)

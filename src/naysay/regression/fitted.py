@@ -15,6 +15,7 @@ from naysay.errors import DataError
 from naysay.estimate.information import KINDS
 from naysay.estimate.result import Value
 from naysay.regression.covariance import covariance, nuisance
+from naysay.regression.formulas import formulaic
 from naysay.regression.likelihood import Model
 from naysay.regression.reading import Data
 from naysay.regression.solving import Optimum, Penalty
@@ -156,6 +157,36 @@ class Fitted:
         if self.weighted and kind != "sandwich":
             raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={kind!r}")
         return replace(self, standard_error_name=kind)
+
+    @property
+    def params(self) -> Any:
+        """Coefficients as a pandas Series, by category and term, as in statsmodels."""
+        return self._labeled(self.coefficients)
+
+    @property
+    def bse(self) -> Any:
+        """Standard errors as a pandas Series, by category and term, as in statsmodels."""
+        return self._labeled(self.standard_errors)
+
+    @property
+    def pvalues(self) -> Any:
+        """Two-sided p-values as a pandas Series, by category and term, as in statsmodels."""
+        return self._labeled(self.p_values)
+
+    def conf_int(self, alpha: float = 0.05) -> Any:
+        """Wald intervals of 1 - alpha as a pandas DataFrame, by category and term, as in statsmodels."""
+        return self._labeled(self.interval(1 - alpha))
+
+    def _labeled(self, numbers: Floats) -> Any:
+        """Numbers (P,) or (P, columns), with the names of the coefficients."""
+        pandas = formulaic("pandas")
+        index = pandas.MultiIndex.from_tuples(self.names, names=["category", "term"])
+        return (pandas.Series if numbers.ndim == 1 else pandas.DataFrame)(numbers, index=index)
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, P log n - 2 log L."""
+        return self.optimum.theta.size * float(np.log(self.n)) - 2 * self.log_likelihood
 
     @property
     def aic(self) -> float:

@@ -188,7 +188,7 @@ def _check_tokens(text: str) -> None:
             raise DataError(f"{word!r} holds letters that Python takes for others; rename the column")
         if kind == "name" and word == "1":
             raise DataError("a column that is called 1 would be taken for the constant; rename it")
-        if kind == "name" and word == ".":
+        if word == ".":
             raise DataError("a formula cannot hold '.'; name the columns")
         if kind == "context" and word in "[]":
             raise DataError(f"a formula cannot hold {word!r}; {way}")
