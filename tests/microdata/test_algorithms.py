@@ -38,6 +38,28 @@ def test_all_agree_over_several_blocks_of_tuples(rule):
     assert max(found) > 10
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_questions_split_by_what_they_know_have_the_same_matches(rule, weighted, monkeypatch):
+    table = random_table(5, n=2_000, cards=(3, 4, 5, 60, 2), gone=0.5)
+    keys = microdata.Keys(table, list(table))
+    weights = np.random.default_rng(5).integers(1, 9, 2_000) / 2 if weighted else None
+    found = counts(keys, "cube", rule, weights)
+    assert counts(keys, "split", rule, weights) == found
+    monkeypatch.setattr(cost, "_MERGE", 0)  # down to the last key
+    assert counts(keys, "split", rule, weights) == found
+
+
+def test_where_half_the_cells_are_missing_bitmaps_are_foretold_to_be_slow():
+    costs = []
+    for gone in (0.02, 0.5):
+        table = random_table(8, n=40_000, cards=(70, 2, 5, 15, 8, 10, 6, 12), gone=gone)
+        plan = microdata.explain(microdata.Keys(table, list(table)))
+        [bitmap] = [each for each in plan.costs if each.algorithm == "bitmap"]
+        costs.append(bitmap.seconds / plan.distinct**2)
+    assert costs[1] > 2 * costs[0]
+
+
 def test_weights_of_halves_are_added_exactly():
     table = random_table(2, n=5_000, cards=(4, 5, 6))
     keys = microdata.Keys(table, list(table))
@@ -55,6 +77,9 @@ def test_compiled_bitmaps_are_the_plain_ones(weighted, monkeypatch):
     monkeypatch.setattr(bitmaps, "_WORTH_COMPILING", 0)
     assert bitmaps.adder(1).__module__ == "naysay.microdata.matching.compiled"
     assert counts(keys, "bitmap", weights=weights) == plain
+    dense = random_table(9, n=6_000, cards=(2, 3, 40), gone=0.5)  # most match, so amounts are added by binary places
+    half = microdata.Keys(dense, list(dense))
+    assert counts(half, "bitmap") == counts(half, "cube")
     single = microdata.Keys(random_table(4, n=5_000, cards=(50, 60, 70)), ["key 0", "key 1", "key 2"])
     assert counts(single, "bitmap") == counts(single, "cube")
 

@@ -16,12 +16,20 @@ _CHUNK = 256  # questions that one thread takes at a time
 def add_matches(block: Any, symbols: NDArray[np.int32], total: NDArray[Any]) -> None:
     """Add what matches in a block (a `bitmaps.Block`) to the total of each question, in place."""
     some = block.maps.any(axis=1)
-    _add(block.maps, some, block.start, block.row, block.amount, block.single, symbols, total)
+    planes = _planes(block.amount)
+    _add(block.maps, some, block.start, block.row, block.amount, planes, block.single, symbols, total)
+
+
+def _planes(amount: NDArray[Any]) -> NDArray[np.uint64]:
+    """A bitmap for each binary place of whole amounts, (places, words); none of others."""
+    places = int(amount.max()).bit_length() if amount.dtype.kind in "iu" else 0
+    bits = np.array([(amount >> place) & 1 == 1 for place in range(places)], bool).reshape(places, len(amount))
+    return np.packbits(bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
 
 
 @njit(parallel=True, cache=True, nogil=True)
 def _add(  # type: ignore[no-untyped-def]
-    maps, some, start, row, amount, single, symbols, total
+    maps, some, start, row, amount, planes, single, symbols, total
 ):
     asked, variables = symbols.shape
     for chunk in prange((asked + _CHUNK - 1) // _CHUNK):
@@ -34,11 +42,11 @@ def _add(  # type: ignore[no-untyped-def]
                     possible = False
                     break
             if possible:
-                total[question] += _found(maps, rows, amount, single)
+                total[question] += _found(maps, rows, amount, planes, single)
 
 
 @njit(cache=True, nogil=True)
-def _found(maps, rows, amount, single):  # type: ignore[no-untyped-def]
+def _found(maps, rows, amount, planes, single):  # type: ignore[no-untyped-def]
     """The sum of the amounts of the tuples that all of some bitmaps hold."""
     result = amount[0] * 0
     for word in range(maps.shape[1]):
@@ -49,6 +57,9 @@ def _found(maps, rows, amount, single):  # type: ignore[no-untyped-def]
             left &= maps[rows[place], word]
         if single:
             result += _ones(left)
+        elif left != 0 and 0 < len(planes) < _ones(left):  # many tuples: a popcount for each place is less work
+            for place in range(len(planes)):
+                result += _ones(left & planes[place, word]) << place
         else:
             while left != 0:
                 lowest = left & (~left + np.uint64(1))
