@@ -150,7 +150,7 @@ def _split(pool: Pool) -> list[Cost]:
 
     rows = float(len(pool.tuples))
     cells = float(np.prod([float(size) for size in pool.tuples.sizes]))
-    seconds = _STARTING + foretold(pool.questions, 0, cells, sum(pool.gaps), rows)
+    seconds = 2 * _STARTING + foretold(pool.questions, 0, cells, sum(pool.gaps), rows)
     return [Cost("split", seconds, 200.0 * rows + _SHARE_OF_ROOM, f"questions taken apart by {len(order)} open keys")]
 
 
