@@ -92,6 +92,8 @@ def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArr
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be numbers; {error}") from None
+    if np.asarray(values).dtype == np.bool_:
+        raise DataError(f"{what} must be numbers; got {shown(np.asarray(values).ravel().tolist())}")
     if result.ndim != 1:
         raise DataError(f"{what} must be one number for each answer; got an array of shape {result.shape}")
     if length is not None and len(result) != length:

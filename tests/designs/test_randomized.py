@@ -147,8 +147,8 @@ def test_a_forced_answer_may_be_left_out():
         (lambda: designs.kuk(p="0.4"), "must be two probabilities"),
         (lambda: designs.kuk(p=(0.4, 0.5, 0.6)), "must be two probabilities"),
         (lambda: designs.kuk(p=(0.4, 1.1)), r"the shares of red cards must lie in \[0, 1\]; got 1\.1"),
-        (lambda: designs.kuk(p=(0.8, 0.2), draws=0), "draws must be a whole number from 1 to 100; got 0"),
-        (lambda: designs.kuk(p=(0.8, 0.2), draws=101), "draws must be a whole number from 1 to 100; got 101"),
+        (lambda: designs.kuk(p=(0.8, 0.2), draws=0), "draws must be a whole number from 1 to 22; got 0"),
+        (lambda: designs.kuk(p=(0.8, 0.2), draws=101), "draws must be a whole number from 1 to 22; got 101"),
         (lambda: designs.kuk(p=(0.8, 0.2), draws=2.5), "draws must be a whole number"),
         (lambda: designs.kuk(p=(0.8, 0.2), categories=ABC), "takes two categories"),
         (

@@ -33,6 +33,12 @@ __all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
 _MOST_DRAWS = 100
 
 
+def _most_draws(red: Sequence[Fraction]) -> int:
+    """The most cards with which the rarest number of red ones can still be drawn."""
+    rarest = min(share for pack in red for share in (pack, 1 - pack) if share)
+    return next((draws - 1 for draws in range(2, _MOST_DRAWS + 1) if rarest**draws < Fraction(1, 2**53)), _MOST_DRAWS)
+
+
 @family("Warner (1965)")
 def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     """Warner's design: chance decides whether people answer yes or no to a statement or to its negation.
@@ -232,7 +238,7 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
     red = pair(p, what="p, the shares of red cards")
     if red[0] == red[1]:
         raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
-    draws = _checks.whole(draws, 1, _MOST_DRAWS, what="draws")
+    draws = _checks.whole(draws, 1, _most_draws(red), what="draws")
     what = (
         f"draw {draws} cards, each put back, and say how many are red" if draws > 1 else "draw a card and say its color"
     )

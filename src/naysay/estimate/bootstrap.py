@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from naysay.errors import NotEstimable
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.likelihood import check_identified
 from naysay.estimate.linear import Floats
@@ -12,6 +12,7 @@ from naysay.estimate.result import Estimate
 
 __all__ = ["bootstrap_bounds", "not_redrawn"]
 
+_LEAST = 2  # fewer replicates have no spread
 _SEED = 1998  # fixed, so that a printed number can be reproduced
 
 
@@ -30,6 +31,8 @@ def not_redrawn(fit: Estimate) -> str | None:
 
 def bootstrap_bounds(fit: Estimate, confidence: float, replicates: int, rng: np.random.Generator | None) -> Floats:
     """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
+        raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
     rng = np.random.default_rng(_SEED) if rng is None else rng
     tail = (1 - confidence) / 2
     if fit.indicators is None:

@@ -95,6 +95,8 @@ def maximum_likelihood(
     """
     answered_under(design, tally)
     checked_target(target)
+    if not tolerance > 0:
+        raise DataError(f"tolerance must be positive, such as 1e-6; got {tolerance!r}")
     if (why := design.moments_only) or tally.summed:
         raise DataError(f"{why or 'this tally keeps sums'}; use estimate.moments")
     if design.by_transform is not None:
