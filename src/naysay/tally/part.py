@@ -152,7 +152,7 @@ class Part:
     def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Part:
         """The part of answers that come without counts and weights, one row a person."""
         space = design.space
-        # The largest code, not the number of responses: a few hundred subsets of fifty categories are masks of fifty bits.
+        # The largest code, not the number of responses: few subsets of fifty categories are masks of fifty bits, too.
         if not (space.width == 1 and len(codes) and codes.max() < _COUNTABLE):
             return cls.of(design, codes, level=level, count=np.ones(len(codes), dtype=np.int64))
         known, missing = codes[:, 0], 0
