@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from naysay.collect import Published
+from naysay.collect.admin import backup as backups
 from naysay.collect.admin import log
 from naysay.collect.admin.account import Account
+from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
 from naysay.questionnaire import load, sample
 
@@ -63,6 +66,25 @@ def test_backups_say_what_they_hold_and_what_is_wrong(naysay, refused, opened, t
     assert "there is no file 'nothing.db'" in refused("survey", "restore", "nothing.db")
     (tmp_path / "c.db").write_text("x")
     assert "is no backup" in refused("survey", "restore", "c.db", "--data", "three")
+
+
+def test_a_restored_survey_with_a_foreign_page_has_the_page_of_this_naysay_and_that_is_said(naysay, tmp_path):
+    shipped = Client.of(FOLDER)
+    script = shipped.files["survey.js"]
+    evil = Client({**shipped.files, "survey.js": script[:-1] + bytes([script[-1] ^ 1])})
+    store = Store(tmp_path / "other.db")
+    before = Published.of(sample(), client=evil)
+    store.open(before)
+    Account(store).set_password("the password of somebody else")
+    backups.backup(store, tmp_path / "b.db")
+    store.dispose()
+    told = naysay("survey", "restore", "b.db", "--data", "mine")
+    mine = Store(tmp_path / "mine" / "naysay.db")
+    after = mine.published("sample")
+    mine.dispose()
+    assert after.has(shipped)
+    assert "the admin pages have the password of the backup" in told.err
+    assert f"it has a new hash: before {before.hash}, now {after.hash}" in " ".join(told.err.split())
 
 
 def test_the_password_is_asked_for_and_never_shown(naysay, refused, store, monkeypatch):

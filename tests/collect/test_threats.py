@@ -146,3 +146,10 @@ def test_the_respondents_page_on_threats_speaks_of_answers_by_the_mark_that_they
     assert mark in sample().items[0].label[language]  # so does the sample survey
     assert page.count("<dt>") == 20  # by hand and by invitation, too
     assert not re.search(r"plain answer|offenen? Antwort|respuestas abiertas|الإجابات العادية", page, re.IGNORECASE)
+
+
+def test_a_database_that_is_served_as_it_is_serves_the_page_that_lies_in_it(store, run, client, questionnaire):
+    script = client.files["survey.js"] + b"act_as_the_admin()"
+    store.open(Published.of(questionnaire, client=Client({**client.files, "survey.js": script})))
+    folder = store.published(questionnaire.name).client.hash
+    assert run([], store, client=client, admin=True).get(f"/client/{folder}/survey.js").content == script

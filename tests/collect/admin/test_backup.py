@@ -1,5 +1,6 @@
 """Backups: from either kind of database into either kind, at one moment, and nothing hostile comes in."""
 
+import hashlib
 import json
 import random
 import sqlite3
@@ -9,10 +10,12 @@ import pytest
 from sqlalchemy import inspect, select
 
 from naysay import DataError
+from naysay.collect import Published
 from naysay.collect.admin import backup as backups
 from naysay.collect.admin import drafts, log, plans, tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
+from naysay.collect.client import Client
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.storage.tables import metadata
 
@@ -54,14 +57,14 @@ def empty(request, tmp_path):
     found.dispose()
 
 
-def test_a_backup_of_either_kind_is_restored_into_either_kind(store, empty, published, answers, tmp_path):
+def test_a_backup_of_either_kind_is_restored_into_either_kind(store, empty, client, published, answers, tmp_path):
     fill(store, published, answers)
     path = tmp_path / "backup.db"
     assert backups.backup(store, path) == backups.Copied(1, 2_500)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert sorted(each.name for each in tmp_path.iterdir() if "backup" in each.name) == ["backup.db"]
     before = everything(store)
-    assert backups.restore(empty, path) == backups.Copied(1, 2_500)
+    assert backups.restore(empty, path, client=client) == backups.Copied(1, 2_500)
     assert everything(empty) == before
     assert [(each.who, each.what) for each in log.entries(empty)] == [
         (each.who, each.what) for each in log.entries(store)
@@ -126,6 +129,91 @@ def test_a_backup_replaces_no_file(store, tmp_path):
         backups.backup(store, tmp_path / "backup.db")
     with pytest.raises(DataError, match="there is no folder"):
         backups.backup(store, tmp_path / "nowhere" / "backup.db")
+
+
+def evil_of(client):
+    """A page of somebody else: every hash in its survey is right, and one byte of its script is another one."""
+    script = client.files["survey.js"]
+    return Client({**client.files, "survey.js": script[:-1] + bytes([script[-1] ^ 1])})
+
+
+def backup_with(page, questionnaire, tmp_path):
+    """A backup whose survey was published with this page."""
+    store = Store(tmp_path / "of-somebody-else.db")
+    store.open(Published.of(questionnaire, client=page))
+    backups.backup(store, tmp_path / "backup.db")
+    store.dispose()
+    return tmp_path / "backup.db"
+
+
+def client_bytes(store):
+    with store.reading() as connection:
+        rows = connection.execute(select(metadata.tables["client_file"])).all()
+    return {(client, name): bytes(content) for client, name, content in rows}
+
+
+def test_a_page_that_differs_in_one_byte_does_not_come_in_with_a_backup(questionnaire, client, tmp_path):
+    evil = evil_of(client)
+    path, before = backup_with(evil, questionnaire, tmp_path), Published.of(questionnaire, client=evil)
+    empty = Store(tmp_path / "empty.db")
+    assert backups.restore(empty, path, client=client).renewed == ("kinds",)
+    after = empty.published("kinds")
+    assert after == Published.of(questionnaire, client=client, renewed=[before.hash])
+    assert set(client_bytes(empty).values()) == set(client.files.values())
+    assert backups.hashes(empty, "kinds") == f"before {before.hash}, now {after.hash}"
+    empty.dispose()
+
+
+PUT_UNDER = "UPDATE client_file SET client = ?"
+
+
+@pytest.mark.parametrize("has_survey", [True, False])
+def test_a_page_that_lies_under_the_hash_of_the_shipped_one_does_not_come_in(
+    questionnaire, client, tmp_path, has_survey
+):
+    """The store keeps no file a second time under a hash that it has: what lies there would be served later."""
+    path = backup_with(evil_of(client), questionnaire, tmp_path)
+    change = [(PUT_UNDER, [client.hash]), ("UPDATE survey SET client = ?", [client.hash])]
+    spoiled(change if has_survey else [(PUT_UNDER, [client.hash]), "DELETE FROM survey"])(path)
+    empty = Store(tmp_path / "empty.db")
+    if has_survey:
+        with pytest.raises(DataError, match="its files have other hashes"):
+            backups.restore(empty, path, client=client)
+    else:
+        assert backups.restore(empty, path, client=client) == backups.Copied(0, 0)
+    assert client_bytes(empty) == {}
+    empty.dispose()
+
+
+def test_a_foreign_survey_that_cannot_have_the_shipped_page_is_refused_with_a_way_out(questionnaire, client, tmp_path):
+    evil = Published.of(questionnaire, client=evil_of(client))
+    longer = json.dumps({**evil.form, "body_length": 2 * evil.body_length}).encode()
+    path = backup_with(evil.client, questionnaire, tmp_path)
+    spoiled([("UPDATE survey SET published = ?, hash = ?", [longer, hashlib.sha256(longer).hexdigest()])])(path)
+    empty = Store(tmp_path / "empty.db")
+    with pytest.raises(DataError, match=r"none that this naysay ships.*export its replies from the backup itself"):
+        backups.restore(empty, path, client=client)
+    assert (empty.surveys(), client_bytes(empty)) == ((), {})
+    empty.dispose()
+
+
+def test_the_admin_page_restores_a_foreign_page_as_its_own_and_says_so(run, client, questionnaire, tmp_path):
+    from .conftest import Visitor
+
+    path = backup_with(evil_of(client), questionnaire, tmp_path)
+    store = Store(tmp_path / "mine.db")
+    Account(store).set_password(PASSWORD)
+    admin = Visitor(run([], store, client=client, admin=True))
+    admin.log_in()
+    found = admin.post("/admin/restore", files={"backup": ("x.db", path.read_bytes())})
+    assert (
+        "They have the page of this naysay now, and a new hash."
+        in admin.get(found.headers["location"]).content.decode()
+    )
+    assert ("renewed", "kinds", backups.hashes(store, "kinds")) in {
+        (entry.what, entry.about, entry.detail) for entry in log.entries(store)
+    }
+    assert set(client_bytes(store).values()) == set(client.files.values())
 
 
 def spoiled(change):

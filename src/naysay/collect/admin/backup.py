@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 import shutil
@@ -12,13 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Connection, Table, delete, func, insert, select
 
 from naysay import _checks
+from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, admin_tables, tables
 from naysay.errors import DataError
 
-__all__ = ["Copied", "backup", "restore"]
+__all__ = ["Copied", "backup", "hashes", "restore"]
 
 _LEFT_OUT = (
     admin_tables.session,  # else a restored backup would let in what was locked out since
@@ -32,10 +34,14 @@ _SCHEMA = "SELECT iif(type = 'table' AND rootpage = 0, 'virtual table', type), n
 
 @dataclass(frozen=True)
 class Copied:
-    """How many surveys and replies a backup holds."""
+    """How many surveys and replies a backup holds; and which surveys came with a page that this naysay does not ship.
+
+    The latter have the page of this naysay instead. So they have a new hash, which names the hash before.
+    """
 
     surveys: int
     replies: int
+    renewed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         several = _checks.several
@@ -63,7 +69,7 @@ def backup(store: Store, path: Path) -> Copied:
     >>> store = Store("sqlite://")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     backup(store, Path(folder, "backup.db"))
-    Copied(surveys=0, replies=0)
+    Copied(surveys=0, replies=0, renewed=())
     >>> store.dispose()
     """
     if path.exists():
@@ -88,10 +94,12 @@ def backup(store: Store, path: Path) -> Copied:
     return counted
 
 
-def restore(store: Store, path: Path) -> Copied:
+def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copied:
     """Copy everything in a backup into a database without surveys, in one transaction.
 
-    A password that is set there stays; sessions and tokens are not restored.
+    A password that is set there stays; sessions and tokens are not restored. No page comes in but the one that this
+    naysay ships: a hash shows only that a page is whole, not who wrote it, and on the admin's origin a page can act as
+    the admin. A survey with another page is renewed.
 
     Parameters
     ----------
@@ -99,15 +107,23 @@ def restore(store: Store, path: Path) -> Copied:
         Of either kind.
     path : Path
         A backup of this version of naysay or an earlier one.
+    client : Client or Path
+        The respondents' page of this naysay.
 
     Raises
     ------
     DataError
-        The database holds surveys, or the file is no sound backup.
+        The database holds surveys; or the file is no sound backup; or a survey has a page that this naysay does not
+        ship, and cannot be renewed.
     """
+    shipped = Client.of(client) if isinstance(client, Path) else client
     with _opened(path) as backup:
-        for name, (digest, _) in backup.standing().items():
-            _check_survey(backup, name, digest)
+        with backup.engine.begin() as connection:  # files without a survey may lie under the hash of another page
+            used = select(tables.survey.c.client)
+            connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
+        _check_surveys(backup)
+        renewed = _renewed(backup, shipped)
+        _check_surveys(backup)  # a renewed survey may not have taken files that lay under the hash of the shipped page
         with backup.snapshot() as source, store.engine.begin() as into:
             if held := _counted(into).surveys:
                 told = "a backup is restored into a database without surveys"
@@ -122,7 +138,13 @@ def restore(store: Store, path: Path) -> Copied:
                 _copy(source, into, table)
             counted = _counted(into)
     store.settle()
-    return counted
+    return dataclasses.replace(counted, renewed=renewed)
+
+
+def hashes(store: Store, name: str) -> str:
+    """The hash of a renewed survey, and the one before, in words for a log."""
+    published = store.published(name)
+    return f"before {published.renewed[0]}, now {published.hash}"
 
 
 def _kept() -> list[Table]:
@@ -193,15 +215,31 @@ def _check_file(name: str, path: Path) -> None:
             raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {each!r}")
 
 
-def _check_survey(backup: Store, name: str, digest: str) -> None:
-    """Refuse a survey that is not what its hash says. Rules that are newer than the survey do not keep it out."""
-    try:
-        published = backup.published(name)
-        is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (digest, name)
-        has_page = published.client.integrity == published.form["client"]
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # whatever its bytes are
-        raise DataError(f"survey {name!r} in the backup is damaged; take another backup") from None
-    if not is_same:
-        raise DataError(f"survey {name!r} in the backup is damaged: it is not what its name and hash say")
-    if not has_page:
-        raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
+def _check_surveys(backup: Store) -> None:
+    """Refuse surveys that are not what their hashes say. Rules that are newer than a survey do not keep it out."""
+    with backup.reading() as connection:
+        rows = connection.execute(select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.client)).all()
+    for name, digest, folder in rows:
+        try:
+            published = backup.published(name)
+            is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (digest, name)
+            has_page = published.client.integrity == published.form["client"] and published.client.hash == folder
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # whatever its bytes are
+            raise DataError(f"survey {name!r} in the backup is damaged; take another backup") from None
+        if not is_same:
+            raise DataError(f"survey {name!r} in the backup is damaged: it is not what its name and hash say")
+        if not has_page:
+            raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
+
+
+def _renewed(backup: Store, shipped: Client) -> tuple[str, ...]:
+    """The names of the surveys whose page is not the shipped one: they get it, and files of other pages are dropped."""
+    others = tuple(name for name in backup.standing() if not backup.published(name).has(shipped))
+    for name in others:
+        try:
+            backup.renew(name, client=shipped)
+        except DataError as error:
+            what = f"the page of survey {name!r} is none that this naysay ships, and it cannot have another one"
+            way_out = "export its replies from the backup itself: naysay survey export NAME --db sqlite:///FILE"
+            raise DataError(f"{what} ({error}); {way_out}") from None
+    return others

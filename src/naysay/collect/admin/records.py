@@ -54,7 +54,9 @@ def restore(visit: Visit) -> Response:
         with path.open("xb") as file:
             while some := given.file.read(1 << 20):
                 file.write(some)
-        counted = backups.restore(visit.store, path)
+        counted = backups.restore(visit.store, path, client=visit.desk.client)
     visit.desk.record("restored a backup", detail=str(counted))
+    for name in counted.renewed:
+        visit.desk.record("renewed", name, backups.hashes(visit.store, name))
     visit.desk.refresh()
-    return visit.to(HOME, "restored")
+    return visit.to(HOME, "restored-renewed" if counted.renewed else "restored")

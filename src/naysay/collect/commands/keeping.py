@@ -143,16 +143,28 @@ def restore(
 ) -> None:
     """Copy a backup into a database without surveys, whichever kind of database it came from.
 
+    A survey whose page is not the one that this naysay ships gets the page of this naysay, and a new hash.
+
     \b
     Example:
       naysay survey restore monday.db --data study
     """
     from naysay.collect.admin import backup as backups
+    from naysay.collect.admin.account import Account
     from naysay.collect.admin.log import COMMAND_LINE, record
 
     if not file.is_file():
         raise DataError(f"there is no file {str(file)!r}")
     with opened(db, data, "make") as store:
+        had_password = Account(store).has_password
         found = backups.restore(store, file)
+        takes_password = Account(store).has_password and not had_password
         record(store, "restored a backup", who=COMMAND_LINE, detail=str(found))
+        hashes = {name: backups.hashes(store, name) for name in found.renewed}
+        for name, change in hashes.items():
+            record(store, "renewed", who=COMMAND_LINE, about=name, detail=change)
     output.say(f"restored {found}")
+    if takes_password:
+        output.note("the admin pages have the password of the backup; for another one: naysay admin password")
+    for name, change in hashes.items():
+        output.note(f"{name}: its page was not the one of this naysay, and is now; it has a new hash: {change}")

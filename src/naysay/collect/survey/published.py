@@ -124,7 +124,7 @@ class Published:
 
     def has(self, client: Client) -> bool:
         """Whether the survey has this client: of a newer one, it keeps its own until it is renewed."""
-        return self.client.hash == client.serving(invites=self.key is not None).hash
+        return self.client.integrity == client.serving(invites=self.key is not None).integrity
 
     def renewal(self, client: Client | Path = FOLDER) -> Published:
         """The same survey with another client; itself where it has that client already.
