@@ -93,7 +93,7 @@ def test_clusters_may_be_numbered_anew_in_each_stratum(naysay, school):
 def test_groups_are_compared_within_their_clusters(naysay, school):
     told = said(naysay, "--strata", "region", "--cluster", "school", "--by", "sex").out
     assert "Differences from f; 0.95 t intervals" in told
-    assert "on 1 and 21 df" in told
+    assert "(Rao–Scott F(1, 21))" in told
 
 
 WRONG = [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from naysay.console import output
 from naysay.errors import DataError
-from naysay.questionnaire import Examined, Questionnaire, QuestionnaireError, examine
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.questionnaire import Examined, Questionnaire
 
 __all__ = ["YES", "agreed", "confirm", "confirmed"]
 
@@ -34,6 +37,8 @@ def confirmed(path: Path, *, yes: bool, known: Collection[str] = ()) -> Question
     DataError
         No question is private, and nobody agreed to that.
     """
+    from naysay.questionnaire import examine
+
     examined = examine(path)
     form = examined.questionnaire
     return form if form is not None and form.name in known else confirm(examined, path.name, yes=yes)
@@ -41,6 +46,8 @@ def confirmed(path: Path, *, yes: bool, known: Collection[str] = ()) -> Question
 
 def confirm(examined: Examined, source: str, *, yes: bool) -> Questionnaire:
     """The questionnaire that was examined, under the same conditions; `source` is what it is called in messages."""
+    from naysay.questionnaire import QuestionnaireError
+
     form = examined.questionnaire
     if form is None:
         raise QuestionnaireError(source, examined.problems)

@@ -116,8 +116,9 @@ def _found(options: Options, keys: tuple[str, ...]) -> list[Any]:
     reading = Reading.of(options)
     register = reading.table(options.register)
     check_names(keys, register.columns)
-    named = options.id is not None or options.synthetic
-    release = reading.released(options.release, options.register, register.height, named=named)
+    release = reading.released(
+        options.release, options.register, register.height, identity=options.id, synthetic=options.synthetic
+    )
     check_names(keys, [name for name in release.columns if name != RECORD])
     ordered = options.id is None and RECORD in release.columns
     register = register.with_row_index(RECORD) if ordered else register

@@ -14,7 +14,7 @@ import polars as pl
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
-from naysay.microdata.protect.identity import Shuffle
+from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.plan import Plan
 
 __all__ = ["RECORD", "Reading"]
@@ -56,7 +56,7 @@ class Reading:
                 frame = frame.with_columns(kept)
             return files.as_measured(frame, plain).collect()
 
-    def released(self, path: Path, original: Path, rows: int, *, named: bool = False) -> pl.DataFrame:
+    def released(self, path: Path, original: Path, rows: int, *, identity: str | None, synthetic: bool) -> pl.DataFrame:
         """A release in which `RECORD` says which of the rows of the original each one was.
 
         The log beside a release of `naysay protect`, a plan that repeats it, says that. Without such a log the rows
@@ -65,12 +65,20 @@ class Reading:
         Raises
         ------
         DataError
-            A log that is that of another original, unless a column names people.
+            A log that is that of another original, unless a column names people; or one that says that this column was
+        numbered anew.
         """
         table = self.table(path)
         log = path.with_name(f"{path.name}.log.toml")
         places = pl.int_range(rows, eager=True)
-        if log.is_file() and not named:
+        if log.is_file() and identity is not None:
+            steps = Plan.read(log).steps
+            if any(isinstance(step, Renumber) and identity in step.columns for step in steps):
+                raise DataError(
+                    f"{identity!r} was numbered anew in {path.name!r}, so it names other records than in the original; "
+                    "leave --id out: the log beside the release says which rows belong together"
+                )
+        if log.is_file() and identity is None and not synthetic:
             plan, told = Plan.read(log), tomllib.loads(log.read_text(encoding="utf-8")).get("log", {})
             if told.get("source", {}).get("sha256") not in (None, hashlib.sha256(original.read_bytes()).hexdigest()):
                 raise DataError(

@@ -84,8 +84,10 @@ def command(options: Options) -> None:
     pages.check(options.html)
     reading = Reading.of(options)
     before = reading.table(options.before)
-    known = options.id is not None or options.synthetic
-    releases = [reading.released(path, options.before, before.height, named=known) for path in options.after]
+    releases = [
+        reading.released(path, options.before, before.height, identity=options.id, synthetic=options.synthetic)
+        for path in options.after
+    ]
     named = options.id is not None or options.synthetic or any(RECORD not in each.columns for each in releases)
     before = before if named else before.with_row_index(RECORD)
     told: dict[str, Any] = {
