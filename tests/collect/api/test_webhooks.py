@@ -1,6 +1,7 @@
 """Webhooks tell counts in steps, signed, to where they may, and bounded often; they never hold an answer."""
 
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -65,29 +66,54 @@ def field(tmp_path):
     store.dispose()
 
 
+def hourly():
+    """A clock on which an hour has passed whenever somebody looks."""
+    return map(float, itertools.count(0, 3_600)).__next__
+
+
 def hooks(store, receiver, **how):
     return Webhooks(store, [Target(receiver.url, within=True)], SECRET, **how)
 
 
+def test_counts_are_told_at_full_hours_alone_whenever_a_reply_comes(field, receiver):
+    """Counts are of 0:00 and 1:00: a reply at any minute in between, or a receiver that fails, moves none of them."""
+    now = [-60.0]
+    telling = hooks(field, receiver, clock=lambda: now[0])
+    published, heard = field.published("sample"), []
+    for minute in range(-1, 121):
+        now[0] = 60.0 * minute
+        if minute in (30, 61):
+            fill(field, published, 10)
+        receiver.status = 500 if minute in (60, 62) else 200
+        before = len(receiver.heard)
+        telling.look()
+        heard += [(minute, json.loads(body)["replies"]) for _, _, body in receiver.heard[before:]]
+    assert heard == [(0, 0), (60, 10), (62, 10), (66, 10), (120, 20)]
+
+
 def test_counts_are_told_in_steps_and_signed_and_hold_no_answer(field, receiver):
-    telling = hooks(field, receiver)
+    now = [time.time()]
+    telling = hooks(field, receiver, clock=lambda: now[0])
     published = field.published("sample")
     told = []
     for more in (0, 4, 9, 0, 30):
         if more:
             fill(field, published, more)
+        now[0] += 3_600
         telling.look()
         told.append([json.loads(body)["replies"] for _, _, body in receiver.heard])
     assert told == [[0], [0], [0, 10], [0, 10], [0, 10, 40]]  # of 0, 4, 13, 13 and 43 replies
     field.close("sample")
+    now[0] += 3_600
     telling.look()
     for path, headers, body in receiver.heard:
         assert path == "/hook?x=1"
         assert set(json.loads(body)) == {"naysay", "version", "day", "survey", "hash", "state", "replies"}
         signature = {name.lower(): value for name, value in headers.items()}[SIGNATURE]
-        assert verified(body, signature, SECRET)
-        assert not verified(body + b" ", signature, SECRET)
-        assert not verified(body, signature, SECRET + "x")
+        at = int(signature.partition(",")[0].removeprefix("t="))
+        assert verified(body, signature, SECRET, now=at)
+        assert not verified(body + b" ", signature, SECRET, now=at)
+        assert not verified(body, signature, SECRET + "x", now=at)
         assert not verified(body, signature, SECRET, now=2e9)  # an old message, sent again
     assert json.loads(receiver.heard[-1][2])["state"] == "closed"
 
@@ -96,6 +122,7 @@ def test_a_receiver_that_fails_is_asked_again_after_growing_pauses_and_not_for_e
     now = [1_000.0]
     telling = hooks(field, receiver, clock=lambda: now[0])
     receiver.status, pauses = 500, []
+    now[0] += 3_600
     for _ in range(60 * 60):
         before = len(receiver.heard)
         telling.look()
@@ -113,7 +140,7 @@ def test_a_receiver_that_fails_is_asked_again_after_growing_pauses_and_not_for_e
 
 def test_a_redirect_is_not_followed(field, receiver):
     receiver.status = 302
-    hooks(field, receiver).look()
+    hooks(field, receiver, clock=hourly()).look()
     assert [path for path, _, _ in receiver.heard] == ["/hook?x=1"]
 
 
@@ -150,7 +177,7 @@ def test_a_receiver_that_sends_one_byte_at_a_time_keeps_nobody_waiting(field, mo
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=drip, args=[listening])
         thread.start()
-        telling = Webhooks(field, [Target(f"http://127.0.0.1:{listening.getsockname()[1]}/", within=True)], SECRET)
+        telling = Webhooks(field, [Target(f"http://127.0.0.1:{listening.getsockname()[1]}/", within=True)], SECRET, clock=hourly())
         began = time.monotonic()
         telling.look()
         ended.set()
@@ -168,7 +195,7 @@ def test_a_name_that_leads_there_is_refused_when_it_is_used(field, monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("connected"))
-    telling = Webhooks(field, [Target("https://hooks.example.org/")], SECRET)
+    telling = Webhooks(field, [Target("https://hooks.example.org/")], SECRET, clock=hourly())
     telling.look()
     assert asked == ["hooks.example.org"]
     assert telling.targets[0].failures == 1
@@ -187,7 +214,7 @@ def test_a_webhook_connects_to_the_address_that_was_looked_up_and_never_by_name(
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     monkeypatch.setattr(socket, "create_connection", connect)
-    Webhooks(field, [Target("https://hooks.example.org/")], SECRET).look()
+    Webhooks(field, [Target("https://hooks.example.org/")], SECRET, clock=hourly()).look()
     assert connected == [("192.0.33.8", 443)]
 
 
@@ -206,6 +233,6 @@ def test_a_short_secret_is_refused(field):
 
 def test_it_runs_beside_the_server_until_that_ends(field, receiver, until, monkeypatch):
     monkeypatch.setattr(webhooks, "_EVERY", 0.01)
-    with hooks(field, receiver).running():
+    with hooks(field, receiver, clock=hourly()).running():
         until(lambda: receiver.heard)
     assert not [each for each in threading.enumerate() if each.name == "naysay-webhooks"]

@@ -1,4 +1,4 @@
-"""Webhooks: other servers hear how many have replied, in steps of several, and never what they said."""
+"""Webhooks: other servers hear how many have replied, hour by hour and in steps of several, and never what they said."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ SIGNATURE = "naysay-signature"
 """The header that proves who sent a message."""
 
 STEP = 10
-"""Replies by which a number that is told moves: whoever hears of it does not learn when a single reply came."""
+"""Replies by which a number that is told moves."""
 
+_HOUR = 3_600.0  # seconds between two counts
 _EVERY, _LONGEST = 60.0, 3_600.0  # seconds between two looks, and the longest pause after failures
 _MOST_FAILURES = 30  # in a row, about a day
 _PATIENCE = 5.0
@@ -169,10 +170,12 @@ def verified(body: bytes, signature: str, secret: str, *, now: float | None = No
 
 @dataclass
 class Webhooks:
-    """Tells other servers how many have replied, about once a minute, as long as the context `running` lasts.
+    """Tells other servers how many had replied when an hour began, as long as the context `running` lasts.
 
-    What was told is kept in memory: after a restart the numbers are told once more. If a server does not answer with a
-    status below 300, the latest numbers are sent again, after pauses of up to an hour, 30 times at most.
+    Replies are counted at full hours (UTC) alone. So whoever hears of a step learns in which hour it was reached, and
+    nothing finer. If a server does not answer with a status below 300, the same numbers are sent again, after pauses of
+    up to an hour, 30 times at most: a receiver that fails on purpose must not learn numbers in between. What was told is
+    kept in memory; after a restart the numbers are told once more, when the next hour begins.
 
     Parameters
     ----------
@@ -192,14 +195,16 @@ class Webhooks:
     secret: str
     clock: Callable[[], float] = time.time
     ended: threading.Event = dataclasses.field(default_factory=threading.Event)
+    counts: Sequence[Listed] = ()
 
     def __post_init__(self) -> None:
+        self._hour = self.clock() // _HOUR
         if len(self.secret) < _SHORTEST:
             raise DataError(f"the secret of webhooks must have {_SHORTEST} letters or more; got {len(self.secret)}")
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Look once a minute, in a thread of its own, so that no reply waits for another server."""
+        """Look each minute whether an hour has begun or a pause is over, in a thread of its own, so that no reply waits for another server."""
         thread = threading.Thread(target=self._run, name="naysay-webhooks", daemon=True)
         thread.start()
         try:
@@ -216,11 +221,13 @@ class Webhooks:
                 log.warning("webhooks were not sent: %s", type(error).__name__)
 
     def look(self) -> None:
-        """Tell every target what it has not been told yet, if its pause is over."""
-        surveys = self.store.surveys()
+        """Count where a new hour has begun, and tell every target what it has not been told yet, if its pause is over."""
+        hour = self.clock() // _HOUR
+        if hour != self._hour:
+            self._hour, self.counts = hour, self.store.surveys()
         for target in self.targets:
             if target.failures < _MOST_FAILURES and self.clock() >= target.waits_until:
-                self._tell(target, surveys)
+                self._tell(target, self.counts)
 
     def _tell(self, target: Target, surveys: Sequence[Listed]) -> None:
         for each in surveys:

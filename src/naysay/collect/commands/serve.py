@@ -77,7 +77,9 @@ class Options:
     ] = True
     webhook: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="Tell this server how many have replied, in steps of 10; may be repeated."),
+        typer.Option(
+            metavar="URL", help="Tell this server each hour how many have replied, in steps of 10; may be repeated."
+        ),
     ] = None
     webhook_within: Annotated[
         bool,
