@@ -11,6 +11,7 @@ from residue import contents, found
 
 from naysay.collect.client import FOLDER
 from naysay.collect.server.keys import Keys
+from naysay.questionnaire import Questionnaire
 
 DELETE = "Delete it from this device"
 BOX = re.compile(rb'"box":(\{"point":"[0-9a-f]+","iv":"[0-9a-f]+","sealed":"[0-9a-f]+"\})')
@@ -85,6 +86,29 @@ def test_nothing_readable_is_left_on_the_device(device, served_alone, later, tmp
     assert any(unsealed(box, served_alone.keys)["tables"] for box in boxes)  # today, if the server helps
     later[0] = 26 * 3600
     assert not any(unsealed(box, served_alone.keys) for box in boxes)
+
+
+NICKNAME = "Zyzzogeton"
+
+
+def test_a_plain_answer_that_a_later_label_repeats_is_left_in_no_title(device, tmp_path):
+    """The browser writes the title of each page into its history and its list of tabs."""
+    asked = [
+        {"kind": "text", "name": "nickname", "label": {"en": "How may we call you?"}, "max_length": 20},
+        {"kind": "text", "name": "pet", "label": {"en": "And your pet, ${nickname}?"}, "max_length": 20},
+    ]
+    form = {"naysay": "questionnaire", "version": 1, "name": "names", "title": {"en": "Names"}, "languages": ["en"]}
+    with serve([Questionnaire.model_validate({**form, "items": asked})], tmp_path) as server:
+        respondent = device(server.page("names")).start()
+        respondent.page.locator("#q-nickname .inputs input").fill(NICKNAME)
+        respondent.move()
+        respondent.page.get_by_text(f"And your pet, {NICKNAME}?").first.wait_for()
+        assert NICKNAME not in respondent.page.title()
+        respondent.move()
+        device("about:blank").page.context.close()
+    files = {name for _, name in found(tmp_path / "profile", [NICKNAME])}
+    of_the_tab = re.compile(r"\d+\.(log|ldb)")  # where plain answers wait until they are sent
+    assert {name for name in files if not of_the_tab.fullmatch(name)} == set()
 
 
 def test_what_is_written_in_clear_is_found(device, tmp_path):

@@ -9,7 +9,8 @@ export function show(root, content, { texts, survey, speak, moved, progress }) {
   document.documentElement.dir = texts.direction;
   const heading = content.querySelector("h1");
   const title = survey ? texts.plain(survey.questionnaire.title) : "";
-  document.title = [heading.textContent, progress?.words, title].filter((each, place, all) => each && all.indexOf(each) === place).join(" – ");
+  // The browser writes it into its files, so it holds no text that may repeat an answer.
+  document.title = [progress?.words ?? heading.textContent, title].filter((each, place, all) => each && all.indexOf(each) === place).join(" – ");
   root.replaceChildren(
     make("header", { class: progress ? "at" : null }, progress ? bar(progress) : title && title !== heading.textContent && make("p", { class: "title", dir: "auto" }, title), survey && language(texts, survey, speak)),
     make("main", {}, content),
