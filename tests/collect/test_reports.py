@@ -5,6 +5,7 @@ import hashlib
 import json
 import logging
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
@@ -151,6 +152,24 @@ def test_receipts_go_also_if_nothing_comes_any_more(store, monkeypatch, until):
         monkeypatch.setattr(f"naysay.collect.{place}.today", lambda: later)
     until(lambda: receipts() == 0)
     writer.stop()
+
+
+def test_a_server_that_stops_says_how_many_reports_it_has_counted(store, caplog):
+    """Two uploads of 9,000 and 8,000 people, of whom each named 1.5 categories; the second upload came twice."""
+    topic = topics.open_topic(store, CRASH, question="crash")
+    writer = Writer(store, look=lambda: None, fold=lambda _: 0)
+    writer.start()
+    for size, receipt in ((9_000, ""), (8_000, "a" * 64), (8_000, "a" * 64)):
+        named = Counter({Cell(*topic, "", "named", place): size // 2 for place in range(3)})
+        upload = Reports(
+            named + Counter({Cell(*topic, "", "size", 1): size // 2, Cell(*topic, "", "size", 2): size // 2}),
+            today(),
+            receipt,
+        )
+        writer.submit(upload).result()
+    with caplog.at_level("INFO", "naysay.collect"):
+        writer.stop()
+    assert caplog.messages[-1] == "stopped; 0 answers stored, 17,000 reports counted since the start"
 
 
 def test_a_receipt_names_neither_id_nor_report(served, store):

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
+from naysay._checks import several
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Outcome, Reply, Reports, Store, Taking, today
 
@@ -79,6 +80,7 @@ class Writer:
         self._dirty = True  # a server that was killed has left replies in the order in which they came
         self.healthy = True
         self.stored = 0
+        self.counted = 0  # reports
 
     def start(self) -> None:
         """Begin to write."""
@@ -108,7 +110,8 @@ class Writer:
         if self._thread.is_alive():
             self._line.put(None)
             self._thread.join()
-        log.info("stopped; %d answers stored since the start", self.stored)
+        counted = f", {several(self.counted, 'report', 'reports')} counted" if self.counted else ""
+        log.info("stopped; %s stored%s since the start", several(self.stored, "answer", "answers"), counted)
 
     def _run(self) -> None:
         self._settle()
@@ -157,6 +160,10 @@ class Writer:
             outcomes = self._store.add(replies)
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
+        pairs = zip(replies, outcomes, strict=True)
+        self.counted += sum(
+            each.size for each, outcome in pairs if isinstance(each, Reports) and outcome.what == "counted"
+        )
         self._dirty = self._dirty or any(outcome.what in ("stored", "taken", "counted") for outcome in outcomes)
         self._untallied += fresh
         return outcomes

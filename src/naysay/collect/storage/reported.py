@@ -67,6 +67,11 @@ class Reports:
     receipt: str = ""
     """The SHA-256 of the upload's id and body; empty where it named no id."""
 
+    @property
+    def size(self) -> int:
+        """How many reports these are. Where sums are kept, each is counted once under its size."""
+        return sum(people for cell, people in self.counts.items() if cell.what != "named")
+
 
 @dataclass(frozen=True)
 class Known:
