@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,10 @@ class Numbers(_Plain):
     missing: int
     rows: Mapping[str, tuple[float, float | None, float | None, float | None]]
     confidence: float
+
+    def mean_alone(self) -> Numbers:
+        """The same without quartiles, whose intervals end at what some person said."""
+        return replace(self, rows={"mean": self.rows["mean"]})
 
     def table(self) -> list[list[Any]]:
         return [["measure", "value", "s.e.", "low", "high"], *([name, *row] for name, row in self.rows.items())]

@@ -12,10 +12,11 @@ import pytest
 from naysay import DataError
 from naysay.collect import Published
 from naysay.collect.app import create_app
-from naysay.collect.results import releasing, sharing
+from naysay.collect.results import page, releasing, sharing
 from naysay.collect.results.counting import Counting, counted, folding
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
+from naysay.estimate.plain import Numbers
 from naysay.questionnaire import sample
 from tests.collect.replying import fill, replies
 
@@ -130,12 +131,30 @@ def test_below_the_floor_nothing_is_shown(store, asked):
     store.open(asked)
     sharing.share(store, "sample")
     fill(store, asked, LEAST - 1, seed=1, missing=0.0)
-    page = sharing.shared_page(store, "sample")
-    assert "<dd>0</dd>" in page
-    assert "%" not in page
-    assert page.count("Shown from 20 answers on.") == len(of_all(store, asked))
+    below = sharing.shared_page(store, "sample")
+    assert "<dd>0</dd>" in below
+    assert "%" not in below
+    assert below.count("Shown from 20 answers on.") == len(of_all(store, asked))
     fill(store, asked, 1, seed=2, missing=0.0)
     assert "<dd>20</dd>" in sharing.shared_page(store, "sample")
+
+
+@pytest.mark.parametrize("by", [None, "area"])
+def test_a_shared_page_shows_no_quartile_whatever_its_row_is_called(store, asked, monkeypatch, by):
+    """An interval of a quartile ends at what some person said."""
+    words = {"first quartile": "1. Quartil", "median": "Zentralwert", "third quartile": "3. Quartil"}
+    table = Numbers.table
+    monkeypatch.setattr(
+        Numbers, "table", lambda self: [[words.get(str(name), name), *row] for name, *row in table(self)]
+    )
+    store.open(asked)
+    sharing.share(store, "sample", by=by)
+    fill(store, asked, 300, seed=1, missing=0.0)
+    shared, own = sharing.shared_page(store, "sample"), page(store, "sample", by=by)
+    assert "mean" in shared
+    for word in words.values():
+        assert word in own
+        assert word not in shared
 
 
 def of_all(store, asked):

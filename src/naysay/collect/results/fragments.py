@@ -150,19 +150,14 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
         yield _histogram(answered, result, hidden)
     else:
         yield _shares_picture(found, result.title)
-    content = found.content()
-    yield _numbers(content, result.title, mean_alone=bool(hidden))
+    content = (found.mean_alone() if hidden and isinstance(found, Numbers) else found).content()
+    yield _numbers(content, result.title)
     yield _p(_first_large(str(content[1].text)), small=True)
 
 
-def _numbers(content: Iterable[Content], title: str, *, mean_alone: bool = False) -> str:
-    """The tables, named for those who hear them; without quartiles, whose intervals end at what some person said."""
-    left_out = ("first quartile", "median", "third quartile") if mean_alone else ()
-    return printing.html(
-        replace(each, caption=f"{title}: numbers", rows=tuple(row for row in each.rows if row[0] not in left_out))
-        for each in content
-        if isinstance(each, Table)
-    )
+def _numbers(content: Iterable[Content], title: str) -> str:
+    """The tables, named for those who hear them."""
+    return printing.html(replace(each, caption=f"{title}: numbers") for each in content if isinstance(each, Table))
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
@@ -267,7 +262,8 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
             marks = [Mark("estimate", "estimate", found.proportions, bounds)]
             yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
         elif isinstance(found, Numbers):
-            yield _numbers(found.content(), f"{result.title}, {by} = {name}", mean_alone=bool(hidden))
+            shown = found.mean_alone() if hidden else found
+            yield _numbers(shown.content(), f"{result.title}, {by} = {name}")
         else:
             yield _shares_picture(found, f"{result.title}, {by} = {name}")
         yield _p(several(found.n, "answer", "answers"), small=True)
