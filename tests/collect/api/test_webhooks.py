@@ -177,7 +177,9 @@ def test_a_receiver_that_sends_one_byte_at_a_time_keeps_nobody_waiting(field, mo
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=drip, args=[listening])
         thread.start()
-        telling = Webhooks(field, [Target(f"http://127.0.0.1:{listening.getsockname()[1]}/", within=True)], SECRET, clock=hourly())
+        telling = Webhooks(
+            field, [Target(f"http://127.0.0.1:{listening.getsockname()[1]}/", within=True)], SECRET, clock=hourly()
+        )
         began = time.monotonic()
         telling.look()
         ended.set()

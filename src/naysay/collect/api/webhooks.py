@@ -1,4 +1,4 @@
-"""Webhooks: other servers hear how many have replied, hour by hour and in steps of several, and never what they said."""
+"""Webhooks: other servers hear how many have replied, each hour and in steps, and never what they said."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ class Webhooks:
 
     Replies are counted at full hours (UTC) alone. So whoever hears of a step learns in which hour it was reached, and
     nothing finer. If a server does not answer with a status below 300, the same numbers are sent again, after pauses of
-    up to an hour, 30 times at most: a receiver that fails on purpose must not learn numbers in between. What was told is
-    kept in memory; after a restart the numbers are told once more, when the next hour begins.
+    up to an hour, 30 times at most: a receiver that fails on purpose must not learn numbers in between. What was told
+    is kept in memory; after a restart the numbers are told once more, when the next hour begins.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Webhooks:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Look each minute whether an hour has begun or a pause is over, in a thread of its own, so that no reply waits for another server."""
+        """Look each minute, in a thread of its own, so that no reply waits for another server."""
         thread = threading.Thread(target=self._run, name="naysay-webhooks", daemon=True)
         thread.start()
         try:
@@ -221,7 +221,7 @@ class Webhooks:
                 log.warning("webhooks were not sent: %s", type(error).__name__)
 
     def look(self) -> None:
-        """Count where a new hour has begun, and tell every target what it has not been told yet, if its pause is over."""
+        """Count if an hour has begun, and tell every target what it has not been told yet, if its pause is over."""
         hour = self.clock() // _HOUR
         if hour != self._hour:
             self._hour, self.counts = hour, self.store.surveys()
