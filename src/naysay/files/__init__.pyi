@@ -12,6 +12,7 @@ from naysay.files.codebook import designs_of as designs_of
 from naysay.files.codebook import place_of as place_of
 from naysay.files.kinds import kind as kind
 from naysay.files.kinds import readable as readable
+from naysay.files.meanings import explained as explained
 from naysay.files.original import Original as Original
 from naysay.files.reading import scan as scan
 from naysay.files.reading import value_labels as value_labels

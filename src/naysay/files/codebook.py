@@ -26,11 +26,22 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a column: its code in files of SPSS and Stata, its name in the survey, and what respondents read."""
+    """One value of a column.
+
+    Parameters
+    ----------
+    code : int
+        In files of SPSS and Stata.
+    name, label : str
+        In the survey, and what respondents read.
+    meaning : str
+        Of a private column what the value says of a person, such as ``not 10 or more``; empty where the label says it.
+    """
 
     code: int
     name: str
     label: str
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,13 +63,17 @@ class Entry:
     question : str
         The question that it belongs to.
     label : str
-        What was asked.
+        What was asked; of a private column with what its values are before it.
     holds : Holds
     values : tuple of Value
         Those that it may hold; of a scale of numbers those that have a label.
     measure : {"nominal", "ordinal", "scale"}
     asked : Asked, optional
         Where the answers are private: how they were randomized, about the names of the values.
+    wording : str
+        What was asked, as respondents read it; empty where the label is that.
+    meaning : str
+        Of a private column, one sentence on what its values are.
 
     Examples
     --------
@@ -74,6 +89,8 @@ class Entry:
     values: tuple[Value, ...] = ()
     measure: Literal["nominal", "ordinal", "scale"] = "nominal"
     asked: Asked | None = None
+    wording: str = ""
+    meaning: str = ""
 
     @property
     def listed(self) -> bool:
@@ -106,6 +123,7 @@ class Entry:
     def form(self) -> dict[str, Any]:
         """The entry as a JSON object."""
         told: dict[str, Any] = {name: getattr(self, name) for name in ("column", "question", "label", "holds")}
+        told |= {"wording": self.wording or self.label, "meaning": self.meaning}
         told |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
         if self.asked is not None:
             told |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
@@ -115,6 +133,7 @@ class Entry:
     def of_form(cls, node: Mapping[str, Any]) -> Entry:
         """The entry that a JSON object describes."""
         plain = {name: node[name] for name in ("column", "question", "label", "holds", "measure")}
+        plain |= {"meaning": node.get("meaning", ""), "wording": node.get("wording", "")}  # older ones have none
         asked = Asked(read(node["design"]), node["level"]) if "design" in node else None
         return cls(**plain, values=tuple(Value(**each) for each in node["values"]), asked=asked)
 

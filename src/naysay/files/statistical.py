@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from naysay.errors import DataError
-from naysay.files.codebook import Codebook
+from naysay.files.codebook import Codebook, Value
 from naysay.files.kinds import PROGRAMS, library
 from naysay.files.portable import cut, portable
 
@@ -19,21 +19,31 @@ _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
 
 
 class _Limits(NamedTuple):
-    """What a label may be at most: of the file, of a variable, of a value."""
+    """What a label may be at most: of the file, of a variable, and in bytes of a value."""
 
     file: Callable[[str], str]
     variable: Callable[[str], str]
-    value: Callable[[str], str]
+    value: int
 
 
 _LIMITS = {
-    "spss": _Limits(lambda text: cut(text, 64), lambda text: cut(text, 256), lambda text: cut(text, 120)),
-    "stata": _Limits(lambda text: _letters(text, 80), lambda text: _letters(text, 80), lambda text: cut(text, 30_000)),
+    "spss": _Limits(lambda text: cut(text, 64), lambda text: cut(text, 256), 120),
+    "stata": _Limits(lambda text: _letters(text, 80), lambda text: _letters(text, 80), 30_000),
 }
 
 
 def _letters(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _value_label(value: Value, most: int) -> str:
+    """What a value means, in so many bytes: the option is cut, and never the words that turn its meaning."""
+    option = value.label.strip() or value.name
+    text = value.meaning or option
+    left = len(option.encode()) - (len(text.encode()) - most)
+    if 3 < left < len(option.encode()) and text.count(option) == 1:
+        text = text.replace(option, cut(option, left))
+    return cut(text, most)
 
 
 def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: str, book: Codebook | None) -> None:
@@ -54,7 +64,7 @@ def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: st
             if name in entries or name != there
         },
         "variable_value_labels": {
-            names[name]: {value.code: limits.value(value.label or value.name) for value in entry.values}
+            names[name]: {value.code: _value_label(value, limits.value) for value in entry.values}
             for name, entry in entries.items()
             if entry.holds in ("values", "numbers") and entry.values and name in names
         },

@@ -101,11 +101,12 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
     """What the columns and their values mean, a sheet each."""
     if book is None:
         return
-    head = ["column", "label", "holds", "measure", "after randomization", "level"]
+    head = ["column", "label", "meaning", "holds", "measure", "after randomization", "level"]
     rows = [
         [
             each.column,
             each.label,
+            each.meaning,
             each.holds,
             each.measure,
             "yes" if each.asked else "",
@@ -114,5 +115,5 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
         for each in book.entries
     ]
     yield "variables", [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
-    values = [[each.column, value.name, value.label] for each in book.entries for value in each.values]
-    yield "values", [["column", "value", "label"], *values]
+    values = [[each.column, value.name, value.label, value.meaning] for each in book.entries for value in each.values]
+    yield "values", [["column", "value", "label", "meaning"], *values]

@@ -8,6 +8,7 @@ from naysay.questionnaire.kinds.base import Bin, Choice, Constraint, Label, Prac
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 from naysay.questionnaire.loading import Examined, examine, load, of_form
+from naysay.questionnaire.piping import in_words
 from naysay.questionnaire.problems import Place, Problem, QuestionnaireError
 from naysay.questionnaire.questionnaire import Questionnaire, canonical, schema
 from naysay.questionnaire.rules.checker import check
@@ -49,6 +50,7 @@ __all__ = [
     "check",
     "evaluate",
     "examine",
+    "in_words",
     "lines",
     "load",
     "of_form",

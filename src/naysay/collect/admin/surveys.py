@@ -24,7 +24,7 @@ from naysay.collect.results import sharing
 from naysay.collect.storage import Listed, today
 from naysay.collect.survey import repeated
 from naysay.errors import DataError
-from naysay.questionnaire import Questionnaire, lines, of_form, write_xlsform
+from naysay.questionnaire import Questionnaire, in_words, lines, of_form, write_xlsform
 
 __all__ = [
     "close", "copy", "delete", "discard", "draft", "export", "home", "invite", "publish", "questionnaire", "renew",
@@ -289,5 +289,6 @@ def _questions(form: Questionnaire) -> list[tuple[str, str, str, bool]]:
     """The name, text and kind of each question, and whether its answer is randomized."""
     first = form.languages[0]
     return [
-        (each.name, each.label[first], each.kind.replace("_", " "), each.privacy is not None) for each in form.questions
+        (each.name, in_words(each.label[first], form, first), each.kind.replace("_", " "), each.privacy is not None)
+        for each in form.questions
     ]

@@ -18,7 +18,7 @@ from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.printing import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
-from naysay.questionnaire import check, together
+from naysay.questionnaire import check, in_words, together
 
 __all__ = ["LANGUAGES", "Statement"]
 
@@ -167,7 +167,8 @@ class Statement:
 
     def _short(self) -> Iterator[str]:
         words, form, private = self._words["short"], self.published.questionnaire, self._told
-        direct = [question.label[self.spoken] for question in form.questions if question.privacy is None]
+        labels = [question.label[self.spoken] for question in form.questions if question.privacy is None]
+        direct = [in_words(label, form, self.spoken) for label in labels]
         if not private:
             yield words["none"]
         else:
@@ -241,7 +242,8 @@ class Statement:
         words = self._words["privacy"]
         problems = check(self.published.questionnaire)
         found = [*dict.fromkeys(each.message for each in problems if each.severity == "warning")]
-        for message in found[:_WARNED]:
+        for warning in found[:_WARNED]:
+            message = in_words(warning, self.published.questionnaire, self.spoken)
             yield Note(words["warned"].format(message=_cut(message, _PARAGRAPH)))
         if not found:
             yield Note(words["unwarned"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from naysay.questionnaire import Questionnaire, statements
+from naysay.questionnaire import Questionnaire, in_words, statements
 from naysay.questionnaire.statements import private_questions, times
 
 __all__ = ["Told", "after", "rounded", "told"]
@@ -50,7 +50,7 @@ def told(form: Questionnaire, language: str) -> list[Told]:
         found.append(
             Told(
                 question.name,
-                question.label[language],
+                in_words(question.label[language], form, language),
                 times(question),
                 len(levels),
                 hand="hand" in private.modes or bool(private.by_hand),

@@ -11,9 +11,9 @@ import polars as pl
 from naysay.collect.storage.replies import Replies
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
-from naysay.files import Asked, Codebook, Entry, Value
+from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.portable import portable
-from naysay.questionnaire import Bin, Choice, Label, Private, Question
+from naysay.questionnaire import Bin, Choice, Label, Private, Question, in_words
 from naysay.responses import Space
 
 __all__ = ["Columns"]
@@ -56,7 +56,7 @@ class Columns:
     """
 
     def __init__(self, published: Published, *, language: str | None = None, system: str | None = None) -> None:
-        form = published.questionnaire
+        self._form = form = published.questionnaire
         if language is not None and language not in form.languages:
             raise DataError(f"survey {form.name!r} has no texts in {language!r}; it has {', '.join(form.languages)}")
         self._language = language or form.languages[0]
@@ -82,7 +82,7 @@ class Columns:
         return replies.frame.select(cells.alias(entry.column) for entry, cells in self._columns)
 
     def _text(self, label: Label) -> str:
-        return label.get(self._language, "")
+        return in_words(label.get(self._language, ""), self._form, self._language)
 
     def _values(self, parts: Sequence[Choice | Bin]) -> dict[str, str]:
         """What choices or bins are called, ``{name: label}``."""
@@ -131,7 +131,7 @@ class Columns:
         labels = {each: (words | known).get(each, each) for each in [*map(str, private.offer.categories), *said]}
         # a level may rule out one category where another rules out several
         holds = "sets" if any(space.sets for space in spaces) else "values" if _single(spaces) else "texts"
-        asked = f"After randomization: {self._text(question.label)}"
+        asked = self._text(question.label)
         entry = Entry(
             *(name, name, asked, holds, _coded(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
             asked=Asked(private.offer, offered),
@@ -139,7 +139,9 @@ class Columns:
         for part in question.parts or ("",):
             column = f"{name}/{part}" if part else name
             label = f"{asked}: {known[part]}" if part else asked
-            yield _Column(replace(entry, column=column, label=label), pl.col(column))
+            yield _Column(
+                explained(replace(entry, column=column, label=label), language=self._language), pl.col(column)
+            )
         if offered:
             levels = _coded({str(level): str(level) for level in private.levels})
             chosen = f"Level of privacy that was chosen: {self._text(question.label)}"

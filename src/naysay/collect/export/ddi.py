@@ -70,16 +70,13 @@ def _variable(data: ET.Element, entry: Entry, place: int, *, coded: bool) -> Non
     told = {"representationType": _REPRESENTED.get(entry.holds, "text")}
     variable = _add(data, "var", ID=f"V{place}", name=entry.column, files="F1", **kinds, **told)
     _add(variable, "labl", entry.label)
-    _add(_add(variable, "qstn"), "qstnLit", entry.label)
+    _add(_add(variable, "qstn"), "qstnLit", entry.wording or entry.label)
     if entry.asked is not None:
-        lines = "; ".join(privacy.lines(entry.asked.design))
-        _add(
-            variable, "txt", f"What was sent is not what is true of the respondent, but what chance made of it. {lines}"
-        )
+        _add(variable, "txt", f"{entry.meaning} {'; '.join(privacy.lines(entry.asked.design))}")
     for value in entry.values:
         category = _add(variable, "catgry")
         _add(category, "catValu", str(value.code) if coded and entry.holds == "values" else value.name)
-        _add(category, "labl", value.label or value.name)
+        _add(category, "labl", value.meaning or value.label or value.name)
     text = entry.holds in ("texts", "sets") or (entry.holds == "values" and not coded)
     day = {"category": "date"} if entry.holds == "days" else {}
     _add(variable, "varFormat", type="character" if text else "numeric", **day)

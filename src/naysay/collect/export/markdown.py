@@ -65,12 +65,15 @@ def markdown(book: Codebook, *, file: str, replies: int, caution: str = "", esca
 
 
 def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
+    if entry.meaning:
+        yield f"**{_line(entry.meaning)}**"
+        yield ""
     yield f"It holds {_HOLDS[entry.holds]}."
     if entry.asked is not None:
         design, level = entry.asked.design, entry.asked.level
         yield ""
         chosen = f", at the level in `{level}`" if level else ""
-        yield f"**After randomization** by `{design.name or design.kind}`{chosen}: chance made it of what is true."
+        yield f"What was sent was drawn by `{design.name or design.kind}`{chosen}."
         yield ""
         for line in privacy.lines(design):
             yield f"- {_line(line)}"
@@ -78,8 +81,12 @@ def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
         yield f"    naysay estimate {shlex.quote(file)} --response {shlex.quote(entry.column)}"
     if entry.values:
         coded = book.coded and entry.holds != "sets"
-        head = ("code", "name", "label") if coded else ("value", "label")
-        rows = [((str(v.code), v.name, v.label) if coded else (v.name, v.label)) for v in entry.values]
+        head: tuple[str, ...] = ("code", "name", "label") if coded else ("value", "label")
+        rows: list[tuple[str, ...]] = [
+            ((str(v.code), v.name, v.label) if coded else (v.name, v.label)) for v in entry.values
+        ]
+        if entry.asked is not None:
+            head, rows = (*head, "meaning"), [(*row, v.meaning) for row, v in zip(rows, entry.values, strict=True)]
         yield ""
         yield from _table(head, rows)
 

@@ -115,7 +115,7 @@ class Answered:
     def title(self, column: str) -> str:
         """What a column is called above its numbers: its name, and what was asked."""
         entry = self.book.columns[column]
-        asked = " ".join(entry.label.removeprefix("After randomization: ").split())
+        asked = " ".join((entry.wording or entry.label).split())
         return column if self.names or not asked else f"{column}: {asked}"
 
     def estimates(

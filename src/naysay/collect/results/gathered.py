@@ -108,7 +108,11 @@ def reach(result: Result) -> dict[float, float | None]:
 def plain_of(result: Result, options: Options) -> dict[str, Any]:
     """One column as a JSON object: with the numbers that ``naysay estimate --survey NAME --format json`` prints."""
     kind = "private" if result.entry.asked is not None else "plain"
-    told: dict[str, Any] = {"column": result.entry.column, "kind": kind, "label": result.entry.label}
+    told: dict[str, Any] = {
+        "column": result.entry.column,
+        "kind": kind,
+        "label": result.entry.wording or result.entry.label,
+    }
     if result.problem:
         return told | {"problem": result.problem}
     told |= {"result": _object(result.whole, options)}

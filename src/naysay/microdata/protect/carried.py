@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from naysay.design import Answerable
-from naysay.files import Asked, Codebook, Entry, Original, Value
+from naysay.files import Asked, Codebook, Entry, Original, Value, explained
 
 __all__ = ["codebook"]
 
@@ -34,7 +34,7 @@ def codebook(
             for place, label in enumerate(design.categories, 1)
         )
         label = original.labels.get(name, name)
-        entries.append(Entry(name, name, f"After randomization: {label}", "values", values, asked=Asked(design)))
+        entries.append(explained(Entry(name, name, label, "values", values, asked=Asked(design))))
     return Codebook(title, f"Release {title}", digest, "en", tuple(entries), coded=coded)
 
 

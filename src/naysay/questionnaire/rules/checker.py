@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from naysay.questionnaire.piping import piped
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules import carried_out, logic, privacy, texts
-from naysay.questionnaire.rules.walk import Walk, piped
+from naysay.questionnaire.rules.walk import Walk
 
 __all__ = ["RULES", "check"]
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from naysay import _checks
 from naysay.questionnaire.items import Group
 from naysay.questionnaire.kinds.base import Question
+from naysay.questionnaire.piping import piped
 from naysay.questionnaire.problems import Problem
-from naysay.questionnaire.rules.walk import Entry, Walk, piped
+from naysay.questionnaire.rules.walk import Entry, Walk
 
 __all__ = ["languages", "names", "piping", "scales", "wording"]
 

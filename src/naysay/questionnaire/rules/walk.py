@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,10 +10,9 @@ from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Constraint, Label, Practice, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
-__all__ = ["Entry", "Shown", "Walk", "expressions", "nodes", "piped"]
+__all__ = ["Entry", "Shown", "Walk", "expressions", "nodes"]
 
 _CALLED = {"label": "a label", "hint": "the hint"}
-_PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
 
 
 @dataclass(frozen=True)
@@ -134,17 +132,6 @@ def _within(entry: Entry) -> Iterator[Shown]:
         yield Shown(f"{path}.private.responses.{response}", label, True, "words", entry)
     if item.privacy is not None:
         yield Shown(f"{path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry)
-
-
-def piped(text: str) -> list[str]:
-    """The questions whose answers a text repeats.
-
-    Examples
-    --------
-    >>> piped("How many of the ${household_size} are children?")
-    ['household_size']
-    """
-    return _PIPED.findall(text)
 
 
 def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:
