@@ -276,3 +276,56 @@ def test_more_cells_than_people_are_told():
     few = {"a": rng.integers(0, 9, 60).astype(str), "b": rng.integers(0, 9, 60).astype(str)}
     found = crosstab(few, row="a", column="b")
     assert any("81 cells for 60 people" in each for each in found.told())
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+def test_fifty_people_who_all_say_no_are_no_proof_that_nobody_did_it(weights):
+    data = {"sex": ["f", "m"] * 25, "a": ["no"] * 50, "weight": [1.0, 1.0] * 25}
+    found = crosstab(data, row="sex", column=Variable("a", WARNER), weights=weights)
+    whole = found.to_dict()
+    said, warnings = str(found), " ".join(whole["warnings"])
+    assert found.proportions[:, 0] == pytest.approx([0, 0], abs=1e-9)
+    for _, high in found.interval()[:, 0]:
+        assert 0.04 < high < 0.2
+    assert whole["intervals"][0][0][1] == found.interval()[0, 0, 1]
+    assert "interval outside [0, 1], that of the likelihood shown: f × yes, m × yes" in warnings
+    assert "all answers to a are alike" in warnings
+    (cell,) = (line.split() for line in said.splitlines() if line.split()[:2] == ["f", "yes"])
+    assert cell[3] == "–"  # no standard error at the boundary
+    assert float(cell[5]) >= 0.04
+    assert found.conditional()[1][:, 0] == pytest.approx(np.array([[0, 0.1]] * 2), abs=0.01)
+
+
+def test_moments_of_answers_that_are_all_alike_show_no_certainty():
+    data = {"sex": ["f", "m"] * 25, "a": ["no"] * 50}
+    found = crosstab(data, row="sex", column=Variable("a", WARNER), estimator="moments")
+    ratio, phi = found.associations()
+    assert ratio.interval == (0.0, np.inf)
+    assert np.isnan([phi.value, *phi.interval]).all()  # the estimated variance is below zero
+    said = str(found)
+    assert "nan" not in said
+    assert "nearest boundary point shown, which is no certainty: f × yes, m × yes" in said
+
+
+def test_the_interval_of_an_impossible_cell_is_the_profile_over_possible_tables():
+    """One variable is split by a coin; the profile of a cell is found by a search of its own."""
+    data = {"sex": ["f", "f", "m", "m"], "a": ["yes", "no"] * 2, "n": [1, 49, 30, 20]}
+    found = crosstab(data, row="sex", column=Variable("a", WARNER), count="n")
+    assert found.fit.intervals().flagged[0]
+    counts = np.array([1, 49, 30, 20])
+
+    def held(share):
+        """The largest log-likelihood of tables with this share of women who did it."""
+
+        def loss(x):
+            rest = (1 - share) * scipy.special.softmax([0.0, *x])
+            table = np.array([[share, rest[0]], [rest[1], rest[2]]])
+            return -counts @ np.log((table @ WARNER.matrix.T).ravel())
+
+        precise = {"xatol": 1e-9, "fatol": 1e-11}
+        starts = ([0, 0], [-1, 1])
+        return -min(scipy.optimize.minimize(loss, x, method="Nelder-Mead", options=precise).fun for x in starts)
+
+    top = held(0.0)
+    high = scipy.optimize.brentq(lambda share: 2 * (top - held(share)) - scipy.stats.chi2.ppf(0.95, 1), 1e-6, 0.4)
+    assert found.interval()[0, 0] == pytest.approx([0, high], abs=2e-4)

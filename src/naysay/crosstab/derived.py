@@ -11,6 +11,7 @@ import scipy
 from naysay.crosstab.measures import Measured, cramers_v
 from naysay.crosstab.profile import Likelihood, Smooth
 from naysay.crosstab.redrawn import expected, indicators_at, information_of_more
+from naysay.crosstab.variables import answered_alike
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats
@@ -21,6 +22,7 @@ MOST_PROFILED = 25
 """Cells of a table up to which profiles are sought; they take long where there are more."""
 
 _CERTAIN = 1e-9
+_NO_VARIANCE = 1e-20  # only rounding: all answers to a question are alike
 _MORE = 4.0  # people that are added for standard errors: z² for 0.95
 
 
@@ -92,7 +94,16 @@ class Derived:
         The profile, or for large tables, where it takes long, the longer to each side of two intervals by the delta
         method: on the scale of the measure, and on the logistic scale between its ends.
         """
-        number = self._number(measured, layer)
+        return self._bounded(self._number(measured, layer), confidence, ends)
+
+    def category(self, place: int, confidence: float) -> tuple[float, float]:
+        """The interval of one share of all, as it is for measures: over tables that have no share below 0."""
+        unit = np.eye(len(self.fit.proportions))[place]
+        return self._bounded(lambda shares: (float(shares[place]), unit), confidence, (0.0, 1.0))[1]
+
+    def _bounded(
+        self, number: Smooth, confidence: float, ends: tuple[float, float]
+    ) -> tuple[float, tuple[float, float], str]:
         with np.errstate(all="ignore"):
             value = number(self.fit.proportions)[0]
         if self.fit.maximum is None:
@@ -140,7 +151,18 @@ class Derived:
         if not self.fit.tally.weighted:
             return float(scipy.stats.chi2.ppf(confidence, 1))
         design, model = (float(gradient @ each[1] @ gradient) for each in (self._padded, self._model_covariance))
-        return self._critical(confidence) ** 2 * design / max(model, 1e-300)
+        ratio = max(design / max(model, 1e-300), self._least_ratio)
+        return self._critical(confidence) ** 2 * ratio
+
+    @cached_property
+    def _least_ratio(self) -> float:
+        """What the sampling design may leave of the model's variance.
+
+        Only strata and known populations make it smaller. Answers that are all alike show no variance at all.
+        """
+        tally = self.fit.tally
+        silent = any(answered_alike(tally, place) for place in range(len(self.shape)))
+        return 1.0 if tally.complex is None or silent else 0.0
 
     def _critical(self, confidence: float) -> float:
         """How many standard errors an interval reaches to both sides."""
@@ -151,9 +173,14 @@ class Derived:
     def _delta(
         self, number: Smooth, cells: Floats, covariance: Floats, confidence: float, ends: tuple[float, float]
     ) -> tuple[float, float]:
-        """Value ± standard errors on the logistic scale between the ends; the ends where that is not defined."""
+        """Value ± standard errors on the logistic scale between the ends.
+
+        The ends where the answers show no variance, which is then not known; NaN for a value beyond the ends.
+        """
         with np.errstate(all="ignore"):
             value, gradient = number(cells)
+            if ends[0] <= value <= ends[1] and self._variance(gradient, covariance) < _NO_VARIANCE:
+                return ends
             share, span = (value - ends[0]) / (ends[1] - ends[0]), ends[1] - ends[0]
             half = self._critical(confidence) * np.sqrt(gradient @ covariance @ gradient) / span / (share * (1 - share))
             bounds = ends[0] + span * scipy.special.expit(scipy.special.logit(share) + np.array([-1, 1]) * half)

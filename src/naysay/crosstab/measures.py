@@ -71,7 +71,9 @@ def correlation(rows: Floats, columns: Floats) -> Measured:
 
 def _standardized(scores: Floats, shares: Floats) -> Floats:
     centered = scores - scores @ shares
-    return np.asarray(centered / np.sqrt(max(float(shares @ centered**2), _TRACE * float(np.ptp(scores)) ** 2)))
+    variance, least = float(shares @ centered**2), _TRACE * float(np.ptp(scores)) ** 2
+    # Moments may estimate a variance below zero; nothing is a correlation then.
+    return np.asarray(centered / np.sqrt(max(variance, least) if variance > -least else np.nan))
 
 
 def cramers_v(table: Floats) -> tuple[float, Floats]:

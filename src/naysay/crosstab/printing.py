@@ -11,9 +11,13 @@ import numpy as np
 
 from naysay import _checks
 from naysay.crosstab.independence import Independence
+from naysay.crosstab.variables import answered_alike
 from naysay.estimate.findings import decimals_of, shown
 from naysay.estimate.independence import score_test
+from naysay.estimate.information import alike
 from naysay.estimate.linear import Floats
+from naysay.estimate.printing import beyond, cautions
+from naysay.estimate.result import reliable_errors
 from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
 from naysay.printing.numbers import csv_text, fixed
@@ -58,7 +62,7 @@ def sections(found: Any, options: Options) -> list[Content]:
         *(_within(found, layer, options) for layer in found.layers),
         *_measures(found, options),
         Points(tuple(_rests_on(found, test))),
-        *(Note(told) for told in reservations(found, test)),
+        *(Note(told) for told in reservations(found, test, options.confidence)),
     ]
 
 
@@ -87,7 +91,7 @@ def _joint(found: Any, options: Options) -> Table:
     """Every cell with its numbers."""
     numbers = [
         ("share", found.proportions),
-        ("s.e.", found.standard_errors),
+        ("s.e.", reliable_errors(found.fit).reshape(found.shape)),
         *zip(("low", "high"), np.moveaxis(found.interval(options.confidence), -1, 0), strict=True),
     ]
     if found.moments is not None:
@@ -126,7 +130,9 @@ def _within(found: Any, layer: Any, options: Options) -> Table:
 
 
 def _told(value: float, bounds: Floats) -> str:
-    return "–" if math.isnan(value) else f"{fixed(value, 3)} [{fixed(bounds[0], 3)}, {fixed(bounds[1], 3)}]"
+    if math.isnan(value):
+        return "–"
+    return f"{fixed(value, 3)} [{', '.join('–' if math.isnan(end) else fixed(end, 3) for end in bounds.tolist())}]"
 
 
 def _measures(found: Any, options: Options) -> list[Content]:
@@ -155,7 +161,7 @@ def _number(value: float) -> str:
 def told(found: Any, options: Options) -> list[str]:
     """The test, what the numbers rest on, and reservations, a line each."""
     test = options.test or found.independence()
-    return [*_rests_on(found, test), *reservations(found, test)]
+    return [*_rests_on(found, test), *reservations(found, test, options.confidence)]
 
 
 def _rests_on(found: Any, test: Independence | None) -> Iterator[str]:
@@ -171,9 +177,18 @@ def _rests_on(found: Any, test: Independence | None) -> Iterator[str]:
             yield f"assumes of {each.column}: {'; '.join(each.design.protocol.assumes)}"
 
 
-def reservations(found: Any, test: Independence | None) -> list[str]:
+def reservations(found: Any, test: Independence | None, confidence: float = 0.95) -> list[str]:
     """Warnings that travel with the numbers."""
-    told = [str(warning) for warning in found.fit.warnings]
+    told = cautions(found.fit)
+    point = "nearest boundary point shown, which is no certainty"
+    instead = "that of the likelihood shown" if found.fit.maximum is not None else point
+    told += beyond(found.fit, found.intervals(confidence), instead)
+    if not alike(found.fit.tally):  # or the warnings of the estimate say it
+        told += [
+            f"all answers to {each.column} are alike: standard errors of its categories say nothing, see intervals"
+            for place, each in enumerate(found.variables)
+            if not each.plain and answered_alike(found.fit.tally, place)
+        ]
     if found.fit.design.assigned_by == "respondent" and found.fit.maximum is not None:
         told.append(
             "maximum likelihood takes the chosen levels to be independent of the categories; moments do not need this"
@@ -229,7 +244,7 @@ def to_dict(found: Any, options: Options) -> dict[str, Any]:
             "within_rows": within,
             "associations": [asdict(each) for each in found.associations(options.confidence)],
             "independence": None if test is None else asdict(test),
-            "warnings": reservations(found, test),
+            "warnings": reservations(found, test, options.confidence),
         }
     )
     if fit.tally.complex is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from naysay.crosstab.variables import Variable, answered_in_part, checked, talli
 from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.linear import Floats, check_rank
+from naysay.estimate.protocol import Intervals
 from naysay.printing import text
 from naysay.printing.content import Content
 from naysay.printing.html import notebook
@@ -121,7 +122,21 @@ class Crosstab:
 
     def interval(self, confidence: float = 0.95, *, method: str | None = None) -> Floats:
         """Intervals of the proportions, (rows, columns, 2) or (rows, columns, layers, 2); see `Estimate.interval`."""
-        return self.fit.interval(confidence, method=method).reshape(*self.shape, 2)
+        return self.intervals(confidence, method=method).bounds.reshape(*self.shape, 2)
+
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None) -> Intervals:
+        """The intervals with their method, and which of them lay outside [0, 1].
+
+        There the likelihood's profile over possible tables stands instead, unless a method is asked for: a point at the
+        boundary would look certain.
+        """
+        given = self.fit.intervals(confidence, method=method)
+        if method is not None or self.fit.maximum is None or not given.flagged.any():
+            return given
+        bounds = given.bounds.copy()
+        for place in np.flatnonzero(given.flagged).tolist():
+            bounds[place] = self._derived.category(place, confidence)
+        return replace(given, bounds=bounds)
 
     def margin(self, place: int = 0) -> Floats:
         """The distribution of one variable, (categories,): 0 for the rows, 1 for the columns, 2 for the layers."""

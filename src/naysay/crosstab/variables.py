@@ -27,6 +27,7 @@ __all__ = [
     "MOST_CELLS",
     "PLAIN",
     "Variable",
+    "answered_alike",
     "answered_in_part",
     "checked",
     "crossed",
@@ -264,6 +265,18 @@ def first_words(part: Part) -> NDArray[np.int64]:
     channel: Any = part.design
     widths = [factor.space.width for factor in channel.factors]
     return part.codes[:, np.cumsum([0, *widths[:-1]])]
+
+
+def answered_alike(tally: Tally, place: int) -> bool:
+    """Whether everybody who answered one question gave the same answer, at every level."""
+    return all(_alike(part, place) for part in tally.parts if part.n)
+
+
+def _alike(part: Part, place: int) -> bool:
+    channel: Any = part.design
+    ends = np.cumsum([0, *(factor.space.width for factor in channel.factors)])
+    answers = part.codes[part.weight > 0, ends[place] : ends[place + 1]]
+    return len(np.unique(answers[answers[:, 0] != MISSING], axis=0)) < 2
 
 
 def answered_in_part(tally: Tally) -> int:

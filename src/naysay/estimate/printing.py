@@ -21,6 +21,8 @@ from naysay.printing.content import Content
 
 __all__ = [
     "NONCOMPLIANCE",
+    "beyond",
+    "cautions",
     "checks",
     "differences_content",
     "differences_dict",
@@ -78,6 +80,22 @@ def _bound(gap: float) -> str:
 
 def reservations(fit: Estimate, found: Intervals) -> list[str]:
     """Warnings of the estimate and of its intervals."""
+    outside = beyond(fit, found, "nearest boundary point shown")
+    caution = "; such a point is where an empty interval stands, and no certainty"
+    return [*cautions(fit), *(sentence + caution for sentence in outside)]
+
+
+def beyond(fit: Estimate, found: Intervals, shown_instead: str) -> list[str]:
+    """The sentence about intervals that lie outside [0, 1], and what is shown in their place; none elsewhere."""
+    if not found.flagged.any():
+        return []
+    names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
+    misfit = "; these answers hardly fit this design" if found.misfit else ""
+    return [f"interval outside [0, 1], {shown_instead}: {names}{misfit}"]
+
+
+def cautions(fit: Estimate) -> list[str]:
+    """Warnings of the estimate, and of intervals that rest on few answers."""
     told = [str(warning) for warning in fit.warnings]
     if fit.n <= _TINY:
         told.append("so few people tell nothing: intervals of 1 to 5 answers held the true share as seldom as .82")
@@ -92,13 +110,6 @@ def reservations(fit: Estimate, found: Intervals) -> list[str]:
                 f"{f' and {len(few) - _NAMED} more' if len(few) > _NAMED else ''}: if weights go with the category, "
                 "intervals there hold the true share less often than they say (.83 in place of .95 in a measured case)"
             )
-    if found.flagged.any():
-        names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
-        misfit = "; these answers hardly fit this design" if found.misfit else ""
-        told.append(
-            f"interval outside [0, 1], nearest boundary point shown: {names}{misfit}; such a point is where an empty "
-            "interval stands, and no certainty"
-        )
     return told
 
 
