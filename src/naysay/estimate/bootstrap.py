@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from naysay.errors import DataError, NotEstimable
@@ -29,7 +31,7 @@ def not_redrawn(fit: Estimate) -> str | None:
     return None
 
 
-def bootstrap_bounds(fit: Estimate, confidence: float, replicates: int, rng: np.random.Generator | None) -> Floats:
+def bootstrap_bounds(fit: Estimate, confidence: float, replicates: Any, rng: np.random.Generator | None) -> Floats:
     """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
         raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
