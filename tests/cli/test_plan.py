@@ -42,6 +42,23 @@ def test_power_of_one_proportion(naysay):
     assert told["power"] == planning.power(designs.warner(p=0.7), (0.1, 0.9), n=500, null=0.05)
 
 
+@pytest.mark.parametrize(
+    ("design", "share", "null", "printed"),
+    [("direct()", 0.02, 0.1, "0.000"), ("direct()", 0.05, 0.15, "0.541"), ("warner(p=0.8)", 0.05, 0.25, "0.731")],
+)
+def test_a_plan_says_the_power_of_the_interval_that_is_printed(naysay, design, share, null, printed):
+    named = ("--categories", "yes,no") if design == "direct()" else ()
+    words = ("--design", design, *named, "--proportions", f"{share},{1 - share}", "--null", null)
+    told = json.loads(naysay("plan", *words, "--format", "json").out)["warnings"][0]
+    assert f"that of the printed interval is exactly {printed}, and reaches 0.8 with" in told
+
+
+def test_a_plan_of_another_interval_names_its_law(naysay):
+    words = ("--design", "negative()", "--categories", "a,b,c", "--proportions", "0.2,0.3,0.5", "--category", "a")
+    assert "Wald's interval by the normal law" in naysay("plan", *words, "--null", "0.1").out
+    assert "normal law" not in naysay("plan", *words, "--n", "100").out
+
+
 def test_power_of_a_difference(naysay):
     told = json.loads(naysay("plan", *WARNER, "--versus", "0.2,0.8", "--format", "json").out)
     sizes = planning.difference_sample_size(designs.warner(p=0.7), (0.1, 0.9), (0.2, 0.8))
