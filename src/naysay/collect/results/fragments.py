@@ -150,7 +150,8 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
         yield _histogram(answered, result, hidden)
     else:
         yield _shares_picture(found, result.title)
-    content = (found.mean_alone() if hidden and isinstance(found, Numbers) else found).content()
+    shown: Any = found.mean_alone() if hidden and isinstance(found, Numbers) else found
+    content = shown.content()
     yield _numbers(content, result.title)
     yield _p(_first_large(str(content[1].text)), small=True)
 
