@@ -1,5 +1,6 @@
 """The commands of those who run surveys, and what they say to wrong input."""
 
+import io
 import json
 
 import pytest
@@ -56,6 +57,20 @@ def test_dates_are_set_one_by_one_struck_out_and_carried_out(naysay, refused, st
     naysay("survey", "close", "sample")
     naysay("survey", "schedule", "sample", "--opens", str(today()))
     assert "opened sample" in naysay("survey", "schedule", "sample", "--run").out
+
+
+def test_a_draft_without_a_private_question_gets_a_first_day_only_after_a_yes(naysay, monkeypatch, tmp_path):
+    asked = [{"kind": "integer", "name": "age", "label": {"en": "How old are you?"}}]
+    form = {"naysay": "questionnaire", "version": 1, "name": "plain", "title": {"en": "P"}, "languages": ["en"]}
+    (tmp_path / "plain.json").write_text(json.dumps({**form, "items": asked}))
+    assert naysay("survey", "open", "plain.json", "--yes").code == 0
+    assert naysay("survey", "copy", "plain", "plain-2").code == 0
+    first = ("survey", "schedule", "plain-2", "--opens", str(today()))
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    told = naysay(*first)
+    assert (told.code, "'plain-2' was not opened: no question is private" in told.err) == (2, True)
+    assert naysay("survey", "schedule", "plain-2").out == "plain-2 has no dates\n"
+    assert naysay(*first, "--yes").code == 0
 
 
 def test_backups_say_what_they_hold_and_what_is_wrong(naysay, refused, opened, tmp_path):

@@ -184,6 +184,29 @@ def test_dates_are_set_from_the_page_and_said(admin, store):
     assert plans.find(store, "kinds") == Plan()
 
 
+def test_a_draft_without_a_private_question_opens_only_after_a_tick(admin, store):
+    asked = [{"kind": "integer", "name": "age", "label": {"en": "How old are you?"}}]
+    form = {"naysay": "questionnaire", "version": 1, "name": "plain", "title": {"en": "P"}, "languages": ["en"]}
+    admin.upload("plain.json", json.dumps({**form, "items": asked}).encode())
+    page = admin.get("/admin/drafts/plain").content
+    assert page.count(b"No question is private: every answer is sent as it is.") == 2
+    for act, fields in (("open", {}), ("schedule", {"opens": str(today())})):
+        refused = admin.post(f"/admin/drafts/plain/{act}", fields)
+        assert refused.status == 422
+        assert b"no question is private, so every answer is sent as it is" in refused.content
+    assert plans.find(store, "plain") == Plan()
+    assert "plain" not in store.standing()
+    assert admin.post("/admin/drafts/plain/schedule", {"opens": str(today()), "plain": "yes"}).status == 303
+    assert admin.post("/admin/drafts/plain/open", {"plain": "yes"}).status == 303
+    assert "plain" in store.standing()
+
+
+def test_a_draft_with_a_private_question_asks_for_no_tick(admin, store):
+    admin.upload("sample.json", sample().to_json())
+    assert b"No question is private" not in admin.get("/admin/drafts/sample").content
+    assert admin.post("/admin/drafts/sample/open").status == 303
+
+
 def test_a_survey_opens_closes_and_is_deleted_on_its_days(store, client, published, answers):
     drafts.keep(store, published.questionnaire)
     first, last, kept = (today() + n * DAY for n in (10, 20, 30))

@@ -82,14 +82,15 @@ def draft(visit: Visit) -> Response:
         questions=_questions(form),
         privacy=lines(form),
         problems=of_form(form.form()).problems,
+        plain=_is_plain(form),
         plan=plans.find(visit.store, visit.name),
         today=today(),
     )
 
 
 def publish(visit: Visit) -> Response:
-    """Open the survey of a draft."""
-    _draft(visit)
+    """Open the survey of a draft; without a private question only where that is ticked."""
+    _check_agreed(visit, _draft(visit).questionnaire)
     published = drafts.publish(visit.store, visit.name, client=visit.desk.client)
     visit.desk.record("opened", visit.name, f"hash {published.hash}")
     return _done(visit, "opened")
@@ -190,10 +191,12 @@ def renew(visit: Visit) -> Response:
 def schedule(visit: Visit) -> Response:
     """Set the dates of a survey or draft."""
     given = Plan(*(visit.day(name) for name in ("opens", "closes", "keeps")))
+    is_draft = visit.name not in visit.store.standing()
+    if is_draft and given.opens is not None:
+        _check_agreed(visit, _draft(visit).questionnaire)
     plans.schedule(visit.store, visit.name, given)
     told = ", ".join(f"{name} {day}" for name, day in vars(given).items() if day) or "no dates"
     visit.desk.record("scheduled", visit.name, told)
-    is_draft = visit.name not in visit.store.standing()
     return visit.to(f"/admin/{'drafts' if is_draft else 'surveys'}/{visit.name}", "scheduled")
 
 
@@ -279,6 +282,17 @@ def _draft(visit: Visit) -> drafts.Draft:
     if visit.name not in {each.name for each in drafts.listed(visit.store)}:
         raise Refusal("unknown", "there is no draft of this name")
     return drafts.find(visit.store, visit.name)
+
+
+def _is_plain(form: Questionnaire) -> bool:
+    return all(question.privacy is None for question in form.questions)
+
+
+def _check_agreed(visit: Visit, form: Questionnaire) -> None:
+    if _is_plain(form) and visit["plain"] != "yes":
+        raise DataError(
+            f"{form.name!r} is not opened: no question is private, so every answer is sent as it is; tick to agree"
+        )
 
 
 def _title(form: Questionnaire) -> str:

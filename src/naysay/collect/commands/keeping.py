@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from naysay.collect.commands import opening
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -76,6 +77,7 @@ def schedule(
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Strike out all dates.")] = False,
     run: Annotated[bool, typer.Option("--run", help="Do what is due now, without a server.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=opening.YES)] = False,
     db: Database = None,
     data: Data = DATA,
 ) -> None:
@@ -83,15 +85,17 @@ def schedule(
 
     A server that runs on the database does what is due, within a minute. It opens the survey when its first day
     begins, closes it when its last day is over, and deletes it with all replies when the last day on which they are
-    kept is over. Each date that you give replaces the earlier one.
+    kept is over. Each date that you give replaces the earlier one. A draft without private questions gets a first day
+    only after a yes.
 
     \b
     Examples:
       naysay survey schedule sample --closes 2036-03-31 --keep-until 2037-03-31
       naysay survey schedule sample
     """
-    from naysay.collect.admin import plans
+    from naysay.collect.admin import drafts, plans
     from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.questionnaire import of_form
 
     given = {
         "opens": day_of(opens, "--opens"),
@@ -101,6 +105,8 @@ def schedule(
     named = {name: day for name, day in given.items() if day is not None}
     changes = bool(named) or clear
     with opened(db, data, "change" if changes or run else "read") as store:
+        if "opens" in named and survey in {each.name for each in drafts.listed(store)}:
+            opening.confirm(of_form(drafts.find(store, survey).questionnaire.form()), survey, yes=yes)
         if changes:
             before = {} if clear else vars(plans.find(store, survey))
             plans.schedule(store, survey, plans.Plan(**{**before, **named}))
