@@ -59,7 +59,9 @@ def test_a_crosstab_with_a_plain_column_is_undone():
     frame = people(20_000, seed=4)
     safe, log = protect.Pram(variable="job", keep=0.7, seed=4).apply(frame)
     table = {"job": safe["job"].to_list(), "rich": ["yes" if each else "no" for each in frame["rich"]]}
-    found = crosstab.crosstab(table, row=crosstab.Variable("job", log.designs["job"]), column=crosstab.Variable("rich", "plain"))
+    found = crosstab.crosstab(
+        table, row=crosstab.Variable("job", log.designs["job"]), column=crosstab.Variable("rich", "plain")
+    )
     smith = found.conditional()[0][JOBS.index("smith")]
     truth = frame.filter(pl.col("job") == "smith")["rich"].mean()
     assert min(abs(smith - truth)) < 0.06

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naysay.console import output
+from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.microdata.commands.protect_options import ProtectOptions
 
@@ -25,14 +25,31 @@ def command(options: ProtectOptions) -> None:
       naysay protect survey.sav --keys age,gender,occupation --bins age=5 \\
           --save proposed.toml
       naysay protect survey.sav --plan plan.toml --out safe.sav
+      naysay protect survey.sav --keys age,gender,occupation \\
+          --write-hierarchies levels.xlsx
+      naysay protect survey.sav --keys age,gender,occupation \\
+          --hierarchies levels.xlsx --out safe.sav --html board.html
     """
     from naysay.microdata.commands.protecting import Protecting
+    from naysay.microdata.protect.page import protect_html
 
+    pages.check(options.html)
     work = Protecting(options)
-    found = work.found()
-    if options.format_ == "json":
-        output.say(output.json_text(found.to_dict()))
+    if options.write_hierarchies is not None:
+        levels = work.levels(options.write_hierarchies)
+        sizes = {name: {"values": len(each.levels), "levels": each.height} for name, each in levels.items()}
+        if options.format_ == "json":
+            output.say(output.json_text({"hierarchies": sizes}))
+        else:
+            output.say(
+                "\n".join(f"{name}: {each['values']:,} values, {each['levels']} levels" for name, each in sizes.items())
+            )
     else:
-        output.say(str(found))
+        found = work.found()
+        pages.write(options.html, lambda: protect_html(found))
+        if options.format_ == "json":
+            output.say(output.json_text(found.to_dict()))
+        else:
+            output.say(str(found))
     for text in work.notes:
         output.note(text)

@@ -39,6 +39,16 @@ class ProtectOptions:
     hierarchy: Annotated[
         list[str] | None, Option(metavar="KEY=FILE", help="Coarser levels of a key, a CSV file: a row a value.")
     ] = None
+    hierarchies: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Coarser levels of keys: a workbook with a sheet a key, or a folder of CSV files."),
+    ] = None
+    write_hierarchies: Annotated[
+        Path | None,
+        Option(
+            "--write-hierarchies", metavar="FILE", help="Write levels of each key to such a FILE, to edit them first."
+        ),
+    ] = None
     bins: Annotated[list[str] | None, Option(metavar="KEY=WIDTH", help="Put a key's numbers in bins first.")] = None
     strata: Annotated[
         str | None, Option(metavar="RECORD", help="Columns that stay, within whose values the target is reached.")
@@ -74,6 +84,10 @@ class ProtectOptions:
     ] = None
     out: Annotated[
         Path | None, Option(metavar="FILE", help="The release; without it, only what the plan would do is shown.")
+    ] = None
+    html: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write before and after as a page for a review board."),
     ] = None
     force: Force = False
     format_: Annotated[Literal["table", "json"], Option("--format", help="How the result is printed.")] = "table"

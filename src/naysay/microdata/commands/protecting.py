@@ -21,6 +21,7 @@ from naysay.microdata.protect.identity import Shuffle, numbers_of_people
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
 from naysay.microdata.protect.releases import Release, check_out, log_of, release
+from naysay.microdata.protect.sheets import read_hierarchies, write_hierarchies
 from naysay.microdata.protect.target import Target
 
 __all__ = ["Protecting"]
@@ -34,6 +35,8 @@ _OF_A_PROPOSAL = (
     "target",
     "importance",
     "hierarchy",
+    "hierarchies",
+    "write_hierarchies",
     "bins",
     "strata",
     "unit",
@@ -74,7 +77,13 @@ class Protecting:
             raise DataError("give --keys to have a plan proposed, or --plan to run one")
         for name in _OF_A_PROPOSAL:
             if options.plan is not None and getattr(options, name) is not None:
-                raise DataError(f"--{name} is for a plan that is proposed; change the file of --plan instead")
+                option = name.replace("_", "-")
+                raise DataError(f"--{option} is for a plan that is proposed; change the file of --plan instead")
+        if options.write_hierarchies is not None:
+            for name in ("out", "save", "html", "hierarchy", "hierarchies", "bins"):
+                if getattr(options, name):
+                    raise DataError(f"--write-hierarchies only writes levels to edit; leave out --{name}")
+            declared.check_free(options.write_hierarchies, force=options.force)
         if options.beside and options.unit is not None:
             raise DataError("--beside is for rows of people; households cannot be followed through releases")
         if options.out is not None:
@@ -82,21 +91,38 @@ class Protecting:
         if options.save is not None:
             declared.check_free(options.save, force=options.force)
 
-    def found(self) -> Release:
-        """The plan, run; written where --out says, and otherwise nowhere."""
+    def _original(self, missing: tuple[str, ...]) -> files.Original:
         options = self.options
-        plan = None if options.plan is None else Plan.read(options.plan)
-        missing = () if options.na is None else declared.record(options.na, option="--na")
-        if plan is not None:
-            missing = missing or tuple(plan.missing)
         with files.readable(options.file):
-            original = files.Original.read(
+            return files.Original.read(
                 options.file,
                 separator=options.separator,
                 encoding=options.encoding,
                 codes=options.codes,
                 missing=missing,
             )
+
+    def _missing(self) -> tuple[str, ...]:
+        return () if self.options.na is None else declared.record(self.options.na, option="--na")
+
+    def _sets(self) -> list[tuple[str, ...]]:
+        return [declared.record(text, option="--keys") for text in self.options.keys or ()]
+
+    def levels(self, path: Path) -> dict[str, Hierarchy]:
+        """Levels of each key, written to a workbook or folder for a person to edit."""
+        keys = tuple(dict.fromkeys(name for known in self._sets() for name in known))
+        found = write_hierarchies(path, self._original(self._missing()).frame, keys)
+        self.notes.append(f"{path}: the levels of each key; change them, and give them with --hierarchies")
+        return found
+
+    def found(self) -> Release:
+        """The plan, run; written where --out says, and otherwise nowhere."""
+        options = self.options
+        plan = None if options.plan is None else Plan.read(options.plan)
+        missing = self._missing()
+        if plan is not None:
+            missing = missing or tuple(plan.missing)
+        original = self._original(missing)
         beside = self._beside(original)
         if plan is None:
             plan, original = self._proposed(original, missing, beside)
@@ -149,21 +175,21 @@ class Protecting:
     ) -> tuple[Plan, files.Original]:
         """The plan, and the file with a column for each earlier release that says who reads alike there."""
         options = self.options
-        sets = [declared.record(text, option="--keys") for text in options.keys or ()]
+        sets = self._sets()
         keys = tuple(dict.fromkeys(name for known in sets for name in known))
         goal = Target.of(options.target or "k >= 3")
         classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
         original = replace(original, frame=original.frame.hstack(classes)) if classes else original
         strata = () if options.strata is None else declared.record(options.strata, option="--strata")
-        self._check_keys(original, keys)
+        hierarchies = self._hierarchies()
+        self._check_keys(original, keys, hierarchies)
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
-        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
         plan = propose(
             original.frame,
             keys,
             target=goal,
             importance=self.importance,
-            hierarchies={name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()},
+            hierarchies=hierarchies,
             bins={name: _width(text, name) for name, text in widths.items()},
             strata=(*strata, *(column.name for column in classes)),
             sets=sets if len(sets) > 1 else (),
@@ -172,7 +198,7 @@ class Protecting:
             order=options.order,
             missing=missing,
         )
-        unused = [name for name in paths if not any(name in step.variables for step in plan.steps[:-1])]
+        unused = [name for name in hierarchies if not any(name in step.variables for step in plan.steps[:-1])]
         if unused:
             told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
             self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
@@ -180,11 +206,24 @@ class Protecting:
         last = (Drop(columns=[column.name for column in classes]),) if classes else ()
         return replace(plan, steps=(*first, *plan.steps, *last)), original
 
-    def _check_keys(self, original: files.Original, keys: Sequence[str]) -> None:
+    def _hierarchies(self) -> dict[str, Hierarchy]:
+        """The levels of keys that files of the user hold."""
+        options = self.options
+        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
+        alone = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
+        if options.hierarchies is None:
+            return alone
+        together = read_hierarchies(options.hierarchies, separator=options.separator)
+        twice = next((name for name in alone if name in together), None)
+        if twice is not None:
+            raise DataError(f"--hierarchies and --hierarchy both have levels of {twice!r}; give one of them")
+        return together | alone
+
+    def _check_keys(self, original: files.Original, keys: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> None:
         """Raise for a key that numbers people; note cells that may mean missing."""
         options = self.options
         check_names(keys, original.frame.columns)
-        recoded = {text.partition("=")[0] for text in (*(options.bins or ()), *(options.hierarchy or ()))}
+        recoded = {text.partition("=")[0] for text in options.bins or ()} | set(hierarchies)
         for name in numbers_of_people(original.frame, naming(original.frame.select(keys))):
             if name not in recoded and name not in self.importance:
                 raise DataError(

@@ -76,6 +76,9 @@ def propose(
             raise DataError(f"recodings are offered for keys; {name!r} is none of them", column=name)
         if name in (hierarchies or {}) and name in (bins or {}):
             raise DataError(f"{name!r} has both a hierarchy and bins; give one of them", column=name)
+    for name, hierarchy in (hierarchies or {}).items():
+        flat = frame[name].explode() if frame[name].dtype.is_nested() else frame[name]
+        hierarchy.check(texts(flat).drop_nulls().unique().sort().to_list(), name)
     first: list[Method] = [Bins(variable=name, width=width) for name, width in (bins or {}).items()]
     shared: dict[str, Any] = {"unit": unit, "order": order}
     last = Suppress(

@@ -17,7 +17,7 @@ from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method, numbers_of
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Bins", "Coarser", "Dates", "Intervals", "Recode", "ordered"]
+__all__ = ["Bins", "Coarser", "Dates", "Intervals", "Recode", "label_between", "ordered"]
 
 _COARSER = "values are coarser: people who read alike still do; how many others do is counted, not promised"
 
@@ -146,7 +146,7 @@ class Bins(Coarser):
         low = np.floor((number - self.base) / self.width) * self.width + self.base
         found = np.unique(low[~np.isnan(low)])
         whole = _whole(number) and float(self.width).is_integer() and float(self.base).is_integer()
-        words = {each: _between(each, each + self.width, whole=whole) for each in found.tolist()}
+        words = {each: label_between(each, each + self.width, whole=whole) for each in found.tolist()}
         return _named(low, words, stay, self.keep)
 
 
@@ -185,7 +185,7 @@ class Intervals(Coarser):
         place = np.searchsorted(np.array(self.bounds, float), number, side="right").astype(float)
         place[np.isnan(number)] = np.nan
         whole = _whole(number) and all(float(each).is_integer() for each in self.bounds)
-        inner = [_between(low, high, whole=whole) for low, high in zip(self.bounds, self.bounds[1:], strict=False)]
+        inner = [label_between(low, high, whole=whole) for low, high in zip(self.bounds, self.bounds[1:], strict=False)]
         words = [f"under {_text(self.bounds[0])}", *inner, f"{_text(self.bounds[-1])} or more"]
         return _named(place, dict(enumerate(words)), stay, self.keep)
 
@@ -247,7 +247,8 @@ def _whole(number: np.ndarray) -> bool:
     return bool((known == np.floor(known)).all())
 
 
-def _between(low: float, high: float, *, whole: bool) -> str:
+def label_between(low: float, high: float, *, whole: bool) -> str:
+    """What the numbers from `low` to `high`, which is not among them, are called: ``20 to 24`` for whole numbers."""
     if not whole:
         return f"{_text(low)} to under {_text(high)}"
     return _text(low) if high - low == 1 else f"{_text(low)} to {_text(high - 1)}"

@@ -30,6 +30,7 @@ from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.hints import Hint, Hints, hints
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Log
+from naysay.microdata.protect.losses import Losses, losses_of
 from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.synthetic import Synthesize
@@ -121,6 +122,8 @@ class Release(Printed):
         What else a curator must know.
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
+    losses : Losses, optional
+        Answers that are empty or others now; None where records are made up.
     """
 
     plan: Plan
@@ -133,6 +136,7 @@ class Release(Printed):
     reasons: Mapping[str, int]
     notes: Sequence[str]
     source: Mapping[str, Any]
+    losses: Losses | None = None
 
     @property
     def worst(self) -> Standing:
@@ -178,6 +182,7 @@ class Release(Printed):
             "reasons": dict(self.reasons),
             "notes": list(self.notes),
             "source": dict(self.source),
+            "losses": None if self.losses is None else self.losses.to_dict(),
         }
 
     def content(self) -> list[Content]:
@@ -344,6 +349,9 @@ def release(
         original.write(made, kept, there, changed=changed, plain=plan.keys)
         written = _read_again(there, original, made)
         found = _measured(done, original, written, log, kept, below, found_hints, beside or {})
+        if kept is not None:
+            own = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
+            found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
         note, book = Path(folder) / log_of(out).name, files.place_of(there)
         gone = None if kept is None else sorted(set(range(original.frame.height)) - set(kept))
         note.write_text(_log_text(found, gone), encoding="utf-8")
