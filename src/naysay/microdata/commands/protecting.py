@@ -163,7 +163,7 @@ class Protecting:
                     f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it"
                 )
             reading = Reading(options.separator, options.encoding, options.codes, original.missing)
-            table = reading.released(path, options.file, rows)
+            table = reading.released(path, options.file, rows, identity=None, synthetic=False)
             if RECORD not in table.columns:
                 raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
             places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})

@@ -23,10 +23,11 @@ def protect_html(found: Release, *, title: str = "What protection changed") -> s
         Without the extra ``plots``.
     """
     about, *details = found.content()
-    rows, words = zip(*(_alike(found), _intruder(found), _lost(found)), strict=True)
+    numbers = (_alike(found), _intruder(found), _lost(found))
+    rows = [row for row, _ in numbers]
     decisive: list[Content] = [
         grid("The three numbers", ("", "before", "after"), rows),
-        *(Sentence(text) for text in words),
+        *(Sentence(text) for _, text in numbers),
     ]
     warnings = [part for part in details if isinstance(part, Note)]
     rest = [part for part in details if not isinstance(part, Note)]
