@@ -301,3 +301,18 @@ def test_replicate_weights_whose_usual_scale_would_be_wrong_are_refused(name, fi
     with pytest.raises(DataError, match=told):
         answers = (frame["y"].to_list(),) if as_arrays else (frame, "y")
         designs.direct(("yes", "no")).tally(*answers, sampling=replace(drawn, **fields))
+
+
+def test_raking_looks_at_each_class_once_not_at_each_row():
+    class Label(str):
+        looks = 0
+
+        def __str__(self):
+            Label.looks += 1
+            return str.__str__(self)
+
+    labels = [Label("f"), Label("m")]
+    Sampling(totals=[(labels * 500, {"f": 10, "m": 20})]).rows(1000)
+    assert Label.looks == 2
+    with pytest.raises(DataError, match="row 3 is empty"):
+        Sampling(totals=[(["f", "m", None, "f"], {"f": 10, "m": 20})]).rows(4)

@@ -352,3 +352,10 @@ def test_separation_counts_people_and_not_rows():
     refused(table, "said ~ g", design=DIRECT, error=NotEstimable, count="n", match="for 70 of 150 people")
     weights = {**table, "w": [1.0, 1.0, 1.0, 2.0, 0.0]}
     refused(weights, "said ~ g", design=DIRECT, error=NotEstimable, weights="w", match="for 1 of ")
+
+
+def test_one_text_in_a_column_of_numbers_is_named_with_its_row():
+    data = {"y": ["yes", "no"] * 150, "score": [str(each / 7) for each in range(300)]}
+    data["score"][16] = "?"
+    with pytest.raises(DataError, match=r"column 'score' holds numbers, but '\?' in row 17"):
+        regression.regress(designs.warner(p=0.8), "y ~ score", data)

@@ -124,6 +124,11 @@ def _matching(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
     found: list[str] = []
     for pattern in patterns:
         own = [name for name in columns if name == pattern] or [n for n in columns if fnmatchcase(n, pattern)]
+        if not own and any(sign in pattern for sign in "*?["):
+            raise DataError(
+                f"--replicates {pattern!r}: there is no column that matches; the columns are {_checks.shown(columns)}, "
+                f"and {', '.join(KINDS)} make weights"
+            )
         if not own:
             raise DataError(f"--replicates {pattern!r}: {_checks.no_column(pattern, [*columns, *KINDS])}")
         found += own

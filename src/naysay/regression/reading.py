@@ -30,6 +30,8 @@ Places = NDArray[np.intp]
 
 MISSING = ("error", "drop")
 
+_FEWEST_NUMBERS = 20  # different numbers from which on a column of texts is one of numbers with a few texts in it
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -313,9 +315,36 @@ def _column(series: Any, rows: Places | slice) -> Any:
     if isinstance(kind, nw.Enum):
         order = list(series.cat.get_categories().to_list())
         return pandas.Categorical(series.to_numpy()[rows], order).remove_unused_categories()
+    if isinstance(kind, nw.String):
+        _check_no_numbers(series.name, series.to_list(), rows)
     if isinstance(kind, nw.String | nw.Categorical | nw.Object):
         return pandas.Categorical(series.to_numpy()[rows])
     raise DataError(
         f"column {series.name!r} holds {kind}; a formula takes numbers and texts, so turn it into one of them",
         column=series.name,
     )
+
+
+def _check_no_numbers(name: str, cells: Sequence[str | None], rows: Places | slice) -> None:
+    """Raise where single texts among numbers turned a column of numbers into one of texts."""
+    values = np.arange(len(cells))[rows]
+    first: dict[str, int] = {}
+    for row in values.tolist():
+        first.setdefault(str(cells[row]), row)
+    texts = [text for text in first if not _is_number(text)]
+    if texts and len(first) - len(texts) >= max(_FEWEST_NUMBERS, 9 * len(texts)):
+        row = first[texts[0]]
+        raise DataError(
+            f"column {name!r} holds numbers, but {texts[0]!r} in row {row + 1}; empty that cell, or, if these are "
+            "categories, begin each with a letter",
+            row=row,
+            column=name,
+            value=texts[0],
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

@@ -53,10 +53,7 @@ class Margins:
         totals, sums = list[float](), dict[str, float]()
         for name, column, known in margins:
             labels = {str(label): float(total) for label, total in known.items()}
-            found = [None if _checks.is_missing(value) else str(value) for value in column]
-            _check(name, found, labels)
-            place = {label: i for i, label in enumerate(labels)}
-            codes.append(np.array([place[value] for value in found if value is not None]))
+            codes.append(_classified(name, column, labels))
             blocks.append(slice(len(totals), len(totals) + len(labels)))
             totals.extend(labels.values())
             sums[name] = sum(labels.values())
@@ -65,7 +62,9 @@ class Margins:
             raise DataError(
                 f"all margins must sum to one population; {high!r} sums to {sums[high]:g}, {low!r} to {sums[low]:g}"
             )
-        joint, cell = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+        sizes = tuple(block.stop - block.start for block in blocks)
+        present, cell = np.unique(np.ravel_multi_index(tuple(codes), sizes), return_inverse=True)
+        joint = np.column_stack(np.unravel_index(present, sizes))
         for block, own in zip(blocks, joint.T, strict=True):
             designs.append(np.eye(block.stop - block.start)[own])
         return cls(cell.reshape(-1), np.hstack(designs), np.array(totals), tuple(blocks))
@@ -96,20 +95,28 @@ class Margins:
         )
 
 
-def _check(name: str, found: Sequence[str | None], labels: Mapping[str, float]) -> None:
-    """Raise unless every row has a class with a total, and every total people."""
+def _classified(name: str, column: Any, labels: Mapping[str, float]) -> Places:
+    """The place of each row's class among those with a total.
+
+    Each different value is looked at once; raise unless every row has a class with a total, and every total people.
+    """
     bad = next((label for label, total in labels.items() if not 0 < total < np.inf), None)
     if bad is not None:
         raise DataError(f"the totals of {name!r} must be positive; got {labels[bad]:g} for {bad!r}", column=name)
-    present = set(found)
-    if None in present:
-        row = found.index(None)
+    seen: dict[Any, int] = {}
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    numbered = np.fromiter((seen.setdefault(value, len(seen)) for value in values), dtype=np.intp, count=len(values))
+    texts = [None if _checks.is_missing(value) else str(value) for value in seen]
+    empty = np.array([text is None for text in texts], dtype=bool)
+    present = [text for text in texts if text is not None]
+    if empty.any():
+        row = int(empty[numbered].argmax())
         raise DataError(
             f"{name!r} must be known of everyone to whose totals weights are calibrated; row {row + 1} is empty",
             column=name,
             row=row,
         )
-    for value in present - set(labels):
+    for value in (text for text in present if text not in labels):
         raise DataError(
             f"{name!r} has people in {value!r}, for which there is no total; totals are known of "
             f"{_checks.shown(labels)}",
@@ -124,6 +131,8 @@ def _check(name: str, found: Sequence[str | None], labels: Mapping[str, float]) 
                 column=name,
                 value=label,
             )
+    place = {label: i for i, label in enumerate(labels)}
+    return np.array([place[text] for text in present], dtype=np.intp)[numbered]
 
 
 def classes(values: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
