@@ -173,3 +173,11 @@ def test_what_is_wrong_is_one_clear_error():
         Grouped.of(range(10), designs.k_ary(3, epsilon=1), 2)
     with pytest.raises(DesignError, match="each with groups 3 times as wide"):
         Hierarchy.of({1: survey.channel(2), 2: survey.channel(1)}, 3)
+
+
+def test_the_likelihood_of_a_hierarchy_names_the_estimate_that_works():
+    survey = designs.hierarchy(16, epsilon=2)
+    answers = survey.tally(survey.randomize(np.resize([3, 7], 400), rng=np.random.default_rng(1)))
+    with pytest.raises(DataError, match=r"not for hierarchy.*; use estimate\.ranges$"):
+        estimate.maximum_likelihood(survey, answers)
+    assert estimate.ranges(survey, answers) is not None

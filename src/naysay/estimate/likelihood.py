@@ -97,6 +97,8 @@ def maximum_likelihood(
     checked_target(target)
     if not tolerance > 0:
         raise DataError(f"tolerance must be positive, such as 1e-6; got {tolerance!r}")
+    if design.assigned_by == "lot":
+        raise DataError(f"maximum_likelihood is not for {design.name or design.kind}; use estimate.{design.estimates}")
     if (why := design.moments_only) or tally.summed:
         raise DataError(f"{why or 'this tally keeps sums'}; use estimate.moments")
     if design.by_transform is not None:
