@@ -16,7 +16,7 @@ from sqlalchemy import text
 from naysay import batches, designs
 from naysay.collect.admin.backup import _LEFT_OUT, backup, restore
 from naysay.collect.reports import topics
-from naysay.collect.reports.endpoint import BINARY, MOST
+from naysay.collect.reports.endpoint import BINARY
 from naysay.collect.storage import Reports, Store, today
 from naysay.collect.storage.reported import Cell
 from naysay.collect.storage.tables import report_receipt
@@ -209,7 +209,7 @@ REFUSED = {
     "cut short": (written(CRASH, ["map"], question="crash")[:-1], BINARY, 422, "malformed", "cut short"),
     "damaged": (written(CRASH, ["map"], question="crash")[:-1] + b"\0", BINARY, 422, "malformed", "checksum"),
     "text": (line(), "text/plain", 415, "wrong_type", "reports are application/json or"),
-    "too large": (b" " * (MOST + 1), BINARY, 413, "too_large", "send several"),
+    "too large": (b" " * (256 * 1024 + 1), BINARY, 413, "too_large", "send several"),
     "one good, one bad": (
         line() + b"\n" + line(reports=[3]),
         "application/json",

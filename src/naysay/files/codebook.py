@@ -123,7 +123,7 @@ class Entry:
     def form(self) -> dict[str, Any]:
         """The entry as a JSON object."""
         told: dict[str, Any] = {name: getattr(self, name) for name in ("column", "question", "label", "holds")}
-        told |= {"wording": self.wording or self.label, "meaning": self.meaning}
+        told |= {"wording": self.wording, "meaning": self.meaning}
         told |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
         if self.asked is not None:
             told |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
