@@ -172,7 +172,7 @@ def test_arms_of_different_designs_are_tested_together():
 
 def test_the_test_is_printed_with_the_numbers_and_told_in_json():
     fit = estimate.moments(EXTENDED, stacked(EXTENDED, (190, 310), (290, 210)))
-    assert "fit: Pearson X² = 1.67, deviance G² = 1.67 on 1 df, p = 0.197" in str(fit)
+    assert "fit: Pearson X² = 1.67, deviance G² = 1.67 on 1 df, p of X² = 0.197" in str(fit)
     assert "the test of fit is blind to people who answer at random" in str(fit)
     assert fit.to_dict()["goodness_of_fit"]["degrees_of_freedom"] == 1
     bad = estimate.moments(EXTENDED, stacked(EXTENDED, (400, 100), (400, 100)))

@@ -35,6 +35,7 @@ def bootstrap_bounds(fit: Estimate, confidence: float, replicates: Any, rng: np.
     """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
         raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
+    replicates = int(replicates)
     rng = np.random.default_rng(_SEED) if rng is None else rng
     tail = (1 - confidence) / 2
     if fit.indicators is None:

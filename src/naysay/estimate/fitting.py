@@ -277,7 +277,7 @@ class GoodnessOfFit:
         pooled = "" if self.reference == "χ²" else f" ({self.reference})"
         return (
             f"fit: Pearson X² = {self.pearson:.2f}, deviance G² = {self.deviance:.2f} on {self.degrees_of_freedom} df, "
-            f"p {value}{pooled}"
+            f"p of X² {value}{pooled}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     >>> survey = designs.extended_crosswise(prevalence=0.2)
     >>> tally = survey.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], count=[190, 310, 290, 210])
     >>> print(estimate.goodness_of_fit(survey, tally))
-    fit: Pearson X² = 1.67, deviance G² = 1.67 on 1 df, p = 0.197
+    fit: Pearson X² = 1.67, deviance G² = 1.67 on 1 df, p of X² = 0.197
     """
     answered_under(design, tally)
     parts = [part for part in tally.parts if part.n]

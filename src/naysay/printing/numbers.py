@@ -33,8 +33,10 @@ def fixed(value: float, places: int) -> str:
     --------
     >>> fixed(0.1145, 3) == fixed(0.1145 - 1e-15, 3) == fixed(0.1145 + 1e-15, 3)
     True
+    >>> fixed(-1e-17, 2)
+    '0.00'
     """
-    return f"{round(value, places + 6):.{places}f}"
+    return f"{round(value, places + 6) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
 
 
 def plain(value: Any) -> Any:
