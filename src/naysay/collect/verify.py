@@ -25,7 +25,23 @@ _TRANSPORT = {
 }  # fmt: skip
 """Headers on which a page does not depend, as a server or a proxy sets them; any other one must be ours."""
 
-_ASKED = {"accept": "text/html,*/*;q=0.8", "accept-language": "en-US,en;q=0.5"}
+_ENCODINGS = {"", "identity", "gzip", "deflate", "br", "zstd"}
+"""As what a body may be packed; what it was packed from is compared."""
+
+_BROWSER = {
+    "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "accept-language": "en-US,en;q=0.5",
+}
+_ACCEPTED = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+_PAGE, _DATA, _SCRIPT = (
+    {"accept": accept, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site, **others}
+    for accept, dest, mode, site, others in (
+        (_ACCEPTED, "document", "navigate", "none", {"sec-fetch-user": "?1", "upgrade-insecure-requests": "1"}),
+        ("*/*", "empty", "cors", "same-origin", {}),
+        ("*/*", "script", "cors", "same-origin", {}),
+    )
+)
+"""What Firefox asks with, so that a server cannot tell this command from a visitor by a header."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +69,14 @@ def verify(
     """A comparison of what a link serves with the files of this version of naysay, byte for byte.
 
     The page is filled anew from the published files, for the survey that came. It is compared with what came, as are
-    the client's files, the pages on threats and the headers of each. The server is asked for nothing but what it gives
-    to every visitor; whether it gives the same to everybody, no single visitor can see.
+    the client's files, the pages on threats and the headers of each on which a page depends. The server is asked as a
+    browser asks it, for nothing but what it gives to every visitor; whether it gives the same to everybody, no single
+    visitor can see.
 
     Parameters
     ----------
     url : str
-        The link that respondents are sent.
+        The link that respondents are sent, whole: a server may answer another address otherwise.
     hash : str, optional
         The hash that the survey must have, from somebody who does not run the server.
     client : Client, optional
@@ -88,34 +105,41 @@ def verify(
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    with httpx2.Client(headers=_ASKED, transport=transport, timeout=30.0) as connection:
+    page = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    with httpx2.Client(headers=_BROWSER, transport=transport, timeout=30.0) as connection:
 
-        def response(address: str) -> httpx2.Response:
+        def response(address: str, asked: Mapping[str, str]) -> httpx2.Response:
             try:
-                return connection.get(origin + address)
+                return connection.get(origin + address, headers=dict(asked))
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 raise DataError(f"the server of {origin} cannot be reached ({type(error).__name__})") from None
+            except httpx2.DecodingError:
+                raise DataError(f"{origin}{address} cannot be read: what the server sends is damaged") from None
 
-        survey = response(f"{path}/survey.json")
+        survey = response(f"{path}/survey.json", _DATA)
         if survey.status_code != 200:
             raise DataError(f"there is no open survey at {url} (the server says {survey.status_code})")
         files = client or Client.of(FOLDER)
         published = _published(survey.content, files)
-        expected = dict(_expected(published, path, files))
+        expected = dict(_expected(published, page, path, files))
         differences = list(_of_survey(published, hash))
         for address, (document, headers) in expected.items():
-            found = survey if address.endswith("/survey.json") else response(address)
+            asked = _SCRIPT if headers is ASSETS else _PAGE
+            found = survey if address == f"{path}/survey.json" else response(address, asked)
             differences += (f"{address}: {each}" for each in _differences(document, headers, found))
         return Verdict(published.hash, tuple(expected), tuple(differences))
 
 
 def _published(content: bytes, client: Client) -> Published:
     """The survey that came, with the files that it should have."""
-    read = Published.read(content, client=client)
     try:
+        read = Published.read(content, client=client)
+        stated = read.form["client"]
+        if not all(isinstance(each, str) for each in (*stated, *stated.values())):
+            raise TypeError
         invites = read.key is not None
         wrong = complaint(read.form)
-    except (ValueError, TypeError, AttributeError, KeyError):
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise DataError("what stands at survey.json is no survey") from None
     if wrong is not None:
         raise DataError(f"the survey must not be answered: {wrong}")
@@ -133,12 +157,12 @@ def _of_survey(published: Published, hash: str | None) -> Iterator[str]:
 
 
 def _expected(
-    published: Published, path: str, files: Client
+    published: Published, page: str, path: str, files: Client
 ) -> Iterator[tuple[str, tuple[Document, Mapping[str, str]]]]:
     """Each address with the document that should be there, and the headers of its kind."""
     catalog = Catalog([published], store=None, client=published.client)
     served = catalog.surveys[published.name]
-    yield path, (served.page, SECURITY)
+    yield page, (served.page, SECURITY)
     yield f"{path}/survey.json", (served.json, DATA)
     folder = published.client.hash
     for name, document in catalog.clients[folder].items():
@@ -158,7 +182,16 @@ def _differences(document: Document, headers: Mapping[str, str], found: httpx2.R
         at = min(len(found.content), len(document.content)) if place is None else place
         told = hashlib.sha256(found.content).hexdigest()[:16]
         yield f"it differs from byte {at} on: {found.content[at : at + 60]!r} ({len(found.content)} bytes, {told}…)"
+    if (packed := found.headers.get("content-encoding", "").lower()) not in _ENCODINGS:
+        yield f"it is packed as {packed!r}, which browsers may read otherwise"
+    if (tag := found.headers.get("etag")) is not None and _bare(tag) != _bare(document.etag):
+        yield f"the header etag is {tag!r}, and should be {document.etag!r}: a tag for each visitor marks them"
     ours = {**headers, **document.headers, "content-type": document.type}
     for name in sorted(ours.keys() | found.headers.keys()):
         if name not in _TRANSPORT and ours.get(name) != (value := ", ".join(found.headers.get_list(name)) or None):
             yield f"the header {name} is {value!r}, and should be {ours.get(name)!r}"
+
+
+def _bare(tag: str) -> str:
+    """A tag of content without what a proxy adds that packs the body."""
+    return tag.removeprefix("W/").strip('"').partition("-")[0]

@@ -28,10 +28,11 @@ class Options:
 def command(asked: Options) -> None:
     """Compare what a server serves with what was published.
 
-    Compares the page, the pages on threats, the client's files and all headers, byte for byte, with the files of this
-    version of naysay. Ends with 0 if all is the same, and with 2 if anything differs. Without --hash it cannot tell
-    whether the survey is the one that was approved: compare the printed hash with the one that others publish. A server
-    can serve one person something else: so compare from several networks, on several days.
+    Compares the page, the pages on threats, the client's files and the headers on which they depend, byte for byte,
+    with the files of this version of naysay. Give the whole link, as it is sent. Ends with 0 if all is the same, and
+    with 2 if anything differs. Without --hash it cannot tell whether the survey is the one that was approved: compare
+    the printed hash with the one that others publish. A server can serve one person something else, or know this
+    command by how it connects: so compare from several networks, on several days, and what a browser has saved, too.
 
     \b
     Examples:
