@@ -662,6 +662,16 @@ UNREAD = "answers that were to be private would be sent as they are"
         ("method", "waner( p = .7 )"),
         ("levels", "1..3, coin"),
         ("randomised", "k_ary"),
+        ("x", "warner p=0.7"),
+        ("x", "Warner: p = 0.7"),
+        ("x", "crosswise 1/4"),
+        ("x", "warner[0.7]"),
+        ("x", "=warner(p=0.7)"),
+        ("x", "designs.warner(p=0.7)"),
+        ("x", '"warner(p=0.7)"'),
+        ("x", "warner（p=0.7）"),
+        ("confidential", "yes"),
+        ("Datenschutz", "ja"),
     ],
 )
 def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, column, cell):
@@ -673,7 +683,14 @@ def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, 
 
 @pytest.mark.parametrize(
     ("column", "cell"),
-    [("remarks", "negative wording, see above"), ("designer", "Ada"), ("design", ""), ("unit", "number (of people)")],
+    [
+        ("remarks", "negative wording, see above"),
+        ("designer", "Ada"),
+        ("design", ""),
+        ("unit", "number (of people)"),
+        ("remarks", "direct mail, 3 letters"),
+        ("wave", "mix 2"),
+    ],
 )
 def test_columns_that_authors_keep_for_themselves_stay_warnings(form, column, cell):
     asked = survey(f"select_one yn | a | A | {cell}", header=f"type | name | label::English (en) | {column}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 
 from naysay.designs import FAMILIES
 
@@ -15,14 +16,17 @@ SENT_PLAINLY = "answers that were to be private would be sent as they are"
 _WORDS = frozenset({
     "naysay", "design", "designs", "private", "privacy", "randomize", "randomise", "randomized", "randomised",
     "randomization", "randomisation", "epsilon", "sensitive", "rrt", "sink", "innocuous", "levels", "privat", "geheim",
-    "vertraulich", "privado", "privada", "diseño",
+    "vertraulich", "privado", "privada", "diseño", "secret", "confidential", "confidencial", "anonymous", "anonymize",
+    "anonymized", "anonym", "protect", "protected", "protection", "schutz", "datenschutz", "ldp",
 })  # fmt: skip
 _COMMON = frozenset({
     "affine", "budgets", "custom", "direct", "frequency", "hierarchy", "levels", "mix", "number", "samples", "unary",
     "uniform", "window", "remembered",
 })  # fmt: skip  # families whose names are everyday words: without parentheses they are no design
 _PART = re.compile(r"[A-ZÀ-Þ]?[^\W\d_A-Z]+|[A-ZÀ-Þ]+")
+_BEFORE = re.compile(r"[=\"'`“„\s]*(?:(?:naysay|designs|nd)\.)*")  # of a formula, a quotation, or a line of Python
 _CALL = re.compile(r"([a-z][a-z0-9_-]*(?: [a-z0-9_-]+)*)(\(| \([^)]*=|$)")
+_LOOSE = re.compile(r"([a-z][a-z_-]*)[\s:;,\[{(]+(?:[a-zε]+\s*[:=]\s*)?[01]?[.,/]?\d+(?:/\d+)?\W*")  # warner: p = .7
 _JSON = re.compile(r'"(naysay|kind|design)"\s*:')
 _ALIKE = 0.85
 
@@ -53,12 +57,22 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
     --------
     >>> reads_as_design("Waner(p = .7)"), reads_as_design("two coins"), reads_as_design('{"kind": "table"}')
     (True, True, True)
+    >>> (
+    ...     reads_as_design("=designs.warner(p=0.7)"),
+    ...     reads_as_design("warner: p = 0.7"),
+    ...     reads_as_design("ｗarner（p=.7）"),
+    ... )
+    (True, True, True)
     >>> reads_as_design("number (of people)"), reads_as_design("negative", alone=False), reads_as_design("see below")
     (False, False, False)
     """
-    plain = " ".join(text.lower().split())
+    plain = " ".join(unicodedata.normalize("NFKC", text).lower().split())
     if plain.startswith("{"):
         return _JSON.search(plain) is not None
+    plain = _BEFORE.sub("", plain, count=1).rstrip("\"'`”“ ")
+    loose = _LOOSE.fullmatch(plain)
+    if loose is not None and loose[1] in FAMILIES.keys() - _COMMON:
+        return True
     named = _CALL.match(plain)
     if named is None:
         return False
