@@ -355,6 +355,27 @@ def test_a_design_with_too_many_paths_is_not_walked():
         walked(designs.k_ary(SIXTEEN, epsilon=1) * designs.k_ary(SIXTEEN, epsilon=1))
 
 
+BIG = 1 << 2_048
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        lambda n: [BIG + n, BIG - n * n],
+        lambda n: [f"{BIG + n:x}", f"{3 * BIG - n:x}"],
+        lambda n: [BIG + n, 1 / n],
+        lambda n: [math.nan, 1 / n],
+        lambda n: [math.inf, math.inf],
+    ],
+    ids=["whole", "hexadecimal", "beside a float", "nan", "infinite"],
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_too_large_for_a_float_are_audited(report):
+    """A pair of ciphertexts ended in an OverflowError."""
+    counter = iter(range(1, 10_000))
+    assert audit(lambda _: report(next(counter)), ("a", "b"), 1.0, runs=150).verdict == "not refuted"
+
+
 def test_a_callee_keeps_every_bit_of_a_float():
     (seen,) = Callee(lambda _: [0.1 + 0.2, 1e-300]).observe(["x"])
     assert json.loads(seen.report) == [0.1 + 0.2, 1e-300]

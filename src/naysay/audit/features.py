@@ -84,9 +84,19 @@ def _related(name: str, values: Sequence[Any]) -> Iterator[Feature]:
     if len(set(values)) <= _DISTINCT * len(values) or len(values) < 1 / _DISTINCT:
         yield _coded(name, values)
         return
-    yield _binned(name, np.array([float(value) for value in values]))
+    numbers = np.array([_float(value) for value in values])
+    if not np.isnan(numbers).all():
+        yield _binned(name, numbers)
     if all(isinstance(value, int) for value in values):
         yield _coded(f"the lowest bits of {name}", [value % 4 for value in values])
+
+
+def _float(value: float) -> float:
+    """A number as a float; one that is too large for that, such as half of a ciphertext, as ±10³⁰⁰."""
+    try:
+        return float(value)
+    except OverflowError:
+        return 1e300 if value > 0 else -1e300
 
 
 def parsed(report: bytes) -> Any:
@@ -183,7 +193,7 @@ def _descent(row: Sequence[Any]) -> int | None:
 
 def _numbers(reports: Sequence[Any]) -> Iterator[Feature]:
     """Size and low bits of each number: sums of floats keep traces of what was added (Mironov 2012)."""
-    rows = [[each if isinstance(each, int | float) else math.nan for each in _items(row)] for row in reports]
+    rows = [[_float(each) if isinstance(each, int | float) else math.nan for each in _items(row)] for row in reports]
     sizes = {len(row) for row in rows}
     if len(sizes) != 1:
         return

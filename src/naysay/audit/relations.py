@@ -47,7 +47,7 @@ def pairs(reports: Sequence[Any], truths: Sequence[str]) -> Iterator[tuple[str, 
         yield f"whether {one} is {other}", [a == b for a, b in zip(columns[one], columns[other], strict=True)]
         x, y = numbers[one], numbers[other]
         if x is not None and y is not None:
-            yield f"{one} - {other}", [a - b for a, b in zip(x, y, strict=True)]
+            yield f"{one} - {other}", [_difference(a, b) for a, b in zip(x, y, strict=True)]
             if all(isinstance(value, int) and value >= 0 for value in (*x, *y)):
                 yield f"{one} xor {other}", [a ^ b for a, b in zip(x, y, strict=True)]
     for salt, digest in itertools.permutations(names, 2):
@@ -64,6 +64,14 @@ def _numbers(column: Sequence[Any]) -> list[Any] | None:
         except ValueError:
             continue
     return None
+
+
+def _difference(one: Any, other: Any) -> Any:
+    """One number less another; of a float and a whole number that is too large for one, ±10³⁰⁰."""
+    try:
+        return one - other
+    except OverflowError:
+        return 1e300 if one > other else -1e300
 
 
 def _salted(
