@@ -61,16 +61,35 @@ def under_other_names_in_other_letters(asked):
 
 
 def moved(asked, place):
-    """Ask in another survey, with the words at another place of the same screens."""
+    """Ask in another survey, with the words at another place of the same screens, and with no other words of before."""
     under_another_name(asked)
     group = asked["items"][0]
+    heading, group["label"] = group["label"], {"en": "Another heading"}
+    group.pop("hint", None)
     for number, question in enumerate(questions(asked).values()):
         words, question["label"] = question["label"], {"en": f"Question {number}"}
-        if place == "hint":
+        question.pop("hint", None)
+        choices = question.get("choices", [{}])
+        if place.endswith("a choice") and "choices" not in question:
+            question["label"] = words
+        elif place == "from a heading":
+            question["label"] = heading
+        elif place == "in another language":
+            question["label"] = {"en": words["de"]}
+        elif place == "from a choice":
+            question["label"] = choices[0]["label"]
+        elif place == "in a choice":
+            choices[-1]["label"] = words
+        elif place == "hint":
             question["hint"] = words
-        else:
-            shown = {"kind": "group", "name": f"group_{number}", "label": words, "items": [question]}
-            group["items"][number] = shown
+        elif place.startswith("heading"):
+            labels = (
+                {"label": {"en": f"Part {number}"}, "hint": words} if place == "heading's hint" else {"label": words}
+            )
+            group["items"][number] = {"kind": "group", "name": f"group_{number}", **labels, "items": [question]}
+        if place == "from a choice":
+            for other, choice in enumerate(choices):
+                choice["label"] = {"en": f"Choice {number}.{other}"}
 
 
 def in_hints(asked):
@@ -79,6 +98,26 @@ def in_hints(asked):
 
 def in_headings(asked):
     moved(asked, "heading")
+
+
+def in_hints_of_headings(asked):
+    moved(asked, "heading's hint")
+
+
+def in_choices(asked):
+    moved(asked, "in a choice")
+
+
+def from_choices(asked):
+    moved(asked, "from a choice")
+
+
+def from_a_heading(asked):
+    moved(asked, "from a heading")
+
+
+def in_another_language(asked):
+    moved(asked, "in another language")
 
 
 def reordered(asked):
@@ -163,6 +202,11 @@ ALL = set(ANSWERS) & {"income", "smoking", "taxes", "partners", "drugs", "rent",
         (under_other_names_in_other_letters, ALL),
         (in_hints, ALL),
         (in_headings, ALL),
+        (in_hints_of_headings, ALL),
+        (in_choices, ALL),
+        (from_choices, ALL),
+        (from_a_heading, ALL),
+        (in_another_language, ALL),
         (reordered, {"party"}),
         (weighted_otherwise, {"smoking"}),
         (with_a_level_less, {"income"}),
