@@ -22,7 +22,7 @@ from scipy import sparse
 from naysay import _checks
 from naysay.microdata.keys.table import texts_of_values
 
-__all__ = ["ROW_ORDER", "Hint", "Hints", "hints"]
+__all__ = ["ROW_ORDER", "Hint", "Hints", "hints", "ranked"]
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -117,7 +117,7 @@ class _Hidden:
 
     @classmethod
     def of(cls, true: pl.Series, shown: pl.Series, *, moved: bool) -> _Hidden:
-        truth = _grouped(true, _GROUPS)
+        truth = ranked(true, _GROUPS)
         seen = np.zeros(len(truth), np.int64) if moved else _codes(shown)
         known = truth >= 0
         size = (int(seen.max(initial=0)) + 1, int(truth.max(initial=0)) + 1)
@@ -196,7 +196,7 @@ def hints(
         for name in hidden
     }
     small = {
-        column.name: _grouped(column, _GROUPS, gaps=True) for column in others if column.name not in (ROW_ORDER, *alone)
+        column.name: ranked(column, _GROUPS, gaps=True) for column in others if column.name not in (ROW_ORDER, *alone)
     }
     small = {name: view for name, view in small.items() if view.max(initial=0) > 0}
     room = _WORK // max(released.height * len(hidden), 1)
@@ -307,7 +307,7 @@ def _order(column: pl.Series) -> Codes:
     return (number if numbers else texts_of_values(column)).rank("min").fill_null(0).to_numpy().astype(np.int64)
 
 
-def _grouped(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
+def ranked(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
     """Values as numbers; numbers of more values in groups of near ones. A gap is -1, or 0 below all values."""
     codes = _codes(column) - (0 if gaps else 1)
     if codes.max(initial=0) <= most:

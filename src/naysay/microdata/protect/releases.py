@@ -27,13 +27,14 @@ from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.dropping import Drop, grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
-from naysay.microdata.protect.hints import Hint, Hints, hints
+from naysay.microdata.protect.hints import ROW_ORDER, Hint, Hints, hints
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.losses import Losses, losses_of
 from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.synthetic import Synthesize
+from naysay.microdata.protect.weighing import weighing
 from naysay.microdata.risk.released import InformedIntruder, informed
 from naysay.microdata.risk.written import DASH, Printed, grid, share
 from naysay.printing import Content, Facts, Note, Sentence
@@ -67,6 +68,8 @@ class Standing:
     most_before, most_after : float, optional
         The share of people whom an intruder can find at most who knows everybody's keys and repeats the steps: distinct
         rows, with all that other columns and releases tell, to people.
+    weighing_after : float, optional
+        The share whom this intruder finds who also weighs how every other column goes together with the keys.
     """
 
     keys: tuple[str, ...]
@@ -79,6 +82,7 @@ class Standing:
     intruder_nearest: Share | None = None
     most_before: float | None = None
     most_after: float | None = None
+    weighing_after: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As fields of one JSON object with stable names."""
@@ -90,7 +94,11 @@ class Standing:
         }
         risk: dict[str, Any] = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
         risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
-        risk["intruder_most"] = {"before": self.most_before, "after": self.most_after}
+        risk["intruder_most"] = {
+            "before": self.most_before,
+            "after": self.most_after,
+            "weighing_after": self.weighing_after,
+        }
         for name in ("read_back", "beside"):
             pair = getattr(self, name)
             risk[f"guarantee_{name}"] = None if pair is None else {"k": pair[0], "below": pair[1]}
@@ -141,7 +149,7 @@ class Release(Printed):
     @property
     def worst(self) -> Standing:
         """The set of keys on which most people may be found after all steps."""
-        return max(self.standings, key=lambda each: each.most_after or 0.0)
+        return max(self.standings, key=lambda each: each.weighing_after or 0.0)
 
     @property
     def before(self) -> Guarantee:
@@ -265,12 +273,13 @@ class Release(Printed):
             ],
             ["at most, of one person", share(before.highest), share(after.highest)],
             ["of all people, repeating the steps", *map(share, self._most(standing))],
+            ["… and weighing all other columns", share(self._most(standing)[0]), share(standing.weighing_after or 0.0)],
         ]
         told = (
             "Informed: knows that a person is in the file, and all keys of that person; takes one that fits. Who also "
-            "knows the keys of everybody else, and repeats the steps, knows which records are left for whom: the last "
-            "line is the most that keys give, with all that other columns tell of them for sure. What goes together "
-            "with a key only loosely is not counted."
+            "knows the keys of everybody else, and repeats the steps, knows which records are left for whom, with all "
+            "that other columns tell for sure. The last line is measured, not proved: it takes the likeliest by how "
+            "columns, alone and in pairs, go together with keys in the original. A better model may find more."
         )
         return [grid(f"How often an intruder finds the right record{on}", heads, rows), Sentence(told, small=True)]
 
@@ -571,12 +580,32 @@ def _standing(
         return replace(standing, intruder_nearest=_nearest(keys, coarse, written, kept))
     second = informed(shown, released, keys, below=least, rows=kept)
     most = [float((1 / each).sum()) / original.frame.height for each in (_alike(people), counts)]
+    true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
+    classes = _classes({**released, **secrets, **out})
+    right = weighing(true, _others(plan, keys, written, kept, beside), classes) / original.frame.height
     return replace(
         standing,
         intruder_after=replace(second, at_risk=first.at_risk, below=least),
         most_before=most[0],
         most_after=most[1],
+        weighing_after=right,
     )
+
+
+def _others(
+    plan: Plan, keys: Sequence[str], written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+) -> list[pl.Series]:
+    """What this release and those that are out show beside the keys, with the order of rows where it is kept."""
+    tables = (written, *(table[kept] for table in beside.values()))
+    found = [column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()]
+    return [*found, *([pl.int_range(len(kept), eager=True).alias(ROW_ORDER)] if plan.keep_order else [])]
+
+
+def _classes(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
+    """A number from 0 for each row: equal ones read alike, gaps included."""
+    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
+    number = frame.select(pl.struct(pl.all()).rank("dense")).to_series()
+    return number.to_numpy().astype(np.int64) - 1
 
 
 def _alike(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
