@@ -199,7 +199,7 @@ def test_samples_bring_fit_and_bands(lies):
         "Over the stated range",
     ):
         assert part in told
-    assert "“yes” from 0.419 to 0.429 (by moments" in told
+    assert "“yes” from 0.419 to 0.429 (around the estimate" in told
     assert "If up to 0.2 of" in report.estimate_html(crosswise(), noncompliance=0.2)
     assert "Assumes: everybody outside the sensitive category is honest" in "\n".join(
         rests_on(report.estimate_html(lies))
