@@ -78,3 +78,10 @@ def test_columns_that_tell_nothing_add_nothing():
         columns = [pl.Series(rng.integers(0, values, n)) for values in (2, 5, 12, n)] + [pl.Series(np.arange(n))]
         classes = rng.integers(0, 120, n)
         assert weighing(keys, columns, classes) <= 1.05 * len(np.unique(classes))
+
+
+def test_nothing_is_learned_from_the_rows_that_are_weighed():
+    classes, key = np.repeat(np.arange(40), 12), np.tile(np.arange(4), 120)
+    column = pl.Series([f"{place} {value}" for place, value in zip(classes, key, strict=True)])
+    assert weighing([pl.Series(key)], [column], classes) <= 1.3 * 40  # each class has a code of its own
+    assert weighing([pl.Series(key)], [pl.Series(key).cast(pl.String)], classes) == pytest.approx(160)
