@@ -81,7 +81,7 @@ def test_columns_that_tell_nothing_add_nothing():
 
 
 def test_nothing_is_learned_from_the_rows_that_are_weighed():
-    classes, key = np.repeat(np.arange(40), 12), np.tile(np.arange(4), 120)
+    classes, key = np.repeat(np.arange(6), 20), np.tile(np.arange(4), 30)
     column = pl.Series([f"{place} {value}" for place, value in zip(classes, key, strict=True)])
-    assert weighing([pl.Series(key)], [column], classes) <= 1.3 * 40  # each class has a code of its own
-    assert weighing([pl.Series(key)], [pl.Series(key).cast(pl.String)], classes) == pytest.approx(160)
+    assert weighing([pl.Series(key)], [column], classes) == pytest.approx(6)  # each class has a code of its own
+    assert weighing([pl.Series(key)], [pl.Series(key).cast(pl.String)], classes) == pytest.approx(24)
