@@ -49,14 +49,18 @@ def test_power_of_one_proportion(naysay):
 def test_a_plan_says_the_power_of_the_interval_that_is_printed(naysay, design, share, null, printed):
     named = ("--categories", "yes,no") if design == "direct()" else ()
     words = ("--design", design, *named, "--proportions", f"{share},{1 - share}", "--null", null)
-    told = json.loads(naysay("plan", *words, "--format", "json").out)["warnings"][0]
-    assert f"that of the printed interval is exactly {printed}, and reaches 0.8 with" in told
+    n = {"0.000": 39, "0.541": 50, "0.731": 104}[printed]
+    assert f"with a power of {printed}\n" in naysay("plan", *words, "--n", n).out
+    assert json.loads(naysay("plan", *words, "--format", "json").out)["power"] >= 0.8
 
 
 def test_a_plan_of_another_interval_names_its_law(naysay):
     words = ("--design", "negative()", "--categories", "a,b,c", "--proportions", "0.2,0.3,0.5", "--category", "a")
-    assert "Wald's interval by the normal law" in naysay("plan", *words, "--null", "0.1").out
-    assert "normal law" not in naysay("plan", *words, "--n", "100").out
+    assert "the power" not in naysay("plan", *words, "--null", "0.1").out, "one count tells each share: it is exact"
+    several = ("--design", "negative(discards=2)", "--categories", "a,b,c,d", "--proportions", "0.2,0.3,0.4,0.1")
+    named = (*several, "--category", "a", "--null", "0.1")
+    assert "the power takes the estimate as normal" in naysay("plan", *named, "--n", "1000").out
+    assert "drawn surveys" in naysay("plan", *named, "--n", "60").out
 
 
 def test_power_of_a_difference(naysay):

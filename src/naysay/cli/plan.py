@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
-from naysay.planning.exact import PrintedInterval
+from naysay.planning.power import exclusion
 from naysay.planning.size import people_for
 from naysay.printing import Column, Points, Table
 from naysay.printing.numbers import csv_text
@@ -29,7 +28,6 @@ from naysay.report import study_page
 __all__ = ["Options", "command"]
 
 _USUAL = 1_000
-_NEAR = 0.02  # powers that differ by less count as the same; whole counts make exact ones ragged
 _CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power")
 
 
@@ -249,32 +247,15 @@ class Plan:
         """Warnings for the reader of the plan."""
         near = [_checks.label(name) for name in self.found.near_zero(self.n)]
         told = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
-        cut = [f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []
-        return [*self._power_of_interval, *cut]
+        return [*([f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []), *self._rests()]
 
-    @cached_property
-    def _power_of_interval(self) -> list[str]:
-        """What the interval that an estimate prints will find, if that is not the power by the normal law."""
-        asked = self.asked
-        if self.power is None or self.second is not None or asked.null is None:
+    def _rests(self) -> list[str]:
+        """What the power rests on, where it is not exact."""
+        if self.power is None or self.asked.null is None:
             return []
-        place = self.found.place(asked.category)
-        interval = PrintedInterval.of(self.design, self.found, place, asked.null, asked.confidence)
-        if interval is None:
-            return [
-                "the power is that of Wald's interval by the normal law; the interval that naysay estimate prints is "
-                "another one and finds less where people are few or a share is near 0"
-            ]
-        power = interval.power(self.n)
-        if power is None or abs(power - self.power) < _NEAR:
-            return []
-        told = (
-            f"the power of {self.power:.3f} is by the normal law; that of the printed interval is exactly {power:.3f}"
-        )
-        needed = None
-        if asked.people is None and power < asked.power - _NEAR:
-            needed = interval.needed(asked.power, self.n)
-        return [told if needed is None else f"{told}, and reaches {asked.power:g} with {needed:,} respondents"]
+        place = self.found.place(self.asked.category)
+        test = exclusion(self.design, self.found, place, self.asked.null, self.asked.confidence)
+        return [told] if (told := test.rests_on(self.n)) else []
 
     @property
     def reached(self) -> str:

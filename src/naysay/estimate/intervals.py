@@ -29,6 +29,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
+from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
@@ -47,7 +48,10 @@ __all__ = [
     "default_method",
     "degrees_of_freedom",
     "intervals",
+    "more_is_told",
     "nuisance_intervals",
+    "share_ends",
+    "two_values",
 ]
 
 _TRACE = 1e-3  # answers added for each possible response: enough to keep its probability positive, too few to matter
@@ -165,9 +169,13 @@ def default_method(fit: Estimate) -> str:
         return "agresti_coull"
     if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
         return "score"
-    space = fit.tally.parts[0].design.space
-    more_is_told = fit.maximum is not None and space.size > len(fit.categories) and space.listable
-    return "score" if more_is_told else "agresti_coull"
+    told = fit.maximum is not None and more_is_told(fit.tally.parts[0].design)
+    return "score" if told else "agresti_coull"
+
+
+def more_is_told(design: Design) -> bool:
+    """Whether a likelihood learns more from an answer than the binomial shares of moments do."""
+    return design.space.size > len(design.categories) and design.space.listable
 
 
 def _score(ask: Request) -> Floats:
@@ -202,33 +210,44 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
         return None
     if fit.named is not None:
         return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
-    design = fit.tally.parts[0].design
-    mapping = linear_map(design, fit.solution)
-    if mapping.structure == "closed form":
-        low, high = mapping.constant, mapping.constant + np.diagonal(mapping.slope)
-    elif design.tabular:
-        possible = mapping(design.space.statistic(design.space.listing()))
-        low, high = possible.min(axis=0), possible.max(axis=0)
-        middle = np.minimum(np.abs(possible - low), np.abs(possible - high))
-        if (middle > 1e-9 * np.abs(possible).max()).any():
-            return None
-    else:
+    values = two_values(fit.tally.parts[0].design, fit.solution)
+    if values is None:
         return None
+    low, high = values
     terms = fit.indicators or indicators(fit.tally)
     return BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
+
+
+def two_values(design: Design, solution: str | None = None) -> tuple[Floats, Floats] | None:
+    """The two values of each category's indicator, (t,) each: without and with the answer that names the category.
+
+    None where an indicator takes more values, so that no proportion rests on one binomial share.
+    """
+    mapping = linear_map(design, solution)
+    if mapping.structure == "closed form":
+        return mapping.constant, mapping.constant + np.diagonal(mapping.slope)
+    if not design.tabular:
+        return None
+    possible = mapping(design.space.statistic(design.space.listing()))
+    low, high = possible.min(axis=0), possible.max(axis=0)
+    middle = np.minimum(np.abs(possible - low), np.abs(possible - high))
+    return None if (middle > 1e-9 * np.abs(possible).max()).any() else (low, high)
 
 
 def _agresti_coull(ask: Request) -> Floats:
     shares: Any = binomial_shares(ask.fit)  # never None here: `_no_share` has refused such estimates
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
-    z, share = ask.z, shares.share
-    n = _effective_size(shares)
+    ends = share_ends(shares.share, _effective_size(shares), ask.z)
+    return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * ends, axis=1)
+
+
+def share_ends(share: Floats, n: Floats, z: float) -> Floats:
+    """The interval of binomial shares by Agresti & Coull, (t, 2)."""
     padded = n + z**2
     centre = (n * share + z**2 / 2) / padded
-    half, width = z * np.sqrt(centre * (1 - centre) / padded), shares.high - shares.low
-    ends = [shares.low + width * (centre - half), shares.low + width * (centre + half)]
-    return np.sort(np.column_stack(ends), axis=1)
+    half = z * np.sqrt(centre * (1 - centre) / padded)
+    return np.column_stack([centre - half, centre + half])
 
 
 def _effective_size(shares: BinomialShares) -> Floats:

@@ -30,7 +30,7 @@ from naysay.estimate.result import Estimate
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part
 
-__all__ = ["score_bounds"]
+__all__ = ["score_bounds", "score_ends"]
 
 _DRAWN = 400_000  # responses × categories that are drawn to represent all, where there are many more
 _MORE = 3  # times as many are listed instead: with many categories few are drawn, and these would not represent all
@@ -79,7 +79,7 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
         size = size / np.maximum(ratio, 1.0 if complex_ is None else _LEAST)
         df = effective - 1 if complex_ is None else min(effective - 1, complex_.degrees_of_freedom)
         quantile = scipy.stats.f.ppf(confidence, 1, max(df, 1.0))
-    return _ends(means.mean, size, variance, float(quantile))
+    return score_ends(means.mean, size, variance, float(quantile))
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floa
     return np.where(told, linearized / np.where(told, plain, 1.0), max(float(overall), 1.0))
 
 
-def _ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:
+def score_ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:
     """{c: n (mean - c)² ≤ quantile · V(c)}, (t, 2), widened to √quantile standard errors at its center."""
     constant, slope, curvature = variance
     lead = n - quantile * curvature

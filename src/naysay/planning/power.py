@@ -1,29 +1,44 @@
 """Power: how often a survey will detect a difference that exists.
 
-The test rejects if the Wald interval, estimate ± z standard errors, excludes the null value. The standard error is
-itself estimated: a lower estimate also has another standard error. So the critical values c are those with (c - null)²
-= z² V(c)/n, where V(c) is the variance that goes with an estimate of c. The estimate is taken as normal.
+The test rejects if the interval that `estimate` prints excludes the null value; see `naysay.planning.exclusion`. The
+intervals of differences between groups, and of several samples, are Wald's: estimate ± z standard errors. Their
+standard error is itself estimated: a lower estimate also has another standard error. So the critical values c are those
+with (c - null)² = z² V(c)/n, where V(c) is the variance that goes with an estimate of c. The estimate is taken as
+normal, except where two groups give two binomial counts; these are enumerated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.respondents import number, share
 from naysay.errors import DataError
+from naysay.planning.exclusion import (
+    SURVEYS,
+    BinomialCount,
+    binomial_count,
+    difference_excluded,
+    normal_score,
+    simulated,
+)
 from naysay.planning.variance import Variance, respondents, variance, variance_of
 
-__all__ = ["Curve", "Curves", "chance_of_rejection", "checked_power", "difference_power", "power", "two_groups"]
+__all__ = ["Chance", "Exclusion", "checked_power", "difference_power", "exclusion", "power", "two_groups"]
 
+Floats = NDArray[np.float64]
+Chance = Callable[[Floats], Floats]
+"""How often an interval excludes a value, for each number of respondents (of the first group)."""
+
+_MANY = 200  # with so many respondents the estimate may be taken as normal
 _STEP = 1e-3
 _MARGIN = 1e-6  # a likelihood has a variance only for proportions at least this far inside [0, 1]
 
@@ -93,13 +108,13 @@ class Curves:
         return Curve(self.value, total, slope, bend)
 
 
-def chance_of_rejection(curves: Curves, null: float, n: float, confidence: float) -> float:
+def _wald_excluded(curves: Curves, null: float, n: float, z: float) -> float:
     """How often the Wald interval excludes the null value, with n answers in the first group."""
     whole = curves.whole
     gap = whole.value - null
     if whole.variance == 0:
         return float(gap != 0)
-    k = float(scipy.stats.norm.ppf(0.5 + confidence / 2)) ** 2 / n
+    k = z**2 / n
     # (x + gap)² = k (variance + slope x + bend x²), a quadratic in the distance x of the estimate from the truth
     a, b, c = 1 - k * whole.bend, 2 * gap - k * whole.slope, gap**2 - k * whole.variance
     root = math.sqrt(max(b * b - 4 * a * c, 0.0))
@@ -107,6 +122,71 @@ def chance_of_rejection(curves: Curves, null: float, n: float, confidence: float
     low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
     accepted = scipy.stats.norm.cdf(high / error) - scipy.stats.norm.cdf(low / error)
     return float(1 - accepted)
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """How often the printed interval of a value excludes another one.
+
+    Parameters
+    ----------
+    chance : callable
+        For many respondents.
+    few : callable or None
+        For fewer than `_MANY`, by drawn surveys; None where `chance` serves these too.
+    exact : bool
+        Whether `chance` is exact; otherwise it takes the estimate as normal.
+    """
+
+    chance: Chance
+    few: Callable[[int], float] | None = None
+    exact: bool = False
+
+    def rests_on(self, n: float) -> str:
+        """What the chance with n respondents rests on; empty where it is exact."""
+        if self.drawn(n):
+            return f"the power is the share of {SURVEYS} drawn surveys, so it is right within about ± 0.07"
+        return "" if self.exact else "the power takes the estimate as normal; naysay simulate shows how good that is"
+
+    def drawn(self, n: float) -> bool:
+        """Whether the chance with n respondents comes from drawn surveys."""
+        return self.few is not None and n < _MANY
+
+    def at(self, n: float) -> float:
+        """The chance with n respondents."""
+        if self.few is not None and self.drawn(n):
+            return self.few(math.floor(n))
+        return float(self.chance(np.array([n]))[0])
+
+    def enough(self, n: int, power: float) -> int:
+        """As many respondents as reach the power, from the n that `chance` asks for upwards."""
+        z = float(scipy.special.ndtri(0.975))
+        while self.drawn(n) and (reached := self.at(n)) < power:
+            more = (z + scipy.special.ndtri(power)) / max(z + float(scipy.special.ndtri(reached)), 1.0)
+            n = min(max(n + 1, math.ceil(n * more**2)), _MANY)
+        return n
+
+
+def exclusion(design: Answerable, found: Variance, place: int, null: float, confidence: float) -> Exclusion:
+    """How often the printed interval of the value at `place` excludes the null value."""
+    z = _quantile(confidence)
+    several = design.finer or design.assigned_by == "researcher"
+    count = None if several else binomial_count(design, found, place)
+    if count is not None:
+        return Exclusion(lambda n: count.excluded(null, n, z), exact=True)
+    few = simulated(design, found, place, null, confidence)
+    if several:
+        curves = Curves((Curve.of(design, found, place),), (1.0,))
+        return Exclusion(
+            lambda n: np.array([_wald_excluded(curves, null, each, z) for each in n.tolist()]),
+            few,
+        )
+    score = normal_score(design, found, place, null)
+    return Exclusion(lambda n: score.excluded(null, n, z), few)
+
+
+def _quantile(confidence: float) -> float:
+    return float(scipy.special.ndtri(0.5 + _checks.confidence(confidence) / 2))
 
 
 def power(
@@ -133,14 +213,15 @@ def power(
     category : label, optional
         The category of the proportion. Needed if there are more than two; of two, it is the first, sensitive one.
     confidence : float
-        Confidence of the Wald interval; the test has size 1 - confidence.
+        Confidence of the interval; the test has a size of about 1 - confidence.
     **assumed
         As in `variance`: estimator, preferences, target.
 
     Returns
     -------
     float
-        In the normal approximation.
+        Exact for yes-or-no designs and others whose intervals rest on one binomial count. Elsewhere the share of
+        200 drawn surveys where fewer than 200 people answer; beyond, the estimate is taken as normal.
 
     Raises
     ------
@@ -151,7 +232,7 @@ def power(
     --------
     >>> from naysay import designs, planning
     >>> round(planning.power(designs.warner(p=0.7), (0.1, 0.9), n=4_377, null=0.05), 3)
-    0.8
+    0.803
     """
     found = variance(design, proportions, **assumed)
     place = found.place(category)
@@ -161,8 +242,7 @@ def power(
             f"power is for a difference; the assumed proportion of {_checks.label(found.names[place])!r} is the null "
             f"value, {null:g}"
         )
-    curve = Curve.of(design, found, place)
-    return chance_of_rejection(Curves((curve,), (1.0,)), told_from, respondents(n), _checks.confidence(confidence))
+    return exclusion(design, found, place, told_from, confidence).at(respondents(n))
 
 
 def difference_power(
@@ -199,7 +279,7 @@ def difference_power(
     Raises
     ------
     DataError
-        Equal proportions; anything that `variance` refuses.
+        Equal proportions, which nothing tells apart; anything that `variance` refuses.
 
     Examples
     --------
@@ -210,21 +290,38 @@ def difference_power(
     if np.shape(n) != (2,):
         raise DataError(f"n must be the respondents of two groups, such as (500, 500); got {n!r}")
     one, two = map(respondents, n)
-    curves = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, **assumed)
-    if curves.value == 0:
-        raise DataError(f"power is for a difference; both groups have {curves.each[0].value:g}")
-    return chance_of_rejection(curves, 0.0, one, _checks.confidence(confidence))
+    chance = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, confidence, **assumed)
+    return float(chance(np.array([one]))[0])
 
 
 def two_groups(
-    groups: Sequence[tuple[Answerable, ArrayLike]], sizes: tuple[float, float], category: Any, **assumed: Any
-) -> Curves:
-    """The difference in a category's proportion between two groups, each with its own design."""
-    curves = []
+    groups: Sequence[tuple[Answerable, ArrayLike]],
+    sizes: tuple[float, float],
+    category: Any,
+    confidence: float,
+    **assumed: Any,
+) -> Chance:
+    """How often the interval of the difference in a category between two groups, each with its design, excludes 0."""
+    z, curves, counts = _quantile(confidence), [], list[BinomialCount]()
     for each, proportions in groups:
         found = variance(each, proportions, **assumed)
-        curves.append(Curve.of(each, found, found.place(category)))
-    return Curves(tuple(curves), sizes)
+        place = found.place(category)
+        curves.append(Curve.of(each, found, place))
+        count = None if each.several or each.finer else binomial_count(each, found, place)
+        if count is not None and (len(each.categories) == 2 or found.ask.averages):
+            counts.append(count)
+    both = Curves(tuple(curves), sizes)
+    if both.value == 0:
+        raise DataError(
+            f"no number of respondents tells two equal proportions apart; both groups have {curves[0].value:g}"
+        )
+
+    def excluded(n: float) -> float:
+        people = (math.floor(n), math.ceil(n * sizes[1] - 1e-9))
+        exact = difference_excluded((counts[0], counts[1]), people, z) if len(counts) == 2 else None
+        return _wald_excluded(both, 0.0, n, z) if exact is None else exact
+
+    return lambda n: np.array([excluded(each) for each in n.tolist()])
 
 
 def checked_power(power: Any, confidence: Any) -> float:

@@ -13,13 +13,16 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.respondents import positive, share
 from naysay.errors import DataError
-from naysay.planning.power import Curve, Curves, chance_of_rejection, checked_power, two_groups
+from naysay.planning.power import Chance, checked_power, exclusion, two_groups
 from naysay.planning.variance import Variance, variance
 
 __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sample_size", "standard_error"]
 
 MOST = 10**10
 """A target that needs more respondents than this is out of reach: there are not that many people."""
+
+_TRIED, _TRIED_OF_TWO = 20_000, 20  # numbers of respondents around the one that bisection gives
+_FEW = 400  # up to so many at least are tried, since whole counts matter most there
 
 
 def standard_error(design: Answerable, proportions: ArrayLike, *, n: float, **assumed: Any) -> NDArray[np.float64]:
@@ -64,7 +67,8 @@ def sample_size(
 ) -> int:
     """The smallest number of answers for a standard error, or for the power to reject a null value.
 
-    n = V_jj / SE², rounded up. For power it is the least n that reaches `power`.
+    n = V_jj / SE², rounded up. For power it is the least n from which on the survey reaches `power`: counts are whole,
+    so one respondent more may tell a little less.
 
     Parameters
     ----------
@@ -101,7 +105,7 @@ def sample_size(
     >>> planning.sample_size(designs.warner(p=0.7), (0.1, 0.9), standard_error=0.02)
     3507
     >>> planning.sample_size(designs.warner(p=0.7), (0.1, 0.9), null=0.05, power=0.8)
-    4377
+    4344
     """
     if (standard_error is None) == (null is None):
         raise DataError("give either standard_error= or null=: what shall the sample size reach?")
@@ -116,8 +120,10 @@ def sample_size(
             f"no number of respondents tells {value:g} from {null:g}: the assumed proportion of {name!r} is the null "
             "value"
         )
-    curve = Curve.of(design, found, place)
-    return _least(Curves((curve,), (1.0,)), share(null, what="null"), checked_power(power, confidence), confidence)
+    told_from, wanted = share(null, what="null"), checked_power(power, confidence)
+    far = f"{value:g} lies only {abs(value - told_from):.3g} from {told_from:g}"
+    test = exclusion(design, found, place, told_from, confidence)
+    return test.enough(_least(test.chance, wanted, far=far, tried=_TRIED), wanted)
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
@@ -181,30 +187,38 @@ def difference_sample_size(
     --------
     >>> from naysay import designs, planning
     >>> planning.difference_sample_size(designs.warner(p=0.8), (0.1, 0.9), (0.2, 0.8), power=0.8)
-    (895, 895)
+    (894, 894)
     """
     sizes = (1.0, positive(ratio, what="ratio"))
-    curves = two_groups([(design, first), (other or design, second)], sizes, category, **assumed)
-    if curves.value == 0:
-        raise DataError(
-            f"no number of respondents tells two equal proportions apart; both groups have {curves.each[0].value:g}"
-        )
-    n = _least(curves, 0.0, checked_power(power, confidence), confidence)
+    wanted = checked_power(power, confidence)
+    chance = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
+    n = _least(chance, wanted, far="the groups differ too little", tried=_TRIED_OF_TWO)
     return n, math.ceil(n * ratio)
 
 
-def _least(curves: Curves, null: float, power: float, confidence: float) -> int:
-    """The least n of the first group with this power: doubled until it is enough, then found by bisection."""
-    enough = 2
-    while chance_of_rejection(curves, null, enough, confidence) < power:
-        enough *= 2
-        if enough > MOST:
-            raise DataError(
-                f"a power of {power:g} needs more respondents than there are people: {curves.value:g} lies only "
-                f"{abs(curves.value - null):.3g} from {null:g}"
-            )
-    least = enough // 2 + 1  # the number before doubling was not enough
-    reached = bisect_left(
-        range(least, enough), True, key=lambda n: chance_of_rejection(curves, null, n, confidence) >= power
-    )
-    return least + reached
+def _least(chance: Chance, power: float, *, far: str, tried: int) -> int:
+    """The least n from which on the power is reached; counts are whole, so power does not rise with every respondent.
+
+    The number is doubled until it is enough, and then found by bisection; `tried` numbers around it are tried.
+    """
+
+    def enough(n: int) -> bool:
+        return bool(chance(np.array([float(n)]))[0] >= power)
+
+    most = 2
+    while not enough(most):
+        most *= 2
+        if most > MOST:
+            raise DataError(f"a power of {power:g} needs more respondents than there are people: {far}")
+    low, high = most // 2 + 1, max(4 * most, _FEW)
+    if high - low > tried:
+        about = low + bisect_left(range(low, most), True, key=enough)
+        low, high = max(2, about - tried // 2), about + tried // 2
+    while True:
+        sizes = np.arange(low, high + 1)
+        failing = sizes[chance(sizes.astype(float)) < power]
+        if not len(failing):
+            return low
+        if failing[-1] < high:
+            return int(failing[-1]) + 1
+        low, high = high, high + tried

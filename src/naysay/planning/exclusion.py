@@ -1,0 +1,219 @@
+"""How often the interval that `estimate` prints excludes a value.
+
+Two answers of a yes-or-no design, and any other design whose indicators take two values, make a binomial count. There
+the chance is exact: the interval's ends rise with the count, so the counts that exclude a value are those up to one
+number and those from another. Elsewhere the printed interval is that of the score test: it holds the values c that the
+estimate does not reject with the variance V(c) of the value itself. Where it ends is computed as in
+`naysay.estimate.score`, and the estimate is taken as normal. Fewer respondents than that law is good for are drawn
+and estimated: as many surveys as a plan may take time for, with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from naysay.design import Answerable
+from naysay.errors import DataError, NotEstimable
+from naysay.estimate.intervals import more_is_told, share_ends, two_values
+from naysay.estimate.score import score_ends
+from naysay.planning.variance import Variance, variance_of
+from naysay.tally import Part, Tally
+
+__all__ = [
+    "SURVEYS",
+    "BinomialCount",
+    "NormalScore",
+    "binomial_count",
+    "difference_excluded",
+    "normal_score",
+    "simulated",
+]
+
+Floats = NDArray[np.float64]
+
+SURVEYS = 200
+"""How many surveys are drawn where few people answer."""
+
+_SEED = 1965
+_LISTED = 2_000  # responses from which such surveys are drawn
+_HALVINGS = 60
+_MOST = 4_000_000  # pairs of counts of two groups
+_NEVER = 1e-12  # a chance of counts that is left out
+_INSIDE = 1e-6  # a likelihood has a variance only for proportions at least this far inside [0, 1]
+
+
+@dataclass(frozen=True)
+class BinomialCount:
+    """An estimate that is low + (high - low) · count / n, for a binomial count.
+
+    Parameters
+    ----------
+    low, high : float
+        The values of the indicator, low < high.
+    share : float
+        The chance that an answer has the value `high`.
+    likelihood : bool
+        Whether the estimate is cut to [0, 1].
+    """
+
+    low: float
+    high: float
+    share: float
+    likelihood: bool
+
+    def excluded(self, null: float, n: Floats, z: float) -> Floats:
+        """The chance that the interval from n answers excludes the null value, for each n."""
+        size = np.floor(n)
+
+        def ends(count: Floats) -> Floats:
+            share = share_ends(count / size, size, z)
+            return np.clip(self.low + (self.high - self.low) * share, 0.0, 1.0)
+
+        above = _least_count(size, lambda count: ends(count)[:, 0] > null)
+        below = _least_count(size, lambda count: ends(count)[:, 1] >= null) - 1
+        law = scipy.stats.binom(size, self.share)
+        return np.asarray(law.cdf(below) + law.sf(above - 1))
+
+    def counts(self, n: int) -> tuple[Floats, Floats, Floats]:
+        """The counts that come: their chances, the estimates, and their printed variances (NaN where none is)."""
+        law = scipy.stats.binom(n, self.share)
+        count = np.arange(law.ppf(_NEVER), law.isf(_NEVER) + 1)
+        share, width = count / n, self.high - self.low
+        estimate = self.low + width * share
+        variance = share * (1 - share) * width**2 / max(n if self.likelihood else n - 1, 1)
+        edge = (estimate < 1e-9) | (estimate > 1 - 1e-9) if self.likelihood else (count == 0) | (count == n)
+        return (
+            law.pmf(count),
+            np.clip(estimate, 0, 1) if self.likelihood else estimate,
+            np.where(edge, np.nan, variance),
+        )
+
+
+def _least_count(size: Floats, reached: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
+    """The least count from 0 to size at which a rising condition holds, for each size; size + 1 where it never does."""
+    low, high = np.zeros_like(size), size + 1
+    while (low < high).any():
+        middle = np.floor((low + high) / 2)
+        holds = reached(np.minimum(middle, size)) & (middle <= size)
+        low, high = (
+            np.where(~holds & (low < high), middle + 1, low),
+            np.where(holds | (low >= high), np.minimum(middle, high), high),
+        )
+    return low
+
+
+def binomial_count(design: Answerable, found: Variance, place: int) -> BinomialCount | None:
+    """The binomial count on which the printed interval of a value rests; None where it rests on more."""
+    channel = next(iter(design.parts.values()))
+    likelihood = found.ask.estimator.principle == "likelihood" and channel.by_transform is None
+    if design.several or design.finer or found.ask.target == "file" or (likelihood and more_is_told(channel)):
+        return None
+    values = two_values(channel)
+    if values is None:
+        return None
+    low, high = sorted((float(values[0][place]), float(values[1][place])))
+    share = (float(found.values[place]) - low) / (high - low)
+    return BinomialCount(low, high, min(max(share, 0.0), 1.0), likelihood)
+
+
+@dataclass(frozen=True)
+class NormalScore:
+    """An estimate that is normal, with an interval by the score test.
+
+    Parameters
+    ----------
+    value, variance : float
+        The true value, and the variance of one respondent there.
+    curve : (3,) float
+        V(c), the variance of one respondent at the value c: constant, slope and curvature.
+    """
+
+    value: float
+    variance: float
+    curve: Floats
+
+    def excluded(self, null: float, n: Floats, z: float) -> Floats:
+        """The chance that the interval from n answers excludes the null value, for each n."""
+        size = np.asarray(n, dtype=float)
+
+        def excludes(estimate: Floats, end: int) -> NDArray[np.bool_]:
+            ends = np.clip(score_ends(estimate, size, self.curve, z**2), 0.0, 1.0)
+            return np.asarray(ends[:, 0] > null if end == 0 else ends[:, 1] < null)
+
+        error = np.sqrt(self.variance / size)
+        chance = np.zeros_like(size)
+        for end, sign in ((0, 1.0), (1, -1.0)):
+            near, far = np.full_like(size, null), self.value + sign * 40 * error + sign * abs(self.value - null)
+            possible = excludes(far, end)
+            for _ in range(_HALVINGS):
+                middle = (near + far) / 2
+                outside = excludes(middle, end)
+                near, far = np.where(outside, near, middle), np.where(outside, middle, far)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                beyond = scipy.special.ndtr(sign * (self.value - far) / error)
+            certain = sign * (self.value - far) > 0
+            chance += np.where(possible, np.where(error > 0, beyond, certain), 0.0)
+        return chance
+
+
+def normal_score(design: Answerable, found: Variance, place: int, null: float) -> NormalScore:
+    """The variance of a value as a curve from the true value to the null value; the others keep their mutual shares."""
+    pi = found.ask.proportions
+    value, others = float(found.values[place]), np.delete(pi, place)
+    others = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
+    inside = 0.0 if found.ask.averages else _INSIDE
+    at = np.clip(np.linspace(value, null, 3), inside, 1 - inside)
+    variances = []
+    for each in at:
+        moved = np.insert((1 - each) * others, place, each)
+        variances.append(variance_of(design, found.ask._replace(proportions=moved)).each[place])
+    curvature, slope, constant = np.polyfit(at, variances, 2)
+    return NormalScore(value, float(found.each[place]), np.array([constant, slope, curvature]))
+
+
+def difference_excluded(groups: tuple[BinomialCount, BinomialCount], sizes: tuple[int, int], z: float) -> float | None:
+    """The chance that the printed interval of the difference of two groups excludes 0; None with too many counts."""
+    deviations = [(n * each.share * (1 - each.share)) ** 0.5 for each, n in zip(groups, sizes, strict=True)]
+    if np.prod([15 * each + 10 for each in deviations]) > _MOST:
+        return None
+    (p, x, v), (q, y, w) = (each.counts(n) for each, n in zip(groups, sizes, strict=True))
+    with np.errstate(invalid="ignore"):
+        excluded = (x[:, None] - y) ** 2 > z**2 * (v[:, None] + w)
+    return float(p @ excluded @ q)
+
+
+def simulated(
+    design: Answerable, found: Variance, place: int, null: float, confidence: float
+) -> Callable[[int], float] | None:
+    """The share of drawn surveys of n people whose interval excludes the null value; None where none can be drawn."""
+    ask, parts = found.ask, list(design.parts.items())
+    listed = all(each.listed for _, each in parts) and sum(each.space.size for _, each in parts) <= _LISTED
+    if not listed or ask.target == "file":
+        return None
+    codes = [each.space.listing() for _, each in parts]
+    chances = [
+        (each.rows(own) * chosen) @ ask.proportions
+        for (_, each), own, chosen in zip(parts, codes, ask.preferences, strict=True)
+    ]
+    ends = np.cumsum([len(each) for each in chances])[:-1]
+
+    def excluded(counts: NDArray[np.int64]) -> bool:
+        own = zip(parts, codes, np.split(counts, ends), strict=True)
+        answers = Tally(tuple(Part.of(each, y[c > 0], level=level, count=c[c > 0]) for (level, each), y, c in own))
+        try:
+            low, high = ask.estimator.fit(design, answers).interval(confidence)[place]
+        except (DataError, NotEstimable):  # such answers give no interval
+            return False
+        return not low <= null <= high
+
+    def share(n: int) -> float:
+        rng, together = np.random.default_rng(_SEED), np.concatenate(chances)
+        surveys, times = np.unique(rng.multinomial(n, together / together.sum(), SURVEYS), axis=0, return_counts=True)
+        return float(times @ [excluded(each) for each in surveys] / SURVEYS)
+
+    return share
