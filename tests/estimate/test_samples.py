@@ -395,3 +395,16 @@ def test_errors_of_weighted_samples_are_those_of_a_simulation():
         claimed = np.mean([errors(fit) ** 2 for fit in each], axis=0)
         np.testing.assert_allclose(values.var(axis=0, ddof=1), claimed, rtol=4 * np.sqrt(2 / 250))
     assert fits["likelihood"][0].standard_error_kind == "sandwich, linearized for the weights"
+
+
+@pytest.mark.parametrize("method", [estimate.moments, estimate.maximum_likelihood])
+def test_who_tells_the_truth_among_nobody_is_not_told(method):
+    """As many say yes as if nobody carried the trait: the share of truth-tellers is 0/0, and no number of 16 digits."""
+    survey = designs.stochastic_lie_detector(p=(0.3, 0.7))
+    fit = method(survey, survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[70, 30, 30, 70]))
+    value = fit.nuisance["truth-tellers"]
+    assert np.isnan(value.value)
+    assert np.isnan(value.standard_error)
+    (row,) = (line for line in str(fit).splitlines() if line.startswith("truth-tellers"))
+    assert row.split()[:3] == ["truth-tellers", "–", "–"]
+    assert "note: not determined by these answers: truth-tellers" in str(fit)

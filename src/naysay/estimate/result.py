@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 
+_ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left
+
+
 class Value(NamedTuple):
     """A nuisance parameter with its standard error."""
 
@@ -76,18 +79,21 @@ class Cells:
         return np.array(above), np.array(below)
 
     @property
+    def _whole(self) -> Floats:
+        """What each share is a share of, (shares,); NaN where that is zero but for rounding."""
+        whole = self._weights[1] @ self.proportions
+        return np.where(np.abs(whole) > _ROUNDING, whole, np.nan)
+
+    @property
     def values(self) -> Floats:
         """The shares, (shares,)."""
-        above, below = self._weights
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(above @ self.proportions / (below @ self.proportions))
+        return np.asarray(self._weights[0] @ self.proportions / self._whole)
 
     @property
     def gradients(self) -> Floats:
         """Derivatives of the shares with respect to the cells, (shares, cells)."""
         above, below = self._weights
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((above - self.values[:, None] * below) / (below @ self.proportions)[:, None])
+        return np.asarray((above - self.values[:, None] * below) / self._whole[:, None])
 
     @property
     def covariance_of_shares(self) -> Floats:
