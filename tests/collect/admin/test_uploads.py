@@ -116,7 +116,7 @@ def test_a_sound_workbook_becomes_a_draft_and_a_preview_that_stores_nothing(offi
     assert found.json["questionnaire"]["name"] == "sample"
     shown = office.get(f"/preview/{draft.key}")
     assert shown.status == 200
-    for path in re.findall(rb'"(/client/[^"]+)"', shown.content):
+    for path in re.findall(rb'"(/client/[^"]+[^"/])"', shown.content):
         assert office.get(path.decode()).status == 200
     for key in ("0" * 32, "sample", draft.key.upper(), "%00"):
         assert office.get(f"/preview/{key}/survey.json").status == 404
