@@ -119,7 +119,7 @@ def served(asked: Questionnaire, url: str, folder: Path) -> Iterator[tuple[str, 
             if process.poll() is not None:
                 raise RuntimeError(told.read_text())
             time.sleep(0.05)
-        yield told.read_text().split()[0], process
+        yield next(word for word in told.read_text().split() if "/s/" in word), process  # behind notes on the survey
     finally:
         process.terminate()
         process.wait(60)

@@ -212,7 +212,8 @@ def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
     mean = marked / (nw.sum_horizontal(*replicates) + 1e-300)  # the constant avoids 0/0
     names, found = [_W, *replicates], []
     for spread in _SPREADS:
-        bucket = ((mean * spread) % 1.0 * (_BUCKETS * (len(replicates) + 16))).round(0).cast(nw.Int64)
+        scaled = mean * spread  # its fraction, without %, which pandas on arrow does not have
+        bucket = ((scaled - scaled.floor()) * (_BUCKETS * (len(replicates) + 16))).round(0).cast(nw.Int64)
         sums = frame.with_columns(bucket.alias(_N)).group_by(_N).agg(*(nw.col(name).sum() for name in names))
         cells = _cells(sums)
         found.append(np.column_stack([np.asarray(cells[name], dtype=np.float64) for name in names]))

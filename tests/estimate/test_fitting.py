@@ -176,7 +176,7 @@ def test_the_test_is_printed_with_the_numbers_and_told_in_json():
     assert "the test of fit is blind to people who answer at random" in str(fit)
     assert fit.to_dict()["goodness_of_fit"]["degrees_of_freedom"] == 1
     bad = estimate.moments(EXTENDED, stacked(EXTENDED, (400, 100), (400, 100)))
-    assert str(bad.goodness_of_fit).endswith("p < 0.001")
+    assert str(bad.goodness_of_fit).endswith("p of X² < 0.001")
 
 
 def test_answers_of_another_design_are_refused():

@@ -361,7 +361,12 @@ def _of(rule, items):
         [number(bins=bins(1, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
         [select(choices=NONE, private=private(designs.k_ary(ABC, epsilon=1)))],
         [beside(), beside("other", innocuous="Was your mother born in spring?", label=text("Another?"))],
-        [group(select(private=TWO3, label=text("One?")), select("r", private=TWO3, label=text("Two?")))],
+        [
+            group(
+                select(private=TWO3, label=text("One?"), hint=text("Of last year.")),
+                select("r", private=TWO3, label=text("Two?"), hint=text("Of last year.")),
+            )
+        ],
         [beside(design=designs.unrelated_question(p="1/3", **RANGED))],
         [select(names=("yes", "no"), private=TWO | {"modes": ["device", "hand"]})],
         [select(private=private(designs.two_option(ABC)) | {"modes": ["hand"]})],
@@ -542,7 +547,7 @@ def test_words_that_would_be_drawn_for_twice_are_an_error(second):
 
 def test_a_heading_that_was_asked_before_is_an_error():
     items = [SECRET, group(select("again", label=text("Tell us"), private=TWO3), label=text("Secret?"))]
-    assert [each.rule for each in found(items)] == []  # a heading alone asks nothing
+    assert [each.path for each in found(items)] == ["items[1].items[0]"]
     items = [group(SECRET | {"name": "a", "label": text("Tell us")}, label=text("Secret?")), SECRET]
     assert [each.path for each in found(items)] == ["items[1]"]
 

@@ -11,8 +11,8 @@ NAMES = {
     "Answer", "Apply", "Bin", "Choice", "Constraint", "Date", "Decimal", "Examined", "Expression", "Grid", "Group",
     "Integer", "Item", "Label", "Note", "Place", "Practice", "Private", "Problem", "Question", "Questionnaire",
     "QuestionnaireError", "Ranking", "Rating", "SelectMultiple", "SelectOne", "Sent", "Text", "Value", "canonical",
-    "check", "evaluate", "examine", "lines", "load", "of_form", "parse_expression", "sample", "schema", "statements",
-    "together", "truth", "write_expression", "write_xlsform",
+    "check", "evaluate", "examine", "in_words", "lines", "load", "of_form", "parse_expression", "sample", "schema",
+    "statements", "together", "truth", "write_expression", "write_xlsform",
 }  # fmt: skip
 
 

@@ -154,7 +154,8 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
     frame, meta = pyreadstat.read_sav(tmp_path / data)
     assert len(frame) == BY_SCRIPT + 3
     assert meta.column_names_to_labels["smoking"] == "After randomization: Do you smoke?"
-    assert set(meta.variable_value_labels["smoking"].values()) == {"Yes", "No"}
+    labels = set(meta.variable_value_labels["smoking"].values())
+    assert labels == {"Yes (after randomization)", "No (after randomization)"}
     again = json.loads(naysay("estimate", data, "--response", "smoking", "--format", "json", "--codes"))
     assert again["proportions"] == pytest.approx(fit["proportions"])
     model = naysay(

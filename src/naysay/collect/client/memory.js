@@ -185,12 +185,12 @@ export class Memory {
 
   /** The mark that a question has, by its name or by words of its screen in any language; null where no one mark fits. */
   #mark({ name }) {
-    const { texts, above, lines, design, twin } = this.#marks.get(name);
+    const { design, twin, ...read } = this.#marks.get(name);
     const own = this.#own + "/" + name;
     const known = Object.entries(this.#clear.questions);
-    let alike = known.filter(([key, mark]) => key === own || alikeIn(texts, lines, mark));
-    // questions of one survey may stand under one heading; under the same one in another survey they ask again
-    if (!alike.length) alike = known.filter(([, mark]) => mark.survey !== this.#own && alikeIn(above, [], mark));
+    let alike = known.filter(([key, mark]) => key === own || alikeIn(read, mark));
+    // questions of one survey may share a hint or a heading; under the same one in another survey they ask again
+    if (!alike.length) alike = known.filter(([, mark]) => mark.survey !== this.#own && meet(read.above, mark.above));
     if (twin || alike.length > 1 || (alike.length && alike[0][1].design !== design)) return null;
     return alike[0]?.[0] ?? own;
   }
@@ -213,7 +213,7 @@ export class Memory {
       const before = this.#clear.questions[key];
       const both = (field, own) => [...new Set([...(before?.[field] ?? []), ...own])];
       const beside = both("innocuous", this.spent(question) ? [] : innocuous);
-      this.#clear.questions[key] = { survey: this.#own, design, texts: both("texts", [...texts, ...above]), lines: both("lines", lines), ...(beside.length && { innocuous: beside }) };
+      this.#clear.questions[key] = { survey: this.#own, design, texts: both("texts", texts), above: both("above", above), lines: both("lines", lines), ...(beside.length && { innocuous: beside }) };
       if (key in this.#state.tables) continue;
       this.#state.tables[key] = prepared(question);
       if (before) this.#renewed.add(question.name);
@@ -268,11 +268,12 @@ async function marks(items) {
   for (const [{ name, kind, label, hint, choices, bins, private: how }, headings] of screens(items)) {
     if (!how) continue;
     const { design, by_hand: byHand, innocuous: beside } = how;
-    const [texts, above, lines, innocuous] = await Promise.all([[label, hint], headings, (choices ?? []).map((choice) => choice.label), [beside]].map(digests));
+    const [texts, above, lines, innocuous] = await Promise.all([[label], [hint, ...headings], (choices ?? []).map((choice) => choice.label), [beside]].map(digests));
     const names = kind === "select_multiple" ? choices.map((choice) => choice.name) : bins?.map((bin) => [bin.name, bin.below]);
     const drawn = JSON.stringify([kind, names, byHand, design.design], bare);
-    found.set(name, { texts, above, lines, innocuous, design: await digest(drawn), twin: seen.some((mark) => alikeIn(texts, lines, mark)) });
-    seen.push({ texts: [...texts, ...above], lines });
+    const read = { texts, above, lines };
+    found.set(name, { ...read, innocuous, design: await digest(drawn), twin: seen.some((mark) => alikeIn(read, mark)) });
+    seen.push(read);
   }
   return found;
 }
@@ -282,8 +283,10 @@ const screens = (items, above = []) => items.flatMap((item) => (item.kind === "g
 
 const digests = (labels) => Promise.all(labels.flatMap((label) => Object.values(label ?? {})).map(letters).filter(Boolean).map(digest));
 
-/** Whether two screens share words. Choices alone do not: "none of these" stands below many questions. */
-const alikeIn = (texts, lines, mark) => texts.some((text) => mark.texts.includes(text) || mark.lines?.includes(text)) || lines.some((line) => mark.texts.includes(line));
+const meet = (some, others) => some.some((text) => others.includes(text));
+
+/** Whether the words of one question are read on the screen of another. "None of these" stands below many of them. */
+const alikeIn = (one, other) => meet(one.texts, [...other.texts, ...other.above, ...other.lines]) || meet([...one.above, ...one.lines], other.texts);
 
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 

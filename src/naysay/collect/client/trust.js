@@ -198,7 +198,7 @@ function carried({ innocuous = {}, ...how }, design, kind) {
  *  answer, and is asked nowhere else: two responses would tell more than one. */
 function apart(questions) {
   for (const { choices, private: how } of questions)
-    if (how && choices) for (const tag of Object.keys(choices[0].label)) distinct(choices.map(({ label }) => letters(label[tag]) || label[tag]));
+    if (how && choices) distinct(choices.flatMap(({ label }) => Object.entries(label).map(([tag, text]) => tag + (letters(text) || text))));
   const lines = ({ kind, label, rows = [], choices = [] }) => [label, ...[...rows, ...(kind === "select_multiple" ? choices : [])].map((line) => line.label)];
   const seen = new Set(questions.flatMap(lines).flatMap(Object.values).map(letters));
   for (const { private: how } of questions) {

@@ -20,7 +20,7 @@ from naysay.design.form import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
 from naysay.questionnaire.by_hand import letters
-from naysay.questionnaire.items import Item
+from naysay.questionnaire.kinds.base import Label
 from naysay.questionnaire.rules.walk import Walk
 
 __all__ = ["Mark", "Memory", "marks"]
@@ -187,9 +187,9 @@ class Mark:
     question : str
         Its name in this survey.
     texts : tuple of str
-        Of its label and its hint, in each language in which it is asked.
+        Of its label, in each language in which it is asked.
     headings : tuple of str
-        The same of the groups in which it stands.
+        The same of its hint, and of the groups in which it stands.
     design : str
         The hash of what draws its answers: categories, integers, levels, bins.
     """
@@ -221,24 +221,28 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     """
     found: list[Mark] = []
     seen: dict[str, str] = {}
+    labels: dict[str, str] = {}
     walk = Walk(questionnaire)
     for entry, question in walk.questions():
         if question.privacy is None:
             continue
-        texts = _digests(question)
-        headings = tuple(each for group in walk.around(entry) for each in _digests(group.item))
+        texts = _digests([question.label])
+        groups = (label for group in walk.around(entry) for _, label in group.item.labels())
+        headings = _digests([question.hint, *groups])
         twin = next((seen[text] for text in texts if text in seen), None)
+        twin = twin or next((labels[text] for text in headings if text in labels), None)
         if twin is not None:
             told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
             raise DataError(f"{told}; a private question says in its own label what it asks")
+        labels |= dict.fromkeys(texts, question.name)
         seen |= dict.fromkeys((*texts, *headings), question.name)
         found.append(Mark(question.name, texts, headings, _design(question)))
     return found
 
 
-def _digests(item: Item) -> tuple[str, ...]:
-    """Of what is read of an item itself: its label and its hint, in each language."""
-    words = (letters(text) for _, label in item.labels() for text in label.values())
+def _digests(labels: Iterable[Label]) -> tuple[str, ...]:
+    """Of words that are read, in each language."""
+    words = (letters(text) for label in labels for text in label.values())
     return tuple(_digest(text) for text in words if text)
 
 

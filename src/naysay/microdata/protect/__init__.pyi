@@ -1,12 +1,12 @@
 # The public names and where they live, for type checkers and for `__init__.py`, which loads what is asked for.
+from naysay.microdata.protect.clues import Hint as Hint
+from naysay.microdata.protect.clues import hints as hints
 from naysay.microdata.protect.dropping import Drop as Drop
 from naysay.microdata.protect.guarantees import Guarantee as Guarantee
 from naysay.microdata.protect.guarantees import guarantee as guarantee
 from naysay.microdata.protect.hierarchy import Generalize as Generalize
 from naysay.microdata.protect.hierarchy import Hierarchy as Hierarchy
 from naysay.microdata.protect.hierarchy import hierarchy_of_numbers as hierarchy_of_numbers
-from naysay.microdata.protect.hints import Hint as Hint
-from naysay.microdata.protect.hints import hints as hints
 from naysay.microdata.protect.identity import Renumber as Renumber
 from naysay.microdata.protect.identity import Shuffle as Shuffle
 from naysay.microdata.protect.lattice import Coarsening as Coarsening

@@ -25,9 +25,9 @@ from naysay.microdata.attack.register import Register
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
+from naysay.microdata.protect.clues import ROW_ORDER, Hint, Hints, hints
 from naysay.microdata.protect.dropping import Drop, grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
-from naysay.microdata.protect.hints import ROW_ORDER, Hint, Hints, hints
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.losses import Losses, losses_of

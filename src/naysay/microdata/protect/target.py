@@ -31,7 +31,7 @@ class Target:
     Examples
     --------
     >>> Target.of("k >= 3")
-    Target(reading='k', least=3)
+    Target(reading='k', least=3, conditions=())
     >>> str(Target.of("m>=5"))
     'm >= 5'
     >>> str(Target.of("k >= 3 and l(illness) >= 2"))

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.microdata.protect.hints import ranked
+from naysay.microdata.protect.clues import ranked
 
 __all__ = ["weighing"]
 

@@ -55,7 +55,7 @@ def intervals(table: CellTable, suppressed: Bools, *, knows: int | None = None) 
     >>> hidden = np.zeros(table.shape, bool)
     >>> hidden[:2, :2] = True
     >>> intervals(table, hidden)[0, 0].tolist()
-    [1.0, 4.0]
+    [6.0, 9.0]
     """
     found = np.repeat(table.values.reshape(-1, 1), 2, axis=1)
     audit = _Audit.of(table, suppressed.reshape(-1), knows)

@@ -13,8 +13,7 @@ from naysay.design import Answerable, Design
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
 from naysay.questionnaire.by_hand import letters
-from naysay.questionnaire.items import Item
-from naysay.questionnaire.kinds.base import YES_NO, Choice, Private, Question
+from naysay.questionnaire.kinds.base import YES_NO, Choice, Label, Private, Question
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
 from naysay.questionnaire.rules.walk import Walk
@@ -123,22 +122,23 @@ def apart(walk: Walk) -> Iterator[Problem]:
 
     The page knows a question again by all that is read on its screen, and refuses the second one; see ``memory.js``.
     """
-    earlier: list[tuple[str, set[str], set[str]]] = []
+    earlier: list[tuple[str, set[str], set[str]]] = []  # name, words of the label, all other words
     for entry, question in walk.questions():
         if question.privacy is None:
             continue
         yield from _equal_choices(f"{entry.path}.choices", getattr(question, "choices", ()))
-        headings = {text for group in walk.around(entry) for text in _words(group.item)}
-        texts = set(_words(question))
-        lines = {letters(text) for choice in getattr(question, "choices", ()) for text in choice.label.values()} - {""}
-        for name, read, choices in earlier:
-            if texts & (read | choices) or lines & read:
+        texts = set(_words(question.label))
+        labels = [label for name, label in question.labels() if name != "label"]
+        labels += [label for group in walk.around(entry) for _, label in group.item.labels()]
+        labels += [choice.label for choice in getattr(question, "choices", ())]
+        others = {text for label in labels for text in _words(label)}
+        for name, asked, read in earlier:
+            if texts & (asked | read) or others & asked:
                 message = f"a private question must say in its own words what it asks; {name!r} has the same words"
                 reason = "their answers would be two draws for one question, so the page refuses the second"
-                way_out = "leave one out, or write words that both share into a note before them"
-                yield Problem("apart", message, reason, way_out, path=entry.path)
+                yield Problem("apart", message, reason, "leave one out, or ask in other words", path=entry.path)
                 break
-        earlier.append((question.name, texts | headings, lines))
+        earlier.append((question.name, texts, others))
 
 
 def _equal_choices(path: str, choices: Sequence[Choice]) -> Iterator[Problem]:
@@ -152,9 +152,8 @@ def _equal_choices(path: str, choices: Sequence[Choice]) -> Iterator[Problem]:
                 yield Problem("apart", message, reason, "leave one out", path=f"{path}[{place}].label.{tag}")
 
 
-def _words(item: Item) -> Iterator[str]:
-    """What is read of an item itself: the letters of its label and its hint, in each language."""
-    return filter(None, (letters(text) for _, label in item.labels() for text in label.values()))
+def _words(label: Label) -> Iterator[str]:
+    return filter(None, map(letters, label.values()))
 
 
 def _told(design: Design, called: str, path: str) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ export default {
     long: "How long",
     minutes: "About {time} (questions: {questions})",
     safe: "Our promise",
-    safeWhy: "On this device, chance decides what is sent for a private answer. Each question says how much that can tell.",
+    safeWhy: "Chance decides what is sent for a private answer. Each question says how much it tells.",
     openWhy: "You see all that is sent before it is sent.",
     promised: "What we promise you",
     check: "For those who want to check",
@@ -31,7 +31,7 @@ export default {
   },
 
   promises: {
-    device: "Chance changes answers to private questions on this device, and only the result is sent. The result can be your true answer. Each question says how much it tells.",
+    device: "Chance changes private answers on this device, and only the result is sent. It can be your true answer. Each question says how much it tells.",
     confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
     once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. What was not sent by the end of the day is drawn anew, and you are told.",
@@ -244,7 +244,7 @@ export default {
     missing: "The survey could not be loaded.",
     closed: "It is closed and takes no more answers.",
     broken: "This page refuses to ask this survey. The survey contradicts itself or could betray private answers.",
-    stranger: "The server has loaded something with this page that is no part of it and could read along. So the page asks nothing.",
-    held: "Another page has opened this one, or shows it inside itself, and could read along. Please close both and open this address by itself:",
+    stranger: "The server has loaded something with this page that could read along, so it asks nothing.",
+    held: "Another page has opened or framed this one, and could read along. Close both and open this address:",
   },
 };

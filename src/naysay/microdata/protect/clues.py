@@ -164,7 +164,7 @@ def hints(
 
     Examples
     --------
-    >>> from naysay.microdata.protect.hints import hints
+    >>> from naysay.microdata.protect.clues import hints
     >>> people = pl.DataFrame({"school": ["low", "high"] * 50, "years": [9, 16] * 50})
     >>> shown = people.with_columns(pl.when(pl.int_range(100) > 3).then("school").alias("school"))
     >>> print(*hints(people, shown, ["school"]).hints)
