@@ -66,6 +66,14 @@ def test_no_code_is_looked_for_by_another_address(modules):
         ),
         ({"a.js": 'import b from "./b.js";'}, "must import and export as naysay's own do; got 'import b from"),
         ({"a.js": "export default 1;"}, "got 'export default 1;'"),
+        (
+            {
+                "a.js": 'import { b } from "./b.js";\nimport { c } from "./c.js";\n',
+                "b.js": "export const b = 1;\nexport const one = 1;",
+                "c.js": "export const c = 2;\nexport const one = 2;",
+            },
+            "'one' is exported by b.js and c.js",
+        ),
     ],
 )
 def test_what_cannot_be_made_one_is_said(modules, said):

@@ -143,3 +143,13 @@ def test_who_answers_twice_is_told_that_it_tells_more(respond, served, language,
     respondent = respond()
     respondent.page.goto(f"{served.address}/threats?lang={language}")
     assert told in respondent.page.locator("dl").last.text_content()
+
+
+def test_no_name_that_modules_share_hides_one_of_the_browsers(browser):
+    """In the page all modules see what each of them exports, so `open` or `status` must not become ours by that."""
+    code = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
+    names = re.findall(r"^export (?:async )?(?:function|const|class) (\w+)", code, re.MULTILINE)
+    assert len(names) > 90
+    page = browser.new_page()
+    assert page.evaluate("(names) => names.filter((name) => name in window)", names) == []
+    page.close()
