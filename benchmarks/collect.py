@@ -30,7 +30,7 @@ import numpy as np
 from naysay.collect import respond
 from naysay.collect.device.answers import drawn
 from naysay.collect.device.messages import message
-from naysay.collect.device.post import client
+from naysay.collect.device.post import client, waited
 from naysay.collect.storage import Store
 from naysay.demo import people, questionnaire, questions
 from naysay.questionnaire import Questionnaire, sample
@@ -166,7 +166,7 @@ def measure(asked: Questionnaire, url: str, folder: Path, *, respondents: int, s
         answers = drawn(asked, crowd).answers
         place = iter(range(10**9))
         bodies = lambda: message(survey.published, secrets.token_hex(16), answers[next(place) % DRAWN])  # noqa: E731
-        latencies, statuses, took = asyncio.run(load(f"{survey.url}/answers", bodies, respondents, seconds))
+        latencies, statuses, took = waited(load(f"{survey.url}/answers", bodies, respondents, seconds))
         memory, busy = _memory(process.pid), os.getloadavg()[0]
     store = Store(url)
     stored = sum(each.replies for each in store.surveys())
