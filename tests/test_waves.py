@@ -13,7 +13,7 @@ from naysay.design.drawing import GeneratorSource
 from naysay.design.exact import steepened
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
-from naysay.ledger import Ledger, LedgerError, opened, sealed
+from naysay.ledger import Ledger, LedgerError
 
 KARY = designs.k_ary(4, epsilon=1)
 
@@ -203,19 +203,6 @@ def test_four_reports_of_a_short_memo_cost_3_72_and_a_cap_of_0_6_stops_them(tmp_
     book.answer(survey.to_json(), 0, question="q", wave=0)
     with pytest.raises(LedgerError, match="is refused"):
         book.answer(survey.to_json(), 0, question="q", wave=1)
-
-
-def test_an_old_ledger_charges_a_shared_hash_from_the_next_answer_on(tmp_path):
-    """Files of before hold the size of the hash where `values` is null now."""
-    survey = designs.remembered(1024, epsilon=0.25, lifetime=0.3)
-    book = Ledger(tmp_path / "ledger")
-    for wave in range(3):
-        book.answer(survey.to_json(), 0, question="q", wave=wave)
-    body = opened(book.path.read_bytes(), "")
-    body["questions"][0]["values"] = survey.first.base
-    book.path.write_bytes(sealed(body))
-    book.answer(survey.to_json(), 0, question="q", wave=3)
-    assert book.spent().at_most == pytest.approx(privacy.Asked("q", survey, waves=4).until(4)[1])
 
 
 def test_a_change_can_show_more_than_the_values_cost():

@@ -34,6 +34,7 @@ __all__ = ["Ledger", "LedgerError", "Spent"]
 
 Node = Mapping[str, Any]
 
+VERSION = 2
 _DAY = 86_400
 _WAIT = 5.0  # seconds that another process may hold the file
 _ROUNDING = 1e-9
@@ -201,16 +202,20 @@ class Ledger:
                 priced = price | {"epsilon": None if math.isinf(price["epsilon"]) else price["epsilon"]}
                 entry = {"question": question, "design": design, "rule": rule, **priced, "waves": []}
                 body["questions"].append(entry)
-            entry["values"] = price["values"]  # an old file may have the size of the hash here
+            entry["values"] = price["values"]
+            entry.pop("uncertain", None)
             entry["waves"].append([str(wave), body["day"]])
             after = self._sum(body)
             if self._cap is not None and getattr(after, self._cap["of"]) > self._cap["epsilon"] + _ROUNDING:
                 shared = rule == "kept" and price["values"] is None and len(entry["waves"]) > 1
+                old = [repr(each["question"]) for each in body["questions"] if "uncertain" in each]
                 raise LedgerError(
                     f"{question!r} is refused: ε would be {_shown(getattr(after, self._cap['of']))} within "
                     f"{self._cap['days']} days, and at most {self._cap['epsilon']:g} is allowed"
                     + "; kept answers of an affine design show which values share a hash (k_ary has no hash)"
                     * shared
+                    + f"; an older ledger did not write whether values of {', '.join(old)} can share a hash, so that "
+                    "they are charged as if they did until the question is answered again" * bool(old)
                 )
             self._save(body)
             return bytes.fromhex(body["key"])
@@ -232,7 +237,7 @@ class Ledger:
             octets = self.path.read_bytes()
         except FileNotFoundError:
             key = self._read(32).hex()
-            return {"naysay": "ledger", "version": 1, "key": key, "cap": self._cap, "day": today, "questions": []}
+            return {"naysay": "ledger", "version": VERSION, "key": key, "cap": self._cap, "day": today, "questions": []}
         body = opened(octets, str(self.path))
         if body["cap"] != self._cap:
             raise LedgerError(f"{str(self.path)!r} was made with the cap {body['cap']}, not {self._cap}")
@@ -307,9 +312,22 @@ def opened(octets: bytes, name: str) -> dict[str, Any]:
             f"the ledger {name!r} is damaged: cut short or changed. It was left as it is: put a copy back, or move it "
             "away (answers are then drawn anew, and charged from zero)"
         ) from None
-    if (body.get("naysay"), body.get("version")) != ("ledger", 1):
-        raise LedgerError(f"{name!r} is no ledger of version 1")
-    return body
+    if body.get("naysay") != "ledger" or body.get("version") not in (1, VERSION):
+        raise LedgerError(f"{name!r} is no ledger of version 1 or {VERSION}")
+    return _renewed(body) if body["version"] == 1 else body
+
+
+def _renewed(body: dict[str, Any]) -> dict[str, Any]:
+    """A ledger of version 1 as one of this version.
+
+    It held the size of the hash where values share one, and cannot be told from a number of categories. So the worst is
+    taken, until the question is answered again and the design says which it is.
+    """
+    questions = [
+        entry if entry["rule"] == "fresh" else entry | {"values": None, "uncertain": True}
+        for entry in body["questions"]
+    ]
+    return body | {"version": VERSION, "questions": questions}
 
 
 def _check_parts(node: Node) -> None:

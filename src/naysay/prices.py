@@ -40,7 +40,7 @@ def odds_of_memo(parts: Iterable[tuple[Fraction, Fraction, int]], keep: int, who
 def _values(node: Node) -> int | None:
     """How many values have draws of their own; None for a hash with fewer values than there are categories."""
     if node["kind"] == "prefixes":
-        return 1 << int(node["prefixes"][-1])
+        return min(1 << int(node["prefixes"][-1]), 2**53)  # more than there are waves; every JSON holds it exactly
     if node["kind"] == "affine" and (node.get("named") or client.size(node) > node["base"]):
         return None
     return client.size(node)

@@ -173,3 +173,12 @@ def test_two_tables_after_each_other_have_an_exact_epsilon():
     exact = Fraction(c * a + 4 * d * b, c * b + d * a + 3 * d * b)
     assert privacy.epsilon(twice) == pytest.approx(math.log(exact), rel=1e-15)
     assert privacy.epsilon(twice) >= math.log(exact)
+
+
+def test_the_note_of_an_affine_memo_says_that_values_can_share_it():
+    """It said "the new one has a memo of its own", which holds only where the hash has a value for each category."""
+    shared, separate = (designs.remembered(t, epsilon=1, lifetime=2, design="affine") for t in (128, 2))
+    assert len(shared.categories) > shared.first.base
+    assert "the same memo if both share the value of the hash" in shared.notes[1]
+    assert "the new one has a memo of its own" in separate.notes[1]
+    assert "the new one has a memo of its own" in designs.remembered(16, epsilon=1, lifetime=2, design="k_ary").notes[1]

@@ -27,8 +27,20 @@ def offers():
 KEY = bytes(range(32))
 
 
+TEXTS = ("abcd", "élan", "a", "zz")
+
+
 def priced():
-    """Designs whose cost and kept answers are recorded."""
+    """Designs whose cost and kept answers are recorded: each with its part, and truths where it lists no categories."""
+    yield from ((design, None, None) for design in listed())
+    yield designs.affine(("a", "b"), epsilon=1, names=True), None, TEXTS
+    yield designs.heavy_hitters(epsilon=2, length=5), None, TEXTS
+    yield designs.heavy_hitters(epsilon=1, length=6, alphabet="abcdefghijklmnopqrstuvwxyzé"), None, TEXTS
+    yield designs.hierarchy(64, epsilon=1), 2, (0, 17, 63)
+
+
+def listed():
+    """Those that list their categories."""
     yield from (design for design, _ in offers())
     yield designs.negative(ABCDE, discards=2)
     yield designs.mix((3, designs.negative(ABCDE, discards=2)), (1, designs.uniform(ABCDE, discards=2)))
@@ -38,15 +50,15 @@ def priced():
     yield designs.warner(p=0.7) * designs.k_ary(("unter 30", "über 60"), epsilon=0.5)
 
 
-def account(design):
+def account(design, part, truths):
     """What a ledger with the key says of it: digest, price, kept answers by truth, ε of some numbers of answers."""
-    node = client.channel(design.to_json())
+    node = client.channel(design.to_json(), part)
     rule = "memory" if design.kind == "remembered" else "kept"
     entry = prices.cost(node, rule) | {"rule": rule}
     first = node["first"] if rule == "memory" else node
     digest = ledger.digest(node)
     memos = []
-    for truth in design.categories[:4]:
+    for truth in truths or design.categories[:4]:
         memo = ledger.kept(
             node,
             list(truth) if isinstance(truth, tuple) else truth,
@@ -54,7 +66,7 @@ def account(design):
         )
         memos.append([truth, client.said(first, memo)])
     costs = [[finite(each(entry, n)) for each in (prices.after, prices.most)] for n in (1, 2, 5, 100)]
-    told = {"rule": rule, "digest": digest, "values": entry["values"], "kept": memos}
+    told = {"part": part, "rule": rule, "digest": digest, "values": entry["values"], "kept": memos}
     return told | {"costs": costs, "per_change": finite(prices.further(entry, 100))}
 
 
@@ -70,7 +82,7 @@ def main():
         {"json": json.loads(design.to_json()), "vectors": list(vectors(design, truths, chance))}
         for design, truths in offers()
     ]
-    accounts = [{"json": json.loads(design.to_json()), **account(design)} for design in priced()]
+    accounts = [{"json": json.loads(design.to_json()), **account(design, *rest)} for design, *rest in priced()]
     return {"about": (__doc__ or "").strip(), "designs": cases, "key": KEY.hex(), "accounts": accounts}
 
 

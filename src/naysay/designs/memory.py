@@ -24,6 +24,11 @@ _STEPS = (
     "answer with the program on your own device; it keeps one random answer for each question, and sends it with new "
     "noise every time"
 )
+_SEPARATE = "if the value changes, the new one has a memo of its own, and the reports may show that it changed."
+_SHARED = (
+    "if the value changes, the new one has the same memo if both share the value of the hash, otherwise one of its own. So "
+    "the reports may show that it changed, and which values share the hash; privacy.schedule says what that costs."
+)
 
 
 @family("Erlingsson, Pihur & Korolova (2014); Arcolezi et al. (2021), with the second step solved exactly")
@@ -79,10 +84,10 @@ def remembered(
     first, second = _FAMILIES[design](labels, epsilon, lifetime)
     made = Remembered.of(replace(first, name="", notes=()), second, name="")
     one, two, most = (f"{made.epsilon_after(waves):.4g}" for waves in (1, 2, 10**6))
+    shared = isinstance(first, AffineHash) and len(labels) > first.base
     notes = (
         f"One report has ε = {one}, the reports of 2 waves {two}, all reports of one value at most {most}.",
-        "Memory is bought by a weaker promise: if the value changes, the new one has a memo of its own, and the "
-        "reports may show that it changed.",
+        f"Memory is bought by a weaker promise: {_SHARED if shared else _SEPARATE}",
     )
     return replace(made, notes=notes, protocol=Protocol(Do(_STEPS)))
 

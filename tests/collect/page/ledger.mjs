@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 const { LedgerError, Ledger, after, cost, digest, further, kept, most, redrawn, report, streamed } = await import(
   new URL("ledger.mjs", pathToFileURL(process.argv[3]))
 );
-const { draw } = await import(new URL("randomize.js", pathToFileURL(process.argv[3])));
-const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
+const { channel, draw } = await import(new URL("randomize.js", pathToFileURL(process.argv[3])));
 const octets = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
 
 /** A storage in memory, as localStorage is one; it may answer late. */
@@ -25,17 +24,29 @@ const TASKS = {
     ),
   accounts: ({ key, accounts }) =>
     Promise.all(
-      accounts.map(async ({ json: { design }, rule, kept: known }) => {
+      accounts.map(async ({ json, part, rule, kept: known }) => {
+        const design = channel(json.design, part);
         const hash = await digest(design);
         const of = (label, act) => streamed(octets(key), "q", hash, label, act);
-        const memos = await Promise.all(
-          known.map(async ([truth]) => kept(design, design.named ? await nameOf(truth) : truth, of)),
-        );
+        const memos = await Promise.all(known.map(([truth]) => kept(design, truth, of)));
         const price = { ...cost(design, rule), rule };
         const costs = [1, 2, 5, 100].map((n) => [after(price, n), most(price, n)]);
         return { digest: hash, values: price.values, kept: memos, costs, per_change: further(price, 100) };
       }),
     ),
+  async acts({ text, cap, days, acts }) {
+    const [storage, told] = [stored(text), []];
+    const book = new Ledger(storage, { cap, clock: () => days * 86_400 });
+    for (const { design, truth, asked, ...rest } of acts) {
+      const before = storage.read();
+      try {
+        told.push({ said: asked ? await book.oneOf(asked, rest) : await book.answer(design, truth, rest), spent: await book.spent() });
+      } catch (error) {
+        told.push({ refused: error.message, by: error.constructor.name, same: storage.read() === before });
+      }
+    }
+    return { told, spent: await book.spent(), text: storage.read() };
+  },
   async life({ text, design, memory, days }) {
     const clock = () => clock.day * 86_400;
     clock.day = days;

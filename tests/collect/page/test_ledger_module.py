@@ -1,6 +1,7 @@
 """The ledger of web apps does what the ledger in Python does: the same vectors, the same text in the storage."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,151 @@ def test_python_s_ledger_goes_on_in_the_browser(node, tmp_path):
     told = node("ledger.mjs", "life", "randomize.js", asked)
     assert told["said"][0] == said
     assert told["spent"]["unchanged"] == pytest.approx(2)
+
+
+NAMES = designs.heavy_hitters(epsilon=2, length=4)
+AGES = designs.hierarchy(64, epsilon=1)
+SHARED = designs.remembered(1024, epsilon=0.25, lifetime=0.3)
+DAYS = 20_000
+
+
+def form(design):
+    """What the client in JavaScript takes of a design."""
+    return json.loads(design.to_json())["design"]
+
+
+def act(design, truth, question, wave, rule=None, level=None):
+    """One answer that both ledgers are asked for."""
+    return {"design": form(design), "truth": truth, "question": question, "wave": wave, "rule": rule, "level": level}
+
+
+def in_python(path, acts, cap=None):
+    """The ledger in Python does what the acts ask; what it says, and what is spent after each."""
+    book = Ledger(path, cap=cap, clock=lambda: DAYS * 86_400)
+    told = []
+    for each in acts:
+        whole = {"naysay": "design", "version": 1, "design": each["design"]}
+        asked = {name: each[name] for name in ("question", "wave", "rule")} | {"part": each["level"]}
+        told.append((book.answer(whole, each["truth"], **asked), tuple(book.spent())))
+    return told
+
+
+ACTS = {
+    "open domains": [act(NAMES, "abcd", "name", wave, "kept") for wave in (1, 2)]
+    + [act(NAMES, "zz", "name", 3, "kept")],
+    "names of an affine design": [act(designs.affine(("a", "b"), epsilon=1, names=True), "é", "q", 1, "kept")],
+    "a hierarchy": [act(AGES, 17, "age", wave, "kept", AGES.levels[-1]) for wave in (1, 2)],
+    "new draws": [act(NAMES, "abcd", "name", 1, "fresh"), act(AGES, 17, "age", 1, "fresh", AGES.levels[0])],
+    "memos of a shared hash": [act(SHARED, 5, "crash", wave) for wave in range(4)],
+}
+
+
+@pytest.mark.parametrize("acts", ACTS.values(), ids=ACTS)
+def test_both_ledgers_charge_alike_and_kept_answers_are_the_same(node, tmp_path, acts):
+    """Open domains and hierarchies were a TypeError in JavaScript, after they were charged."""
+    path = tmp_path / "ledger"
+    Ledger(path, clock=lambda: DAYS * 86_400).answer(
+        designs.warner(p=0.7).to_json(), "yes", question="first", wave=0
+    )  # so that both begin with one key
+    text = path.read_text(encoding="utf-8")
+    said = in_python(path, acts)
+    found = node("ledger.mjs", "acts", "randomize.js", {"text": text, "cap": None, "days": DAYS, "acts": acts})
+    for (answer, spent), told in zip(said, found["told"], strict=True):
+        expected = [pytest.approx(value, rel=1e-9) if math.isfinite(value) else None for value in spent]
+        assert list(told["spent"].values()) == expected
+        assert told["said"] == answer or acts[0]["rule"] != "kept"
+    path.write_text(found["text"], encoding="utf-8")
+    assert tuple(Ledger(path).spent()) == pytest.approx(said[-1][1], rel=1e-9)
+
+
+def of_version_1(path, values):
+    """The same ledger as a naysay of before wrote it: the size of the hash where values can share one."""
+    body = ledger.opened(path.read_bytes(), "")
+    for entry in body["questions"]:
+        entry["values"] = values
+    path.write_bytes(ledger.sealed(body | {"version": 1}))
+
+
+def test_an_old_ledger_is_charged_for_shared_hashes_when_it_is_opened(node, tmp_path):
+    """Three memos of (.25, .3) were charged .6 until the question was asked again, in both languages."""
+    path = tmp_path / "ledger"
+    acts = [act(SHARED, 5, "crash", wave) for wave in range(4)]
+    true = [spent for _, spent in in_python(path, acts[:3])][-1]
+    of_version_1(path, SHARED.first.base)
+    text = path.read_text(encoding="utf-8")
+    asked = {"text": text, "cap": None, "days": DAYS}
+    assert list(node("ledger.mjs", "acts", "randomize.js", asked | {"acts": []})["spent"].values()) == pytest.approx(
+        true
+    )
+    assert tuple(Ledger(path).spent()) == pytest.approx(true)
+    assert json.loads(path.read_bytes().split(b"\n")[0])["version"] == 1  # looking writes nothing
+    again = node("ledger.mjs", "acts", "randomize.js", asked | {"acts": acts[3:]})
+    (_, spent), *_ = in_python(path, acts[3:])
+    assert list(again["spent"].values()) == pytest.approx(spent)
+    for whole in (path.read_text(encoding="utf-8"), again["text"]):
+        body = json.loads(whole.split("\n")[0])
+        assert body["version"] == 2
+        assert (body["questions"][0]["values"], "uncertain" in body["questions"][0]) == (None, False)
+
+
+def test_an_old_ledger_of_a_design_without_a_hash_is_right_again_when_the_question_is(node, tmp_path):
+    """A file of version 1 cannot tell three categories from a hash with three values: the worst is charged, and said."""
+    path = tmp_path / "ledger"
+    three, other = designs.k_ary(("a", "b", "c"), epsilon=1), designs.warner(p=0.7)
+    said = in_python(path, [act(three, "a", "kept", wave, "kept") for wave in (1, 2)], cap=4)
+    of_version_1(path, 3)
+    assert Ledger(path, cap=4, clock=lambda: DAYS * 86_400).spent().at_most == math.inf
+    asked = [act(other, "yes", "new", 1), act(three, "a", "kept", 3, "kept"), act(other, "yes", "new", 1)]
+    found = node(
+        "ledger.mjs",
+        "acts",
+        "randomize.js",
+        {"text": path.read_text(encoding="utf-8"), "cap": 4, "days": DAYS, "acts": asked},
+    )
+    first, second, third = found["told"]
+    for message in (first["refused"], str(refusal(path, asked[0]))):
+        assert "refused: ε would be ∞ within 365 days" in message
+        assert "did not write whether values of" in message
+        assert "until the question is answered again" in message
+    assert first["same"]
+    assert second["said"] == said[0][0]
+    assert second["spent"]["atMost"] == pytest.approx(3)
+    assert third["spent"]["atMost"] == pytest.approx(3 + math.log(7 / 3))
+    assert in_python(path, asked[1:], cap=4)[-1][1][2] == pytest.approx(3 + math.log(7 / 3))
+
+
+def refusal(path, asked):
+    """What the ledger in Python says where it refuses."""
+    with pytest.raises(ledger.LedgerError) as caught:
+        in_python(path, [asked], cap=4)
+    return caught.value
+
+
+PARTS = {
+    "a number in a pair": designs.number(low=0, high=100, epsilon=1) * designs.warner(p=0.7),
+    "a memo in a pair": designs.remembered(3, epsilon=1, lifetime=2) * designs.warner(p=0.7),
+}
+
+
+@pytest.mark.parametrize("design", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("lot", [False, True])
+def test_what_this_client_cannot_draw_is_refused_before_it_is_charged(node, design, lot):
+    one = act(design, ["50", "yes"], "q", 1, "fresh")
+    given = {"wave": 1, "asked": {"q": [one["design"], one["truth"]]}} if lot else one
+    found = node("ledger.mjs", "acts", "randomize.js", {"text": None, "cap": None, "days": DAYS, "acts": [given]})
+    (told,) = found["told"]
+    assert told["by"] == "LedgerError"
+    assert "not as a part of another" in told["refused"] or "draws its memo once" in told["refused"]
+    assert found.get("text") is None
+
+
+def test_values_that_a_design_does_not_know_are_refused_before_they_are_charged(node):
+    asked = [
+        act(NAMES, "abcde", "q", 1),
+        act(AGES, 64, "q", 1, level=AGES.levels[0]),
+        act(AGES, 3, "q", 1),
+        act(designs.number(low=0, high=1, epsilon=1), "2", "q", 1),
+    ]
+    found = node("ledger.mjs", "acts", "randomize.js", {"text": None, "cap": None, "days": DAYS, "acts": asked})
+    assert [each["by"] for each in found["told"]] == ["RangeError"] * 4
+    assert found.get("text") is None

@@ -40,7 +40,7 @@ export class Ledger {
   spent(): Promise<Spent>;
 }
 
-/** A report drawn anew. Throws a LedgerError for a design that remembers: its memo must be kept. */
+/** A report drawn anew. Throws a LedgerError for a design that remembers, whose memo must be kept, and for heavy hitters. */
 export function report(design: Design, truth: Truth, source?: Source): string;
 
 /** One more report of a memo, both as text. */
@@ -65,7 +65,7 @@ export function streamed<T>(
 /** SHA-256 of what draws. */
 export function digest(node: Design): Promise<string>;
 
-export type Cost = { epsilon: number; values: number; memo: [number, number, number][] | null };
+export type Cost = { epsilon: number; values: number | null; memo: [number, number, number][] | null };
 export function cost(node: Design, rule: Rule): Cost;
 export function after(entry: { rule: Rule; epsilon?: number | null; memo?: Cost["memo"] }, n: number): number;
 export function further(entry: { rule: Rule; epsilon?: number | null; memo?: Cost["memo"] }): number;

@@ -1,14 +1,17 @@
 // A ledger for web apps: what the answers of one device have cost, what it may still say, and the answers that it keeps.
 // The respondent's page does not load this module. `naysay.ledger` does the same in Python, from the same words
 // (docs/waves.md) and the same vectors (tests/reference/memory_vectors.json), and reads the same text.
-import { below, categories, chances, channel, digitsOf, draw, hashed, hex, products, space, system } from "./randomize.js";
+import { below, categories, chances, channel, digitsOf, draw, hashed, hex, placeOf, products, sizeOf, space, system } from "./randomize.js";
 import { nameOf } from "./names.mjs";
-import { drawNumber } from "./numbers.mjs";
+import { drawGroup, drawNumber } from "./numbers.mjs";
+import { reporter as ofPrefixes } from "./prefixes.mjs";
 
 /** The ledger refuses: nothing was drawn, nothing was charged, and what is stored is as it was. */
 export class LedgerError extends Error {}
 
 const MEMO = "a design that remembers draws its memo once, and keeps it for all waves: answer by itself with Ledger.answer";
+const ALONE = ["remembered", "window", "grouped", "prefixes"]; // drawn by modules of their own
+const VERSION = 2;
 const DAY = 86_400;
 const ROUNDING = 1e-9;
 const LINES = { at_most: "atMost", unchanged: "unchanged" };
@@ -25,7 +28,7 @@ export class Ledger {
   /** The answer for a wave, as text, after it was charged and stored. */
   async answer(design, truth, { question, wave, rule = null, level = null }) {
     const node = channel(design, level);
-    const known = await truthOf(node, truth);
+    checkParts(node);
     const asked = rule ?? (node.kind === "remembered" ? "memory" : "fresh");
     if (!["fresh", "kept", "memory"].includes(asked) || (asked === "memory") !== (node.kind === "remembered"))
       throw new LedgerError(`rule ${rule} does not fit a design of kind ${node.kind}; known are fresh, kept and memory`);
@@ -33,10 +36,11 @@ export class Ledger {
       throw new LedgerError(
         `${question} asks for a number, which cannot be kept: a number that moves a little would be drawn anew each time, and the draws would show it; draw it anew`,
       );
+    const { by } = await reporter(node, truth);
     const design_ = await digest(node);
     const key = await this.#charge(question, design_, asked, cost(node, asked), wave);
-    if (asked === "fresh") return report(node, known, this.source);
-    const memo = await kept(node, known, (label, act) => streamed(key, question, design_, label, act));
+    if (asked === "fresh") return by(this.source);
+    const memo = await kept(node, truth, (label, act) => streamed(key, question, design_, label, act));
     return asked === "memory" ? redrawn(node, memo, this.source) : memo;
   }
 
@@ -46,12 +50,13 @@ export class Ledger {
     if (!names.length) throw new LedgerError("one question or more is needed to draw one by lot");
     const nodes = names.map((name) => channel(asked[name][0]));
     if (nodes.some(({ kind }) => kind === "remembered")) throw new LedgerError(MEMO);
-    const truths = await Promise.all(nodes.map((node, place) => truthOf(node, asked[names[place]][1])));
+    nodes.forEach(checkParts);
+    const reporters = await Promise.all(nodes.map((node, place) => reporter(node, asked[names[place]][1])));
     const price = { epsilon: Math.max(...nodes.map((node) => cost(node, "fresh").epsilon)), values: 0, memo: null };
     const together = await sha256((await Promise.all(nodes.map(digest))).join(""));
     await this.#charge(names.join(" | "), together, "fresh", price, wave);
     const place = Number(below(BigInt(names.length), this.source));
-    return [names[place], report(nodes[place], truths[place], this.source)];
+    return [names[place], reporters[place].by(this.source)];
   }
 
   /** { unchanged, perChange, atMost }: ε of the period's answers. */
@@ -70,15 +75,20 @@ export class Ledger {
         entry = { question, design, rule, ...price, epsilon: finite(price.epsilon), waves: [] };
         body.questions.push(entry);
       }
-      entry.values = price.values; // an old text may have the size of the hash here
+      entry.values = price.values;
+      delete entry.uncertain;
       entry.waves.push([String(wave), body.day]);
       if (this.cap) {
         const after = this.#sum(body)[LINES[this.cap.of]];
         if (after > this.cap.epsilon + ROUNDING) {
+          const old = body.questions.filter(({ uncertain }) => uncertain).map((each) => each.question);
           const shared = rule === "kept" && price.values === null && entry.waves.length > 1;
           throw new LedgerError(
             `${question} is refused: ε would be ${after === Infinity ? "∞" : after.toPrecision(4)} within ${this.cap.days} days, and at most ${this.cap.epsilon} is allowed` +
-              (shared ? "; kept answers of an affine design show which values share a hash (k_ary has no hash)" : ""),
+              (shared ? "; kept answers of an affine design show which values share a hash (k_ary has no hash)" : "") +
+              (old.length
+                ? `; an older ledger did not write whether values of ${old.join(", ")} can share a hash, so that they are charged as if they did until the question is answered again`
+                : ""),
           );
         }
       }
@@ -103,7 +113,7 @@ export class Ledger {
     const day = Math.floor(this.clock() / DAY);
     const text = await this.storage.getItem(this.name);
     if (text === null || text === undefined)
-      return { naysay: "ledger", version: 1, key: hex(this.source(32)), cap: this.cap, day, questions: [] };
+      return { naysay: "ledger", version: VERSION, key: hex(this.source(32)), cap: this.cap, day, questions: [] };
     const body = await opened(text, this.name);
     if (JSON.stringify(body.cap) !== JSON.stringify(this.cap))
       throw new LedgerError(`${this.name} was made with the cap ${JSON.stringify(body.cap)}, not ${JSON.stringify(this.cap)}`);
@@ -153,30 +163,46 @@ async function opened(text, name) {
     throw new LedgerError(
       `the ledger ${name} is damaged: cut short or changed. It was left as it is: put a copy back, or remove it (answers are then drawn anew, and charged from zero)`,
     );
-  if (body.naysay !== "ledger" || body.version !== 1) throw new LedgerError(`${name} is no ledger of version 1`);
-  return body;
+  if (body.naysay !== "ledger" || ![1, VERSION].includes(body.version))
+    throw new LedgerError(`${name} is no ledger of version 1 or ${VERSION}`);
+  return body.version === 1 ? renewed(body) : body;
 }
 
-/** The truth as `draw` takes it; throws a RangeError where the design does not know it. */
-async function truthOf(node, truth) {
-  const first = node.kind === "remembered" ? node.first : node;
-  if (first.kind === "window") drawNumber(first, truth);
-  const known = first.named ? await nameOf(truth) : truth;
-  if (first.kind !== "window") placeOf(first, known);
-  return known;
+/** A ledger of version 1 as one of this version: until a question is answered again, its values count as sharing a hash. */
+function renewed(body) {
+  const questions = body.questions.map((each) => (each.rule === "fresh" ? each : { ...each, values: null, uncertain: true }));
+  return { ...body, version: VERSION, questions };
 }
 
-function placeOf(node, truth) {
-  if (node.named) return truth;
-  const place = categories(node).findIndex((each) => JSON.stringify(each) === JSON.stringify(truth));
+/** Refuse a design whose parts only modules of their own can draw, before anything is charged. */
+function checkParts(node) {
+  for (const part of [node.first, node.second, ...(node.components ?? [])].filter(Boolean)) {
+    if (part.kind === "remembered") throw new LedgerError(MEMO);
+    if (ALONE.includes(part.kind))
+      throw new LedgerError(`a design of kind ${part.kind} is asked by itself, not as a part of another: this client cannot draw it there`);
+    checkParts(part);
+  }
+}
+
+/** The number of a true category, and how a report on it (of a design that remembers, its memo) is drawn from a source.
+ * Throws a RangeError where the design does not know it. */
+async function reporter(node, truth) {
+  if (node.kind === "remembered") return reporter(node.first, truth);
+  if (node.kind === "prefixes") return ofPrefixes(node, truth);
+  if (node.kind === "window") drawNumber(node, truth);
+  const known = node.named ? await nameOf(truth) : truth;
+  const place = node.kind === "window" ? null : placeOf(node, known);
   if (place < 0) throw new RangeError(`${JSON.stringify(truth)} is not a category`);
-  return place;
+  return { place, by: (source) => report(node, known, source) };
 }
 
 /** A report drawn anew. A design that remembers is refused: its memo must be kept, which only `Ledger.answer` does. */
 export function report(design, truth, source = system) {
   if (design.kind === "remembered") throw new LedgerError(MEMO);
-  return design.kind === "window" ? drawNumber(design, truth, source) : draw(design, truth, source);
+  if (design.kind === "prefixes")
+    throw new LedgerError("a heavy hitter is reported by Ledger.answer, or by report of naysay-draw/prefixes");
+  checkParts(design);
+  return ({ window: drawNumber, grouped: drawGroup }[design.kind] ?? draw)(design, truth, source);
 }
 
 /** One more report of a memo, both as text. */
@@ -206,8 +232,8 @@ export function redrawn({ first, second }, memo, source = system) {
 /** The response that is kept for a value; of a design that remembers, its memo. `of(label, act)` gives a source to act. */
 export async function kept(design, truth, of) {
   const node = design.kind === "remembered" ? design.first : design;
-  const place = placeOf(node, truth);
-  if (node.kind !== "affine") return of(`value ${place}`, (source) => draw(node, truth, source));
+  const { place, by } = await reporter(node, truth);
+  if (node.kind !== "affine") return of(`value ${place}`, by);
   const [g, a, b] = [node.base, node.inside, node.outside].map(BigInt);
   const s = await of("hash", (source) => below((g ** digitsOf(node) - 1n) / (g - 1n), source));
   const h = hashed(node, s, BigInt(place));
@@ -254,12 +280,18 @@ export function digest(node) {
  * [ln p, ln q, ln ρ] of each piece. */
 export function cost(node, rule) {
   const first = node.kind === "remembered" ? node.first : node;
-  const shared = first.kind === "affine" && (first.named || categories(first).length > first.base);
-  const values = first.kind === "window" ? first.steps + 1 : shared ? null : categories(first).length;
+  const values = valuesOf(first);
   if (rule !== "memory") return { epsilon: epsilon(node), values, memo: null };
   const [keep, whole] = [BigInt(node.second.keep), BigInt(node.second.whole)];
   const memo = pieces(first).map(({ p, q, n }) => [ln(...p), ln(...q), ln(keep * n + whole - keep, whole - keep)]);
   return { epsilon: after({ rule, memo }, 1), values, memo };
+}
+
+/** How many values have draws of their own; null for a hash with fewer values than there are categories. */
+function valuesOf(node) {
+  if (node.kind === "window") return node.steps + 1;
+  if (node.kind === "prefixes") return Math.min(2 ** node.prefixes.at(-1), 2 ** 53);
+  return node.kind === "affine" && (node.named || sizeOf(node) > node.base) ? null : categories(node).length;
 }
 
 /** ε of n answers about one value. */
@@ -316,6 +348,9 @@ export function epsilon(node) {
       return pieces(node).reduce((sum, { p, q }) => sum + ln(...p) - ln(...q), 0);
     case "remembered":
       return cost(node, "memory").epsilon;
+    case "grouped": // the group, or how much of the value is told, says nothing of it
+    case "prefixes":
+      return epsilon(node.design);
     case "product":
     case "both":
       return epsilon(node.first) + epsilon(node.second);

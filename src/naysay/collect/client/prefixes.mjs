@@ -21,10 +21,16 @@ function written(value, alphabet, length) {
   return [places, known.length.toString(2).length, length];
 }
 
-/** A report as text: the group that the device draws, and a number, joined by ";". */
-export async function report(design, value, source = system) {
+/** The number of a value (of all its bits), and how a report on it is drawn from a source. */
+export async function reporter(design, value) {
   const bits = bitsOf(design, value);
-  const group = Number(below(BigInt(design.prefixes.length), source));
-  const name = await nameOf(bits.slice(0, design.prefixes[group]));
-  return `${group + 1};${draw(design.design, name, source)}`;
+  const names = await Promise.all(design.prefixes.map((end) => nameOf(bits.slice(0, end))));
+  const by = (source) => {
+    const group = Number(below(BigInt(names.length), source));
+    return `${group + 1};${draw(design.design, names[group], source)}`;
+  };
+  return { place: BigInt(`0b${bits}`), by };
 }
+
+/** A report as text: the group that the device draws, and a number, joined by ";". */
+export const report = async (design, value, source = system) => (await reporter(design, value)).by(source);

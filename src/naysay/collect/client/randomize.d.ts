@@ -26,6 +26,12 @@ export function channel(design: Design, level?: Label | null): Design;
 /** The categories of a design, in order. */
 export function categories(design: Design): Truth[];
 
+/** The number of a true category; below 0 where there is none. */
+export function placeOf(design: Design, truth: Truth): number;
+
+/** How many categories a design lists, or counts. */
+export function sizeOf(design: Design): number;
+
 /** The response, as text, of a person whose true category is `truth`. Throws a RangeError if it is no category. */
 export function draw(design: Design, truth: Truth, source?: Source): string;
 

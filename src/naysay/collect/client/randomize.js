@@ -50,7 +50,7 @@ export function draw(design, truth, source = system) {
 }
 
 /** The number of a true category, without a list of those that are only counted; below 0 where there is none. */
-function placeOf(design, truth) {
+export function placeOf(design, truth) {
   const counted = design.named ? NAMES : design.categories?.size;
   if (counted && Number.isInteger(truth) && 0 <= truth && truth < counted) return truth;
   if (typeof truth !== "object") return categories(design).indexOf(truth);
@@ -224,7 +224,7 @@ export const chances = (design) => CHANCES[design.kind](design);
 const NAMES = 2 ** 48;
 
 /** How many categories a design lists, or counts. */
-const sizeOf = ({ categories: { size, length } }) => size ?? length;
+export const sizeOf = ({ categories: { size, length } }) => size ?? length;
 
 /** The least number of digits, in the base of an affine design, in which all categories differ. */
 export function digitsOf(design) {
