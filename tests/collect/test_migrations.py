@@ -85,3 +85,27 @@ def test_reading_does_not_bring_a_database_up_to_date(url, published, answers):
     made_by(url, migrations._VERSIONS[0], published, answers)
     with pytest.raises(DataError, match=f"version {migrations._VERSIONS[0]}, an earlier one; naysay serve"):
         Store(url, mode="read")
+
+
+def test_two_receipts_of_one_upload_become_one_of_the_later_day(url, published, answers):
+    """Until version 0006 the day was a part of the key."""
+    made_by(url, "0006", published, answers)
+    address = address_of(url)
+    engine = BACKENDS[address.get_backend_name()]().engine(address, reading=False)
+    with engine.begin() as connection:
+        for day in (DAY, DAY + datetime.timedelta(1)):
+            connection.execute(
+                sa.text("INSERT INTO report_receipt (day, digest) VALUES (:day, 'b')").bindparams(
+                    sa.bindparam("day", day, sa.Date)
+                )
+            )
+    engine.dispose()
+    store = Store(url)
+    try:
+        with store.reading() as connection:
+            found = connection.execute(sa.text("SELECT digest, day FROM report_receipt ORDER BY digest")).all()
+            keys = sa.inspect(connection).get_pk_constraint("report_receipt")["constrained_columns"]
+        assert [(digest, str(day)) for digest, day in found] == [("b", "2026-11-21"), ("text", "2026-11-20")]
+        assert keys == ["digest"]
+    finally:
+        store.dispose()

@@ -17,7 +17,7 @@ from naysay import batches, designs
 from naysay.collect.admin.backup import _LEFT_OUT, backup, restore
 from naysay.collect.reports import topics
 from naysay.collect.reports.endpoint import BINARY
-from naysay.collect.storage import Reports, Store, today
+from naysay.collect.storage import Reports, Store, reported, today
 from naysay.collect.storage.reported import Cell
 from naysay.collect.storage.tables import report_receipt
 from naysay.collect.writer import Writer
@@ -133,6 +133,32 @@ def test_a_receipt_is_a_hash_and_goes_after_a_day(store, monkeypatch):
         assert len(days) == 1
     assert outcomes == ["counted"] + ["repeated"] * 5 + ["counted", "repeated"]
     assert tally(store).n == 2
+
+
+@pytest.mark.parametrize("later_first", [False, True])
+def test_two_servers_at_midnight_count_one_upload_once(store, url, until, later_first):
+    """Each had a day of its own, and the key was day and digest: both counted it."""
+    topic = topics.open_topic(store, CRASH, question="crash")
+    days = sorted((datetime.date(2026, 11, 22), datetime.date(2026, 11, 23)), reverse=later_first)
+    one, other = (Reports({Cell(*topic, "", "report", 1): 1}, day, "a" * 64) for day in days)
+    second = Store(url)
+
+    def waiting():
+        with store.reading() as connection:
+            return connection.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar()
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            with store.engine.begin() as connection:
+                outcomes = reported.add(connection, [one])
+                late = pool.submit(second.add, [other])
+                if url.startswith("postgresql"):
+                    until(waiting)  # else the second server comes after the first one's transaction
+            outcomes += late.result()
+    finally:
+        second.dispose()
+    assert [each.what for each in outcomes] == ["counted", "repeated"]
+    assert tally(store).n == 1
 
 
 def test_receipts_go_also_if_nothing_comes_any_more(store, monkeypatch, until):

@@ -26,8 +26,8 @@ _STEPS = (
 )
 _SEPARATE = "if the value changes, the new one has a memo of its own, and the reports may show that it changed."
 _SHARED = (
-    "if the value changes, the new one has the same memo if both share the value of the hash, otherwise one of its own. So "
-    "the reports may show that it changed, and which values share the hash; privacy.schedule says what that costs."
+    "if the value changes, the new one has the same memo if both share the value of the hash, otherwise its own. "
+    "So the reports may show that it changed, and which values share the hash; privacy.schedule says what that costs."
 )
 
 

@@ -168,7 +168,7 @@ def test_an_old_ledger_is_charged_for_shared_hashes_when_it_is_opened(node, tmp_
 
 
 def test_an_old_ledger_of_a_design_without_a_hash_is_right_again_when_the_question_is(node, tmp_path):
-    """A file of version 1 cannot tell three categories from a hash with three values: the worst is charged, and said."""
+    """A file of version 1 cannot tell three categories from three values of a hash: the worst is charged, and said."""
     path = tmp_path / "ledger"
     three, other = designs.k_ary(("a", "b", "c"), epsilon=1), designs.warner(p=0.7)
     said = in_python(path, [act(three, "a", "kept", wave, "kept") for wave in (1, 2)], cap=4)

@@ -20,7 +20,7 @@ _REWRITTEN = {
     "untallied": "survey, id",
     "tally": "survey, question, beside, day, digest, cell, people",
     "report_count": "design, question, wave, level, what, place, people",
-    "report_receipt": "day, digest",
+    "report_receipt": "digest, day",
 }
 """The columns of the tables that are rewritten, with the keys first. Old versions of a tally tell what came last."""
 

@@ -39,9 +39,9 @@ _ADD = text(
     "ON CONFLICT (design, question, wave, level, what, place) "
     "DO UPDATE SET people = report_count.people + excluded.people"
 )
-_RECEIVED = text(  # another server may write the same receipt at this moment
-    "INSERT INTO report_receipt (day, digest) SELECT :day, :digest "
-    "WHERE NOT EXISTS (SELECT 1 FROM report_receipt WHERE digest = :digest AND day >= :since) ON CONFLICT DO NOTHING"
+_RECEIVED = text(  # another server, whose day may be another one, may write the same receipt at this moment: it waits
+    "INSERT INTO report_receipt (digest, day) VALUES (:digest, :day) "
+    "ON CONFLICT (digest) DO UPDATE SET day = excluded.day WHERE report_receipt.day < :since"
 ).bindparams(bindparam("day", type_=Date), bindparam("since", type_=Date), bindparam("digest", type_=String))
 _KEPT = datetime.timedelta(days=1)  # a receipt of yesterday is still known
 _TOPIC = (report_topic.c.design, report_topic.c.question, report_topic.c.wave)

@@ -152,8 +152,8 @@ report_count = Table(
 report_receipt = Table(
     "report_receipt",
     metadata,
-    Column("day", Date, primary_key=True),
     Column("digest", String(64), primary_key=True),
+    Column("day", Date, nullable=False),
     sqlite_with_rowid=False,
 )
 """Uploads that named an id and were counted, today or yesterday: the SHA-256 of the id and the body. Older ones go when
