@@ -85,7 +85,10 @@ class Reading:
                     f"{log.name!r} is the log of a release of another file than {original.name!r}, so nothing says "
                     "which rows belong together; name the column that does (--id)"
                 )
-            if "rows_left_out" in told:
+            kinds = [type(step) for step in plan.steps]
+            last = kinds[kinds.index(Shuffle) :] if Shuffle in kinds else []
+            # rows that were left out after a shuffle moved others: then only the plan itself says which row is whose
+            if "rows_left_out" in told and set(last) <= {Shuffle, Renumber}:
                 places = places.filter(~places.is_in(told["rows_left_out"]))
                 for step in plan.steps:
                     if isinstance(step, Shuffle):

@@ -13,19 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from naysay import _checks, files
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of
-from naysay.microdata.attack.nearest import nearest
-from naysay.microdata.attack.register import Register
-from naysay.microdata.attack.success import Share, share_of
-from naysay.microdata.keys.table import texts_of_values
+from naysay.microdata.attack.success import Share
 from naysay.microdata.protect.carried import codebook
-from naysay.microdata.protect.clues import ROW_ORDER, Hint, Hints, hints
+from naysay.microdata.protect.clues import Hint, Hints, hints
 from naysay.microdata.protect.dropping import Drop, grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
@@ -33,76 +27,15 @@ from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.losses import Losses, losses_of
 from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.standings import Standing, standing_on
 from naysay.microdata.protect.synthetic import Synthesize
-from naysay.microdata.protect.weighing import weighing
-from naysay.microdata.risk.released import InformedIntruder, informed
-from naysay.microdata.risk.written import DASH, Printed, grid, share
-from naysay.printing import Content, Facts, Note, Sentence
+from naysay.microdata.risk.released import InformedIntruder
+from naysay.microdata.risk.written import Printed
+from naysay.printing import Content, Facts, Note
 
 __all__ = ["Release", "Standing", "log_of", "planned", "release"]
 
-_FEWEST_TRIED, _MOST_TRIED = 50, 1_000
 _CHOSEN = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
-_DISTANCES = 200_000_000  # between people and records, key by key: a few seconds
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The risk on one set of keys, before and after.
-
-    Parameters
-    ----------
-    keys : tuple of str
-    before, after : Guarantee
-        Of the file that came, and of the file as it is written; `after` is None where keys are left out.
-    read_back : (int, int), optional
-        k, and the records below the asked level, where what other columns tell of hidden cells is read, too; None where
-        they tell nothing.
-    beside : (int, int), optional
-        The same for this release and those that are out already together, row by row; None without such.
-    intruder_before, intruder_after : InformedIntruder, optional
-        Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
-        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
-    intruder_nearest : Share, optional
-        Where exact matching is blind: of a sample of people, how many are found by the nearest record.
-    most_before, most_after : float, optional
-        The share of people whom an intruder can find at most who knows everybody's keys and repeats the steps: distinct
-        rows, with all that other columns and releases tell, to people.
-    weighing_after : float, optional
-        The share whom this intruder finds who also weighs how every other column goes together with the keys.
-    """
-
-    keys: tuple[str, ...]
-    before: Guarantee
-    after: Guarantee | None
-    read_back: tuple[int, int] | None = None
-    beside: tuple[int, int] | None = None
-    intruder_before: InformedIntruder | None = None
-    intruder_after: InformedIntruder | None = None
-    intruder_nearest: Share | None = None
-    most_before: float | None = None
-    most_after: float | None = None
-    weighing_after: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As fields of one JSON object with stable names."""
-        pairs = {
-            "guarantee_before": self.before,
-            "guarantee_after": self.after,
-            "intruder_before": self.intruder_before,
-            "intruder_after": self.intruder_after,
-        }
-        risk: dict[str, Any] = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
-        risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
-        risk["intruder_most"] = {
-            "before": self.most_before,
-            "after": self.most_after,
-            "weighing_after": self.weighing_after,
-        }
-        for name in ("read_back", "beside"):
-            pair = getattr(self, name)
-            risk[f"guarantee_{name}"] = None if pair is None else {"k": pair[0], "below": pair[1]}
-        return risk
 
 
 @dataclass(frozen=True)
@@ -149,7 +82,7 @@ class Release(Printed):
     @property
     def worst(self) -> Standing:
         """The set of keys on which most people may be found after all steps."""
-        return max(self.standings, key=lambda each: each.weighing_after or 0.0)
+        return max(self.standings, key=lambda each: (each.weighing_after or 0.0, each.bound_after or 0.0))
 
     @property
     def before(self) -> Guarantee:
@@ -199,28 +132,14 @@ class Release(Printed):
         goal = "none" if self.plan.goal is None else str(self.plan.goal)
         told = ((name, f"{self.source[name]:,}") for name in ("rows", "rows released"))
         facts = [("original", str(self.source["original"])), *told, ("keys", ", ".join(named)), ("target", goal)]
-        risk = [part for each in self.standings for part in self._risk(each)]
+        risk = [
+            part
+            for each in self.standings
+            for part in each.content(
+                on=f", on {', '.join(each.keys)}" if len(self.standings) > 1 else "", moved=self.plan.moved
+            )
+        ]
         return [Facts(tuple(facts)), *self.log.content(), *risk, *self._notes()]
-
-    def _risk(self, standing: Standing) -> list[Content]:
-        """The tables of one set of keys."""
-        before, after = standing.before, standing.after
-        names = {"k": "read the same (k)", "c": "show as much (c)", "m": "may be the same (m)"}
-        rows = [
-            [name, _number(getattr(before, what)), _number(getattr(after, what, None)),
-             _number(before.below[place]), _number(None if after is None else after.below[place])]
-            for place, (what, name) in enumerate(names.items())
-        ]  # fmt: skip
-        others = {
-            "k, with what other columns tell": standing.read_back,
-            "k, with the releases that are out": standing.beside,
-        }
-        for name, pair in others.items():
-            if pair is not None:
-                rows.append([name, DASH, _number(pair[0]), DASH, _number(pair[1])])
-        heads = ["fewest that", "before", "after", f"below {before.least} before", "after"]
-        on = f", on {', '.join(standing.keys)}" if len(self.standings) > 1 else ""
-        return [grid(f"Fewest matches of any record{on}", heads, rows), *self._intruder(standing, on)]
 
     def _notes(self) -> list[Content]:
         """What a curator may overlook."""
@@ -250,41 +169,6 @@ class Release(Printed):
                 )
             )
         return notes
-
-    def _intruder(self, standing: Standing, on: str) -> list[Content]:
-        before, after, nearest = standing.intruder_before, standing.intruder_after, standing.intruder_nearest
-        if self.plan.moved:
-            moved = f"after {', '.join(self.plan.moved)}, keys may hold other values than the true ones"
-            note = Note(f"{moved}, and exact matching sees too little; naysay attack measures more attacks")
-            if before is None or nearest is None:
-                return [note]
-            title = (
-                f"How often an intruder finds the right record, who takes the nearest ({nearest.n:,} people tried){on}"
-            )
-            return [grid(title, ["", "before", "after"], [["right", share(before.mean), str(nearest)]]), note]
-        if before is None or after is None:
-            return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
-        heads = ["an informed intruder is right", "before", "after"]
-        rows = [
-            ["of all people", share(before.mean), share(after.mean)],
-            [
-                f"of the {before.people_at_risk:,} with m below {before.below}",
-                *(share(x.mean_at_risk) for x in (before, after)),
-            ],
-            ["at most, of one person", share(before.highest), share(after.highest)],
-            ["of all people, repeating the steps", *map(share, self._most(standing))],
-            ["… and weighing all other columns", share(self._most(standing)[0]), share(standing.weighing_after or 0.0)],
-        ]
-        told = (
-            "Informed: knows that a person is in the file, and all keys of that person; takes one that fits. Who also "
-            "knows the keys of everybody else, and repeats the steps, knows which records are left for whom, with all "
-            "that other columns tell for sure. The last line is measured, not proved: it takes the likeliest by how "
-            "columns, alone and in pairs, go together with keys in the original. A better model may find more."
-        )
-        return [grid(f"How often an intruder finds the right record{on}", heads, rows), Sentence(told, small=True)]
-
-    def _most(self, standing: Standing) -> tuple[float, float]:
-        return standing.most_before or math.nan, standing.most_after or math.nan
 
 
 def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl.Series]:
@@ -346,6 +230,7 @@ def release(
         A file that exists, a plan that cannot be run or does not reach its target, a seed that somebody chose, or a
         column that tells of what is hidden.
     """
+    seeded = [step.name for step in plan.steps if isinstance(step, Random) and step.seed is not None]
     plan = _closed(plan, original)
     check_out(original.path, out, force=force)
     made, log, rows = planned(plan, original)
@@ -357,7 +242,7 @@ def release(
         there = Path(folder) / out.name
         original.write(made, kept, there, changed=changed, plain=plan.keys)
         written = _read_again(there, original, made)
-        found = _measured(done, original, written, log, kept, below, found_hints, beside or {})
+        found = _measured(done, original, written, log, kept, below, found_hints, beside or {}, seeded)
         if kept is not None:
             own = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
             found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
@@ -413,8 +298,8 @@ def _closed(plan: Plan, original: files.Original) -> Plan:
                 f"the step {step.name!r} has the seed {step.seed}, which somebody chose: who guesses it undoes what "
                 "was drawn. Leave the seed out: one of 63 bits is drawn, and the log holds it"
             )
-    if any(isinstance(step, Renumber | Shuffle | Synthesize) for step in plan.steps):
-        return plan  # the log of a release has these steps already; made-up records have no place and no number
+    if any(isinstance(step, Synthesize) for step in plan.steps):
+        return plan  # made-up records have no place and no number
     dropped = {name for step in plan.steps if isinstance(step, Drop) for name in step.columns}
     shared = [] if plan.unit is None else [plan.unit]
     listed = [
@@ -424,7 +309,11 @@ def _closed(plan: Plan, original: files.Original) -> Plan:
     ]
     changed = {name for step in plan.steps for name in step.variables}
     names = [name for name in dict.fromkeys(listed) if name not in changed]
-    steps = (*plan.steps, *(() if plan.keep_order else (Shuffle(),)), *((Renumber(columns=names),) if names else ()))
+    steps = (*plan.steps, *((Renumber(columns=names),) if names else ()))
+    first = next((place for place, step in enumerate(steps) if isinstance(step, Renumber)), len(steps))
+    # new numbers follow the order of rows, which must be no more that of the original; a log has these steps already
+    if not plan.keep_order and not any(isinstance(step, Shuffle) for step in steps[:first]):
+        steps = (*steps[:first], Shuffle(), *steps[first:])
     return replace(plan, steps=steps)
 
 
@@ -487,11 +376,12 @@ def _measured(
     below: int | None,
     found: Mapping[tuple[str, ...], Hints],
     beside: Mapping[str, pl.DataFrame],
+    seeded: Sequence[str],
 ) -> Release:
     if all(name in written.columns for name in plan.keys):
         plan.check_conditions(written)
     standings = tuple(
-        _standing(plan, keys, original, written, kept, below, found.get(keys), beside) for keys in plan.known
+        standing_on(plan, keys, original, written, kept, below, found.get(keys), beside) for keys in plan.known
     )
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {
@@ -503,6 +393,12 @@ def _measured(
         "naysay": version("naysay"),
     }
     notes = []
+    if seeded:
+        notes.append(
+            f"the seeds of {_checks.shown(dict.fromkeys(seeded))} were not drawn for this release, they stand in the "
+            "plan: who has that plan undoes what was drawn, and so does who guesses a seed that somebody chose. Leave "
+            "seeds out of a plan, and new ones are drawn; only to repeat a release, run its log"
+        )
     if plan.keep_order:
         notes.append(
             "rows have the order of the original: whoever has another file in this order, such as an earlier release, "
@@ -533,112 +429,12 @@ def _renumbered(plan: Plan) -> list[str]:
     return [name for step in plan.steps if isinstance(step, Renumber) for name in step.columns]
 
 
-def _standing(
-    plan: Plan,
-    keys: tuple[str, ...],
-    original: files.Original,
-    written: pl.DataFrame,
-    kept: list[int] | None,
-    below: int | None,
-    found: Hints | None,
-    beside: Mapping[str, pl.DataFrame],
-) -> Standing:
-    """The risk on one set of keys."""
-    before = plan.guarantee(original.frame, keys)
-    if any(name not in written.columns for name in keys):
-        return Standing(keys, before, None)
-    after, goal = plan.guarantee(written, keys), plan.goal
-    if goal is not None and (after.of(goal.reading) or 0) < goal.least:
-        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
-        raise DataError(f"{told}: values that differed in memory read differently there")
-    if plan.unit is not None or kept is None:
-        return Standing(keys, before, after)
-    coarse = plan.coarsened(original.frame)
-    people, shown, released = (
-        {name: texts_of_values(frame[name]) for name in keys} for frame in (original.frame, coarse, written)
-    )
-    least = below or before.least
-    first = informed(people, people, keys, below=least)
-    cells = {} if found is None else found.told
-    secrets = {f"told {name}": pl.Series(codes) for name, codes in cells.items() if codes.any()}
-    out: dict[str, pl.Series] = {}
-    for other, table in beside.items():
-        out |= {
-            f"{name} of {other}": texts_of_values(table[name]).gather(kept) for name in keys if name in table.columns
-        }
-        out[f"in {other}"] = table.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(kept)
-    counts = _alike({**released, **secrets, **out})
-    joint = _fewest(_alike({**released, **out}), before.least) if out else None
-    if goal is not None and goal.reading == "k" and joint is not None and joint[0] < goal.least:
-        raise DataError(
-            f"beside {_checks.shown(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has both "
-            f"files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
-        )
-    read_back = _fewest(_alike({**released, **secrets}), before.least) if secrets else None
-    standing = Standing(keys, before, after, read_back, joint, intruder_before=first)
-    if plan.moved:
-        return replace(standing, intruder_nearest=_nearest(keys, coarse, written, kept))
-    second = informed(shown, released, keys, below=least, rows=kept)
-    most = [float((1 / each).sum()) / original.frame.height for each in (_alike(people), counts)]
-    true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
-    classes = _classes({**released, **secrets, **out})
-    right = weighing(true, _others(plan, keys, written, kept, beside), classes) / original.frame.height
-    return replace(
-        standing,
-        intruder_after=replace(second, at_risk=first.at_risk, below=least),
-        most_before=most[0],
-        most_after=most[1],
-        weighing_after=right,
-    )
-
-
-def _others(
-    plan: Plan, keys: Sequence[str], written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
-) -> list[pl.Series]:
-    """What this release and those that are out show beside the keys, with the order of rows where it is kept."""
-    tables = (written, *(table[kept] for table in beside.values()))
-    found = [column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()]
-    return [*found, *([pl.int_range(len(kept), eager=True).alias(ROW_ORDER)] if plan.keep_order else [])]
-
-
-def _classes(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
-    """A number from 0 for each row: equal ones read alike, gaps included."""
-    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
-    number = frame.select(pl.struct(pl.all()).rank("dense")).to_series()
-    return number.to_numpy().astype(np.int64) - 1
-
-
-def _alike(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
-    """How many rows read like each row, gaps included."""
-    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
-    return frame.select(pl.len().over(frame.columns)).to_series().to_numpy().astype(np.int64)
-
-
-def _fewest(counts: NDArray[np.int64], least: int) -> tuple[int, int]:
-    return int(counts.min()), int((counts < least).sum())
-
-
-def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, kept: Sequence[int]) -> Share | None:
-    """How often the nearest record is the person's own, for some people of the release; None for sets of candidates."""
-    if any(frame.schema[name].is_nested() for frame in (people, written) for name in keys):
-        return None
-    # a CSV file holds numbers as texts, and between texts there is no distance
-    people, written = (
-        frame_of(files.as_measured(frame.lazy(), keys).collect(), what="a file") for frame in (people, written)
-    )
-    own = np.full(people.height, -1, dtype=np.int64)
-    own[kept] = np.arange(len(kept))
-    most = max(_FEWEST_TRIED, min(_MOST_TRIED, _DISTANCES // (len(keys) * max(written.height, 1))))
-    tried = Register(tuple(keys), people, written, own).take(np.sort(kept)).sampled(most, seed=1)
-    return share_of(nearest(tried)["nearest"].right)
-
-
 def _log_text(found: Release, gone: Sequence[int] | None) -> str:
     """The plan with its seeds, and below it what it did."""
     import tomlkit
 
     told = found.to_dict()
-    log = {name: told[name] for name in ("source", "steps")}
+    log = {name: told[name] for name in ("source", "steps", "notes")}
     risk = {name: told[name] for name in told if name.startswith(("guarantee", "intruder", "hints", "sets"))}
     document = tomlkit.document()
     document.add(
@@ -662,7 +458,3 @@ def _clean(value: Any) -> Any:
 
 def _void(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _number(value: int | None) -> str:
-    return DASH if value is None else f"{value:,}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from naysay.microdata.protect.clues import ranked
 
-__all__ = ["weighing"]
+__all__ = ["ceiling", "weighing"]
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -145,6 +145,49 @@ def weighing(true: Sequence[pl.Series], columns: Sequence[pl.Series], classes: C
         weighed += len(rows)
     gain = _right(members, clues, alone) - len(members)
     return chance + max(0.0, gain * float(sizes[apart].sum()) / weighed)
+
+
+def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
+    """The most people, on average, whose row anybody finds who knows of each person no more than their keys.
+
+    With N(x, c, r) people of true keys x whose row r is known to be in c, and N(r) rows that read r:
+    the sum over x and c of max_r N(x, c, r) / N(r).
+
+    Parameters
+    ----------
+    true : (n,) int
+        A number for the true keys of each person.
+    known : (n,) int
+        A number for what who repeats the steps knows of the row of each person.
+    rows : (n,) int
+        A number for the whole row of each person, with all that it shows.
+
+    Notes
+    -----
+    Proof. To who knows of people no more than x and c, those who share both are exchangeable: whatever else is known,
+    also how often which keys go with which rows, a person's row reads r with probability N(x, c, r) / N(x, c), and is
+    each of the N(r) rows that read so with the same chance. Whatever is picked for that person is right with at most
+    max_r N(x, c, r) / (N(x, c) · N(r)), and N(x, c) people have it. Who knows these numbers reaches it. It is at most
+    the number of distinct rows, and of distinct x and c.
+
+    Examples
+    --------
+    >>> ceiling(np.array([0, 0, 1, 1]), np.zeros(4, np.int64), np.array([0, 0, 0, 1]))
+    1.6666666666666665
+    """
+    group = _paired(true, known)
+    several = int(rows.max(initial=0)) + 1
+    cells, people = np.unique(group * several + rows, return_counts=True)
+    owner, row = np.divmod(cells, several)
+    most = np.zeros(int(group.max(initial=0)) + 1)
+    np.maximum.at(most, owner, people / np.bincount(rows)[row])
+    return float(most.sum())
+
+
+def _paired(one: Codes, other: Codes) -> Codes:
+    """Two numbers of each row as one, from 0."""
+    _, both = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)
+    return both.astype(np.int64)
 
 
 def _views(column: pl.Series) -> list[Codes]:

@@ -1,0 +1,301 @@
+"""The risk of a release on one set of keys: who reads alike, and how often an intruder is right, before and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks, files
+from naysay.errors import DataError
+from naysay.microdata.attack.aligned import frame_of
+from naysay.microdata.attack.nearest import nearest
+from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.success import Share, share_of
+from naysay.microdata.keys.table import texts_of_values
+from naysay.microdata.protect.clues import ROW_ORDER, Hints
+from naysay.microdata.protect.guarantees import Guarantee
+from naysay.microdata.protect.identity import Renumber
+from naysay.microdata.protect.method import Random
+from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.weighing import ceiling, weighing
+from naysay.microdata.risk.released import InformedIntruder, informed
+from naysay.microdata.risk.written import DASH, grid, share
+from naysay.printing import Content, Note, Sentence
+
+__all__ = ["Standing", "standing_on"]
+
+_FEWEST_TRIED, _MOST_TRIED = 50, 1_000
+_DISTANCES = 200_000_000  # between people and records, key by key: a few seconds
+
+
+_MEASURED = (
+    "Informed: knows that a person is in the file, and all keys of that person; takes one that fits. Who also knows "
+    "the keys of everybody else, and repeats the steps, knows which records are left for whom, with what other columns "
+    "were seen to tell for sure. Who weighs takes the likeliest by how columns, alone and in pairs, go together with "
+    "keys in the original. That is measured, not proved: a better model may find more."
+)
+_BOUND = (
+    "The last line is proved: who knows of people no more than what the file holds of these keys, and has no log, "
+    "finds no more on average, however exactly they know which keys go with which other columns. Who knows another "
+    "column of a person may find more: make it a key."
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The risk on one set of keys, before and after.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    before, after : Guarantee
+        Of the file that came, and of the file as it is written; `after` is None where keys are left out.
+    read_back : (int, int), optional
+        k, and the records below the asked level, where what other columns tell of hidden cells is read, too; None where
+        they tell nothing.
+    beside : (int, int), optional
+        The same for this release and those that are out already together, row by row; None without such.
+    intruder_before, intruder_after : InformedIntruder, optional
+        Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
+        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
+    intruder_nearest : Share, optional
+        Where exact matching is blind: of a sample of people, how many are found by the nearest record.
+    most_before, most_after : float, optional
+        The share of people whom an intruder can find at most who knows everybody's keys and repeats the steps: distinct
+        rows, with all that other columns and releases tell, to people.
+    weighing_after : float, optional
+        The share whom this intruder finds who also weighs how every other column goes together with the keys: measured,
+        so that a better model may find more.
+    bound_after : float, optional
+        The most that anybody finds who knows of each person no more than these keys, whatever other columns tell.
+    """
+
+    keys: tuple[str, ...]
+    before: Guarantee
+    after: Guarantee | None
+    read_back: tuple[int, int] | None = None
+    beside: tuple[int, int] | None = None
+    intruder_before: InformedIntruder | None = None
+    intruder_after: InformedIntruder | None = None
+    intruder_nearest: Share | None = None
+    most_before: float | None = None
+    most_after: float | None = None
+    weighing_after: float | None = None
+    bound_after: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As fields of one JSON object with stable names."""
+        pairs = {
+            "guarantee_before": self.before,
+            "guarantee_after": self.after,
+            "intruder_before": self.intruder_before,
+            "intruder_after": self.intruder_after,
+        }
+        risk: dict[str, Any] = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
+        risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
+        risk["intruder_most"] = {
+            "before": self.most_before,
+            "after": self.most_after,
+            "weighing_after": self.weighing_after,
+            "bound_after": self.bound_after,
+        }
+        for name in ("read_back", "beside"):
+            pair = getattr(self, name)
+            risk[f"guarantee_{name}"] = None if pair is None else {"k": pair[0], "below": pair[1]}
+        return risk
+
+    def content(self, *, on: str, moved: Sequence[str]) -> list[Content]:
+        """Who reads alike, and what intruders find; `on` ends titles, `moved` are steps that blind exact matching."""
+        before, after = self.before, self.after
+        names = {"k": "read the same (k)", "c": "show as much (c)", "m": "may be the same (m)"}
+        rows = [
+            [name, _number(getattr(before, what)), _number(getattr(after, what, None)),
+             _number(before.below[place]), _number(None if after is None else after.below[place])]
+            for place, (what, name) in enumerate(names.items())
+        ]  # fmt: skip
+        others = {
+            "k, with what other columns tell": self.read_back,
+            "k, with the releases that are out": self.beside,
+        }
+        for name, pair in others.items():
+            if pair is not None:
+                rows.append([name, DASH, _number(pair[0]), DASH, _number(pair[1])])
+        heads = ["fewest that", "before", "after", f"below {before.least} before", "after"]
+        return [grid(f"Fewest matches of any record{on}", heads, rows), *self._intruders(on, moved)]
+
+    def _intruders(self, on: str, moved: Sequence[str]) -> list[Content]:
+        before, after, nearest_found = self.intruder_before, self.intruder_after, self.intruder_nearest
+        bound = ["at most, whatever other columns tell", _share(self.most_before), _share(self.bound_after)]
+        if moved:
+            told = f"after {', '.join(moved)}, keys may hold other values than the true ones"
+            note = Note(f"{told}, and exact matching sees too little; naysay attack measures more attacks")
+            if before is None or nearest_found is None:
+                return [note]
+            title = (
+                "How often an intruder finds the right record, who takes the nearest "
+                f"({nearest_found.n:,} people tried){on}"
+            )
+            rows = [["right", share(before.mean), str(nearest_found)], bound]
+            return [grid(title, ["", "before", "after"], rows), Sentence(_BOUND, small=True), note]
+        if before is None or after is None:
+            return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
+        heads = ["an informed intruder is right", "before", "after"]
+        rows = [
+            ["of all people", share(before.mean), share(after.mean)],
+            [
+                f"of the {before.people_at_risk:,} with m below {before.below}",
+                *(share(x.mean_at_risk) for x in (before, after)),
+            ],
+            ["of the one found most surely", share(before.highest), share(after.highest)],
+            ["of all people, repeating the steps", _share(self.most_before), _share(self.most_after)],
+            ["… and weighing all other columns", _share(self.most_before), _share(self.weighing_after)],
+            bound,
+        ]
+        title = f"How often an intruder finds the right record{on}"
+        return [grid(title, heads, rows), Sentence(f"{_MEASURED} {_BOUND}", small=True)]
+
+
+def standing_on(
+    plan: Plan,
+    keys: tuple[str, ...],
+    original: files.Original,
+    written: pl.DataFrame,
+    kept: list[int] | None,
+    below: int | None,
+    found: Hints | None,
+    beside: Mapping[str, pl.DataFrame],
+) -> Standing:
+    """The risk of a release on one set of keys.
+
+    Raises
+    ------
+    DataError
+        Written cells, or releases that are out, with which the target of the plan is not reached.
+    """
+    before = plan.guarantee(original.frame, keys)
+    if any(name not in written.columns for name in keys):
+        return Standing(keys, before, None)
+    after, goal = plan.guarantee(written, keys), plan.goal
+    if goal is not None and (after.of(goal.reading) or 0) < goal.least:
+        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
+        raise DataError(f"{told}: values that differed in memory read differently there")
+    if plan.unit is not None or kept is None:
+        return Standing(keys, before, after)
+    coarse = plan.coarsened(original.frame)
+    people, shown, released = (
+        {name: texts_of_values(frame[name]) for name in keys} for frame in (original.frame, coarse, written)
+    )
+    least = below or before.least
+    first = informed(people, people, keys, below=least)
+    cells = {} if found is None else found.told
+    secrets = {f"told {name}": pl.Series(codes) for name, codes in cells.items() if codes.any()}
+    out: dict[str, pl.Series] = {}
+    for other, table in beside.items():
+        out |= {
+            f"{name} of {other}": texts_of_values(table[name]).gather(kept) for name in keys if name in table.columns
+        }
+        out[f"in {other}"] = table.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(kept)
+    counts = _alike({**released, **secrets, **out})
+    joint = _fewest(_alike({**released, **out}), before.least) if out else None
+    if goal is not None and goal.reading == "k" and joint is not None and joint[0] < goal.least:
+        raise DataError(
+            f"beside {_checks.shown(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has both "
+            f"files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
+        )
+    read_back = _fewest(_alike({**released, **secrets}), before.least) if secrets else None
+    rows = original.frame.height
+    truth = _classes({name: cells.gather(kept) for name, cells in people.items()}, rows=len(kept))
+    most = [float((1 / each).sum()) / rows for each in (_alike(people), counts)]
+    drawn = {name for step in plan.steps if isinstance(step, Random) for name in step.variables}
+    repeated = _classes(
+        {name: cells for name, cells in {**released, **out}.items() if name not in drawn}, rows=len(kept)
+    )
+    bound = ceiling(truth, repeated, _whole(plan, written, kept, beside)) / rows
+    standing = Standing(
+        keys, before, after, read_back, joint, intruder_before=first, most_before=most[0], bound_after=bound
+    )
+    if plan.moved:
+        return replace(standing, intruder_nearest=_nearest(keys, coarse, written, kept))
+    second = informed(shown, released, keys, below=least, rows=kept)
+    # rows that are told apart may still hold the same people, and gains in a sample are scaled: neither beats the bound
+    true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
+    classes = _classes({**released, **secrets, **out}, rows=len(kept))
+    right = weighing(true, _others(plan, keys, written, kept, beside), classes) / rows
+    return replace(
+        standing,
+        intruder_after=replace(second, at_risk=first.at_risk, below=least),
+        most_after=min(most[1], bound),
+        weighing_after=min(right, bound),
+    )
+
+
+def _others(
+    plan: Plan, keys: Sequence[str], written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+) -> list[pl.Series]:
+    """What this release and those that are out show beside the keys, with the order of rows where it is kept."""
+    tables = (written, *(table[kept] for table in beside.values()))
+    found = [column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()]
+    return [*found, *([pl.int_range(len(kept), eager=True).alias(ROW_ORDER)] if plan.keep_order else [])]
+
+
+def _whole(
+    plan: Plan, written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+) -> NDArray[np.int64]:
+    """All that is out on each person, as a number: equal ones cannot be told apart."""
+    drawn = {name for step in plan.steps if isinstance(step, Renumber) for name in step.columns}
+    # new numbers that nobody shares say nothing of whose they are
+    shown = written.drop(name for name in drawn if name in written.columns and written[name].is_unique().all())
+    tables = {"": shown, **{name: table[kept] for name, table in beside.items()}}
+    columns = {
+        f"{column.name} of {name}": texts_of_values(column) for name, table in tables.items() for column in table
+    }
+    order = {ROW_ORDER: pl.int_range(len(kept), eager=True)} if plan.keep_order else {}
+    return _classes({**columns, **order}, rows=len(kept))
+
+
+def _classes(columns: Mapping[str, pl.Series], *, rows: int) -> NDArray[np.int64]:
+    """A number from 0 for each row: equal ones read alike, gaps included."""
+    if not columns:
+        return np.zeros(rows, np.int64)
+    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
+    number = frame.select(pl.struct(pl.all()).rank("dense")).to_series()
+    return number.to_numpy().astype(np.int64) - 1
+
+
+def _alike(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
+    """How many rows read like each row, gaps included."""
+    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
+    return frame.select(pl.len().over(frame.columns)).to_series().to_numpy().astype(np.int64)
+
+
+def _fewest(counts: NDArray[np.int64], least: int) -> tuple[int, int]:
+    return int(counts.min()), int((counts < least).sum())
+
+
+def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, kept: Sequence[int]) -> Share | None:
+    """How often the nearest record is the person's own, for some people of the release; None for sets of candidates."""
+    if any(frame.schema[name].is_nested() for frame in (people, written) for name in keys):
+        return None
+    # a CSV file holds numbers as texts, and between texts there is no distance
+    people, written = (
+        frame_of(files.as_measured(frame.lazy(), keys).collect(), what="a file") for frame in (people, written)
+    )
+    own = np.full(people.height, -1, dtype=np.int64)
+    own[kept] = np.arange(len(kept))
+    most = max(_FEWEST_TRIED, min(_MOST_TRIED, _DISTANCES // (len(keys) * max(written.height, 1))))
+    tried = Register(tuple(keys), people, written, own).take(np.sort(kept)).sampled(most, seed=1)
+    return share_of(nearest(tried)["nearest"].right)
+
+
+def _number(value: int | None) -> str:
+    return DASH if value is None else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return share(math.nan if value is None else value)

@@ -1,0 +1,131 @@
+"""The most that anybody finds who knows no more of people than their keys, against intruders who know all else."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import files
+from naysay.errors import DataError
+from naysay.microdata import protect
+from naysay.microdata.protect.page import protect_html
+from naysay.microdata.protect.weighing import ceiling
+from naysay.microdata.risk.written import percent
+
+
+def best(true, known, rows):
+    """People found who know the file but for whose row is whose: every order of rows that fits it is as likely."""
+    n, held = len(rows), Counter(zip(true, known, rows, strict=True))
+    fits = [order for order in permutations(range(n))
+            if Counter((x, c, rows[place]) for x, c, place in zip(true, known, order, strict=True)) == held]  # fmt: skip
+    chance = np.zeros((n, n))
+    for order in fits:
+        chance[np.arange(n), order] += 1 / len(fits)
+    return chance.max(axis=1).sum()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_bound_is_what_the_best_intruder_finds_by_going_through_all_orders(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    rows = rng.integers(0, rng.integers(1, 5), n)
+    known, true = rows % 2, rng.integers(0, rng.integers(1, 4), n)
+    found = ceiling(true, known, rows)
+    assert found == pytest.approx(best(true, known, rows))
+    assert found <= min(len(set(rows)), len(set(zip(true, known, strict=True)))) + 1e-9
+
+
+def crowd(seed):
+    """A file of a random size whose other columns go together with its keys in random ways."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(120, 300))
+    keys = {name: rng.integers(0, rng.integers(2, 7), n) for name in ("a", "b", "c")}
+    mixed = keys["a"] + 3 * keys["b"] + 7 * keys["c"]
+    near = rng.random((3, n)) < rng.uniform(0.3, 0.95, (3, 1))
+    others = {
+        "x": np.where(near[0], keys["a"] // 2, rng.integers(0, 6, n)),
+        "y": np.where(near[1], mixed % 5, rng.integers(0, 5, n)),
+        "z": np.where(near[2], mixed, rng.integers(0, 60, n)),
+    }
+    return pl.DataFrame(keys | {name: others[name] for name in list("xyz")[: int(rng.integers(1, 4))]})
+
+
+def knowing(frame, made, rows, keys):
+    """People found by who knows how often which keys go with which other columns, and by who knows only pairs of these.
+
+    Of their own class they take a row that shows what most people of the same keys show there: its owner is one of
+    those who show it, each with the same chance. Nothing is left out of what they learn.
+    """
+    true = frame.select(keys).rows()
+    shown = made.select(keys).rows()
+    whole = made.rows()
+    copies, exact = Counter(whole), Counter()
+    own = [true[row] for row in rows]
+    other = [name for name in made.columns if name not in keys]
+    pairs = [Counter(zip(own, made[name], strict=True)) for name in other]
+    members = {}
+    for place, text in enumerate(shown):
+        members.setdefault(text, []).append(place)
+        exact[own[place], whole[place]] += 1
+    found = np.zeros(2)
+    for place, text in enumerate(shown):
+        there = sorted(set(whole[each] for each in members[text]), key=str)
+        by_counts = max(there, key=lambda row: exact[own[place], row] / copies[row])
+        by_pairs = max(there, key=lambda row: sum(
+            np.log(count[own[place], value] + 0.1)
+            for count, value in zip(pairs, row[len(row) - len(other) :], strict=True)))  # fmt: skip
+        for number, pick in enumerate((by_counts, by_pairs)):
+            found[number] += (pick == whole[place]) / copies[pick]
+    return found / frame.height
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_who_knows_how_all_columns_go_together_finds_no_more_than_the_printed_bound(seed, tmp_path):
+    frame, keys = crowd(seed), ["a", "b", "c"]
+    frame.write_csv(tmp_path / "in.csv")
+    plan = protect.Plan(keys=keys, target="k >= 4", steps=[protect.Suppress(keys=keys, target="k >= 4")])
+    done = protect.release(files.Original.read(tmp_path / "in.csv"), plan, tmp_path / "out.csv", trial=True)
+    made, _, rows = plan.run(frame)
+    exact, pairs = knowing(frame, made, rows.to_list(), keys)
+    standing = done.standings[0]
+    assert max(exact, pairs) <= standing.bound_after + 1e-9
+    assert exact == pytest.approx(standing.bound_after)  # it is reached, so no smaller number is a bound
+    assert standing.most_after - 1e-9 <= standing.weighing_after <= standing.bound_after <= standing.most_before
+    assert f"{standing.bound_after:.4f}" in str(done) and "The last line is proved" in str(done)
+    assert done.to_dict()["intruder_most"]["bound_after"] == standing.bound_after
+    assert f"more than {percent(standing.bound_after)} who" in protect_html(done)
+
+
+def test_numbers_drawn_anew_and_noise_of_keys_add_nothing_to_the_bound(tmp_path):
+    frame = crowd(1).with_row_index("id").with_columns(pl.col("id") + 500)
+    frame.write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    plan = protect.Plan(keys=["a", "b"], target=None, steps=[protect.Suppress(keys=["a", "b"])])
+    with_ids = protect.release(original, plan, tmp_path / "out.csv", trial=True).standings[0]
+    frame.drop("id").write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    without = protect.release(original, plan, tmp_path / "without.csv", trial=True).standings[0]
+    assert with_ids.bound_after == without.bound_after
+    noisy = protect.Plan(keys=["a", "b"], target=None, steps=[protect.Noise(columns=["a", "b"], percent=50)])
+    done = protect.release(original, noisy, tmp_path / "noisy.csv", trial=True)
+    assert done.standings[0].bound_after <= done.standings[0].most_before
+    assert f"{done.standings[0].bound_after:.4f}" in str(done) and "The last line is proved" in str(done)
+
+
+def test_a_seed_that_stands_in_a_plan_is_noted_however_long_it_is(tmp_path):
+    crowd(2).write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    chosen = protect.Plan(keys=["b"], target=None, steps=[protect.Noise(columns=["a"], percent=10, seed=2**50 + 1)])
+    done = protect.release(original, chosen, tmp_path / "out.csv")
+    assert "the seeds of 'noise' were not drawn for this release" in str(done)
+    assert "not drawn for this release" in (tmp_path / "out.csv.log.toml").read_text()
+    again = protect.release(original, protect.Plan.read(tmp_path / "out.csv.log.toml"), tmp_path / "again.csv")
+    assert "the seeds of 'noise', 'shuffle' were not drawn" in str(again)
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    free = protect.Plan(keys=["b"], target=None, steps=[protect.Noise(columns=["a"], percent=10)])
+    assert "not drawn" not in str(protect.release(original, free, tmp_path / "free.csv"))
+    with pytest.raises(DataError, match="which somebody chose"):
+        step = protect.Noise(columns=["a"], percent=10, seed=2**40 - 1)
+        protect.release(original, protect.Plan(keys=["b"], target=None, steps=[step]), tmp_path / "no.csv")
