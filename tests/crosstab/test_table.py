@@ -286,14 +286,15 @@ def test_fifty_people_who_all_say_no_are_no_proof_that_nobody_did_it(weights):
     said, warnings = str(found), " ".join(whole["warnings"])
     assert found.proportions[:, 0] == pytest.approx([0, 0], abs=1e-9)
     for _, high in found.interval()[:, 0]:
-        assert 0.04 < high < 0.2
+        assert 0.15 < high < 0.2
     assert whole["intervals"][0][0][1] == found.interval()[0, 0, 1]
-    assert "interval outside [0, 1], that of the likelihood shown: f × yes, m × yes" in warnings
+    assert "interval outside [0, 1], shown is that of an estimate at the nearest end: f × yes, m × yes" in warnings
     assert "all answers to a are alike" in warnings
     (cell,) = (line.split() for line in said.splitlines() if line.split()[:2] == ["f", "yes"])
     assert cell[3] == "–"  # no standard error at the boundary
     assert float(cell[5]) >= 0.04
-    assert found.conditional()[1][:, 0] == pytest.approx(np.array([[0, 0.1]] * 2), abs=0.01)
+    women = estimate.maximum_likelihood(WARNER, WARNER.tally(count=[0, 25])).interval()[0]
+    assert found.conditional()[1][:, 0] == pytest.approx(np.array([women] * 2), abs=0.03)
 
 
 def test_moments_of_answers_that_are_all_alike_show_no_certainty():
@@ -304,28 +305,30 @@ def test_moments_of_answers_that_are_all_alike_show_no_certainty():
     assert np.isnan([phi.value, *phi.interval]).all()  # the estimated variance is below zero
     said = str(found)
     assert "nan" not in said
-    assert "nearest boundary point shown, which is no certainty: f × yes, m × yes" in said
+    assert "shown is that of an estimate at the nearest end: f × yes, m × yes" in said
+    assert (found.interval()[:, 0, 1] > 0.15).all()
 
 
-def test_the_interval_of_an_impossible_cell_is_the_profile_over_possible_tables():
-    """One variable is split by a coin; the profile of a cell is found by a search of its own."""
-    data = {"sex": ["f", "f", "m", "m"], "a": ["yes", "no"] * 2, "n": [1, 49, 30, 20]}
+@pytest.mark.parametrize("yes", [0, 1, 5, 10, 25])
+def test_a_crosstab_and_an_estimate_of_a_group_have_about_the_same_interval(yes):
+    """They were [0, .10] and [0, 0] where all 50 women say no."""
+    data = {"sex": ["f", "f", "m", "m"], "a": ["yes", "no"] * 2, "n": [yes, 50 - yes, 30, 20]}
     found = crosstab(data, row="sex", column=Variable("a", WARNER), count="n")
-    assert found.fit.intervals().flagged[0]
-    counts = np.array([1, 49, 30, 20])
+    women = estimate.maximum_likelihood(WARNER, WARNER.tally(count=[yes, 50 - yes])).interval()
+    assert found.conditional()[1][0] == pytest.approx(women, abs=0.02)
 
-    def held(share):
-        """The largest log-likelihood of tables with this share of women who did it."""
 
-        def loss(x):
-            rest = (1 - share) * scipy.special.softmax([0.0, *x])
-            table = np.array([[share, rest[0]], [rest[1], rest[2]]])
-            return -counts @ np.log((table @ WARNER.matrix.T).ravel())
+def test_answers_beyond_the_design_make_no_row_more_certain_than_answers_at_its_end():
+    """Of 50 women 1 to 9 say yes, where 10 are expected of women none of whom did it; the profile is searched for."""
+    highs = []
+    for yes in (1, 5, 9, 10):
+        data = {"sex": ["f", "f", "m", "m"], "a": ["yes", "no"] * 2, "n": [yes, 50 - yes, 30, 20]}
+        found = crosstab(data, row="sex", column=Variable("a", WARNER), count="n")
+        highs.append(found.conditional()[1][0, 0, 1])
+    assert highs == pytest.approx([highs[-1]] * 4, abs=2e-3)
 
-        precise = {"xatol": 1e-9, "fatol": 1e-11}
-        starts = ([0, 0], [-1, 1])
-        return -min(scipy.optimize.minimize(loss, x, method="Nelder-Mead", options=precise).fun for x in starts)
+    def loss(share):
+        return -10 * np.log(0.2 + 0.6 * share) - 40 * np.log(0.8 - 0.6 * share)
 
-    top = held(0.0)
-    high = scipy.optimize.brentq(lambda share: 2 * (top - held(share)) - scipy.stats.chi2.ppf(0.95, 1), 1e-6, 0.4)
-    assert found.interval()[0, 0] == pytest.approx([0, high], abs=2e-4)
+    high = scipy.optimize.brentq(lambda share: 2 * (loss(share) - loss(0)) - scipy.stats.chi2.ppf(0.95, 1), 1e-6, 0.9)
+    assert highs[-1] == pytest.approx(high, abs=2e-3)

@@ -1,5 +1,7 @@
 """What the estimate would be if an assumption failed."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -355,4 +357,27 @@ def test_a_band_beyond_the_unit_interval_is_called_so():
     survey = designs.warner(p=0.8)
     shown = str(estimate.moments(survey, survey.tally(count=[100, 900])))
     assert "“yes” from 0.000 to 0.000 (nearest to what lies outside [0, 1])" in shown
-    assert "an empty interval stands, and no certainty" in shown
+    assert "shown is that of an estimate at the nearest end" in shown
+
+
+def test_a_share_that_only_rounding_puts_outside_is_at_the_end_and_not_beyond_it():
+    """Of two samples all say no: moments were -1e-17, "from 0.00 to 0.00 (nearest to what lies outside)"."""
+    for survey in (
+        designs.stochastic_lie_detector(p=(0.43, 0.88)),
+        designs.stochastic_lie_detector(p=(0.25, 0.75)),
+        designs.cheating_detection(p=(0.7, 0.28)),
+        designs.cheating_detection(p=(0.9, 0.3)),
+        designs.extended_crosswise(prevalence=0.2),
+        designs.unrelated_question_unknown(p=(0.88, 0.58)),
+    ):
+        for said in ((0, 50), (50, 0)):
+            parts = [
+                Part.of(channel, channel.space.listing(), level=level, count=np.array(said))
+                for level, channel in survey.parts.items()
+            ]
+            fit = estimate.moments(survey, Tally(tuple(parts)))
+            values = np.array([*fit.proportions, *(each.value for each in fit.nuisance.values())])
+            assert not ((values != np.round(values)) & (np.abs(values - np.round(values)) < 1e-12)).any()
+            assert re.search(r"= -?\d(\.\d+)?e-\d\d", str(fit)) is None
+            if ((fit.proportions >= 0) & (fit.proportions <= 1)).all():
+                assert "nearest to what lies outside" not in str(fit)

@@ -182,3 +182,19 @@ def test_the_test_is_printed_with_the_numbers_and_told_in_json():
 def test_answers_of_another_design_are_refused():
     with pytest.raises(DataError, match="the answers were given under"):
         estimate.goodness_of_fit(KUK, stacked(EXTENDED, (190, 310), (290, 210)))
+
+
+def test_pearson_is_that_of_the_printed_estimate_and_says_what_its_p_value_belongs_to():
+    """Everybody is estimated to do it; the X² of a share above 1 was printed as if it were that of 1."""
+    tally = stacked(EXTENDED, (60, 440), (380, 120))
+    found = estimate.goodness_of_fit(EXTENDED, tally)
+    counts = np.array([60.0, 440, 380, 120])
+    at_printed = estimate.maximum_likelihood(EXTENDED, tally).proportions
+    expected = 500 * np.concatenate([channel.matrix @ at_printed for channel in EXTENDED.parts.values()])
+    assert found.pearson == pytest.approx(((counts - expected) ** 2 / expected).sum())
+    assert found.deviance == pytest.approx(2 * (counts @ np.log(counts / expected)))
+    assert found.p_value == pytest.approx(stats.chi2.sf(found.least, 1))
+    assert f"p < 0.001 of the least X² ({found.least:.2f}, at shares outside [0, 1])" in str(found)
+    inside = estimate.goodness_of_fit(EXTENDED, stacked(EXTENDED, (190, 310), (290, 210)))
+    assert inside.pearson == inside.least
+    assert "p of X² = " in str(inside)

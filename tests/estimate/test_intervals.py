@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.design import mix
 from naysay.design.drawing import GeneratorSource
+from naysay.estimate import intervals
 from naysay.estimate.information import maximize
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
@@ -311,13 +312,55 @@ def test_the_simplex_profile_is_found_on_a_grid_too():
     assert bounds[:, 1] == pytest.approx(kept.max(axis=0), abs=4e-3)
 
 
-def test_where_the_interval_misses_the_unit_interval_the_nearest_end_is_flagged():
+def test_where_the_interval_misses_the_unit_interval_that_of_an_estimate_at_the_end_is_flagged():
     warner = designs.warner(p=0.7)
     fit = estimate.maximum_likelihood(warner, warner.tally(count=[250, 750]))
     found = fit.intervals()
     assert found.flagged.all()
-    assert found.bounds == pytest.approx(np.array([[0, 0], [1, 1]]))
-    assert "nearest boundary point shown: yes, no; these answers hardly fit this design" in str(fit)
+    assert found.bounds == pytest.approx(np.array([[0, 0.0728], [0.9272, 1]]), abs=1e-4)
+    shown = "shown is that of an estimate at the nearest end: yes, no; these answers hardly fit this design"
+    assert shown in str(fit)
+    profiled = fit.intervals(method="profile")
+    assert profiled.bounds == pytest.approx(np.array([[0, 0], [1, 1]]))  # asked for by name: an empty interval
+    assert profiled.flagged.all()
+
+
+@pytest.mark.parametrize("made_by", ["maximum_likelihood", "moments"])
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_no_number_of_noes_makes_an_interval_shorter_than_the_noes_of_nobody_who_did_it(made_by, target):
+    """A survey of 50 by `warner(p=0.8)`: 10 say yes where nobody did it. Before, 0 and 1 of them gave 0 to 0."""
+    warner = designs.warner(p=0.8)
+    fits = (getattr(estimate, made_by)(warner, warner.tally(count=[yes, 50 - yes]), target=target) for yes in range(15))
+    highs = [fit.interval()[0, 1] for fit in fits]
+    assert highs[:10] == pytest.approx([highs[10]] * 10)
+    assert highs[0] > 0.15
+    assert np.all(np.diff(highs[10:]) > 0)
+
+
+@pytest.mark.parametrize(
+    ("survey", "counts"),
+    [
+        (designs.cheating_detection(p=(0.7, 0.28)), {"1": [60, 340], "2": [200, 200]}),
+        (designs.stochastic_lie_detector(p=(0.43, 0.88)), {"1": [49, 1], "2": [45, 6]}),
+        (designs.extended_crosswise(prevalence=0.2), {"1": [0, 90], "2": [82, 0]}),
+        (designs.unrelated_question_unknown(p=(0.9, 0.4)), {"1": [0, 125], "2": [100, 25]}),
+        (designs.abul_ela(("a", "b", "c"), p=[[0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), {"1": [0, 150], "2": [5, 152]}),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_no_share_of_several_samples_is_a_point_where_the_answers_lie_beyond_the_design(survey, counts):
+    named = dict(zip(survey.levels, counts.values(), strict=True))
+    fit = estimate.maximum_likelihood(survey, _tally_of_samples(survey, named))
+    ends = np.vstack([fit.interval(), list(intervals.nuisance_intervals(fit).values()) or np.empty((0, 2))])
+    assert (np.ptp(ends, axis=1) > 0.02).all(), ends
+
+
+def _tally_of_samples(survey, counts):
+    parts = []
+    for level, often in counts.items():
+        channel = survey.channel(level)
+        parts.append(Part.of(channel, channel.space.listing(), level=level, count=np.array(often)))
+    return Tally(tuple(parts))
 
 
 def test_more_confidence_is_a_wider_interval_by_every_method():

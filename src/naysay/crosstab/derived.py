@@ -15,6 +15,7 @@ from naysay.crosstab.variables import answered_alike
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats
+from naysay.estimate.score import EMPTY, foretold
 
 __all__ = ["MOST_PROFILED", "Derived"]
 
@@ -42,9 +43,11 @@ class Derived:
 
     @cached_property
     def likelihood(self) -> Likelihood:
-        """The likelihood of the cells, around its maximum."""
+        """The likelihood of the cells around its maximum; where cells there are 0, of the answers foretold."""
         rows, weights, _ = evidence(self.fit.tally)
         best = self.fit.maximum.proportions if self.fit.maximum is not None else maximize(rows, weights).proportions
+        if (best < EMPTY).any():
+            rows, weights = foretold(self.fit.tally, best)
         return Likelihood(rows, weights, best)
 
     def sliced(self, layer: int | None) -> Floats:
@@ -94,16 +97,7 @@ class Derived:
         The profile, or for large tables, where it takes long, the longer to each side of two intervals by the delta
         method: on the scale of the measure, and on the logistic scale between its ends.
         """
-        return self._bounded(self._number(measured, layer), confidence, ends)
-
-    def category(self, place: int, confidence: float) -> tuple[float, float]:
-        """The interval of one share of all, as it is for measures: over tables that have no share below 0."""
-        unit = np.eye(len(self.fit.proportions))[place]
-        return self._bounded(lambda shares: (float(shares[place]), unit), confidence, (0.0, 1.0))[1]
-
-    def _bounded(
-        self, number: Smooth, confidence: float, ends: tuple[float, float]
-    ) -> tuple[float, tuple[float, float], str]:
+        number = self._number(measured, layer)
         with np.errstate(all="ignore"):
             value = number(self.fit.proportions)[0]
         if self.fit.maximum is None:

@@ -180,9 +180,7 @@ def _rests_on(found: Any, test: Independence | None) -> Iterator[str]:
 def reservations(found: Any, test: Independence | None, confidence: float = 0.95) -> list[str]:
     """Warnings that travel with the numbers."""
     told = cautions(found.fit)
-    point = "nearest boundary point shown, which is no certainty"
-    instead = "that of the likelihood shown" if found.fit.maximum is not None else point
-    told += beyond(found.fit, found.intervals(confidence), instead)
+    told += beyond(found.fit, found.intervals(confidence))
     if not alike(found.fit.tally):  # or the warnings of the estimate say it
         told += [
             f"all answers to {each.column} are alike: standard errors of its categories say nothing, see intervals"

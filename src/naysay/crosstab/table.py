@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -125,18 +125,8 @@ class Crosstab:
         return self.intervals(confidence, method=method).bounds.reshape(*self.shape, 2)
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None) -> Intervals:
-        """The intervals with their method, and which of them lay outside [0, 1].
-
-        There the likelihood's profile over possible tables stands instead, unless a method is asked for: a point at the
-        boundary would look certain.
-        """
-        given = self.fit.intervals(confidence, method=method)
-        if method is not None or self.fit.maximum is None or not given.flagged.any():
-            return given
-        bounds = given.bounds.copy()
-        for place in np.flatnonzero(given.flagged).tolist():
-            bounds[place] = self._derived.category(place, confidence)
-        return replace(given, bounds=bounds)
+        """The intervals with their method, and which of them lay outside [0, 1]; see `Estimate.intervals`."""
+        return self.fit.intervals(confidence, method=method)
 
     def margin(self, place: int = 0) -> Floats:
         """The distribution of one variable, (categories,): 0 for the rows, 1 for the columns, 2 for the layers."""

@@ -253,16 +253,18 @@ class GoodnessOfFit:
     Parameters
     ----------
     pearson : float
-        X² = Σ (N - E)²/E₀. E₀ is expected at the most likely proportions; E, at those that make X² least. The latter
-        may be negative, so that the test keeps its size where an estimate is 0; elsewhere E = E₀.
+        X² = Σ (N - E)²/E, where E is expected at the most likely proportions: those that are printed.
     deviance : float
-        G² = 2 Σ N log(N/E₀).
+        G² = 2 Σ N log(N/E).
     degrees_of_freedom : int
         The number of response probabilities that the design leaves free, minus the number of estimated ones.
     p_value, deviance_p_value : float
-        The p-values of X² and G², by χ²; that of G² is NaN where an estimate is 0.
+        The p-values of `least` and of G², by χ²; that of G² is NaN where an estimate is 0.
     reference : str
-        The distribution of X², and how many rare responses were pooled for it.
+        The distribution of `least`, and how many rare responses were pooled for it.
+    least : float
+        The X² of the proportions that make it least, by the weights 1/E. They may be negative, so that the test keeps
+        its size where an estimate is 0. Elsewhere it is X² itself.
     """
 
     pearson: float
@@ -271,13 +273,17 @@ class GoodnessOfFit:
     p_value: float
     deviance_p_value: float
     reference: str = "χ²"
+    least: float = math.nan
 
     def __str__(self) -> str:
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
         pooled = "" if self.reference == "χ²" else f" ({self.reference})"
+        tested = f"p of X² {value}{pooled}"
+        if f"{self.pearson:.2f}" != f"{self.least:.2f}":
+            tested = f"p {value}{pooled} of the least X² ({self.least:.2f}, at shares outside [0, 1])"
         return (
             f"fit: Pearson X² = {self.pearson:.2f}, deviance G² = {self.deviance:.2f} on {self.degrees_of_freedom} df, "
-            f"p of X² {value}{pooled}"
+            f"{tested}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -323,9 +329,11 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
         return None  # nothing is left to test; the fit below would take long with many proportions
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions
-    pearson, df = misfit(scores(parts, proportions))
+    scored = scores(parts, proportions)
+    least, df = misfit(scored)
     if df <= 0:
         return None
+    pearson = sum(each.squares for each in scored) if proportions.min() <= 1e-9 else least
     compared = [counted(part, proportions) for part in parts]
     observed, expected = (
         np.concatenate(each) for each in ([c.observed for c in compared], [c.expected for c in compared])
@@ -335,4 +343,4 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     of_deviance = float(scipy.stats.chi2.sf(deviance, df)) if proportions.min() > 1e-9 else math.nan
     rare = sum(each.pooled for each in compared)
     law = f"χ², {rare} rare responses pooled" if rare else "χ²"
-    return GoodnessOfFit(pearson, deviance, df, float(scipy.stats.chi2.sf(pearson, df)), of_deviance, law)
+    return GoodnessOfFit(pearson, deviance, df, float(scipy.stats.chi2.sf(least, df)), of_deviance, law, least)

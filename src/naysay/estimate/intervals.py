@@ -14,8 +14,11 @@ profile         all values that the likelihood ratio does not reject. The profil
 bootstrap       for means: studentized; for likelihood estimates: percentiles of refits
 =============== ==================================================================================================
 
-Every interval is cut to [0, 1]. If nothing is left, the result is the nearest boundary point, with a flag. An interval
-that rests on the unbounded estimate can miss the likelihood estimate; it is then extended to hold that estimate.
+Every interval is cut to [0, 1]. An unbiased estimate beyond 0 or 1 gets the interval of an estimate at that end
+(Mandelkern 2002): answers that lie beyond what a design allows make nobody more certain. So the interval is never
+empty, and never shorter than it would be at the end. Only `bootstrap` and `profile` by name can leave nothing; then the
+nearest end stands there, with a flag. An interval that rests on the unbounded estimate can miss the likelihood
+estimate; it is then extended to hold that estimate.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ __all__ = [
     "more_is_told",
     "nuisance_intervals",
     "share_ends",
+    "share_within",
     "two_values",
 ]
 
@@ -70,12 +74,15 @@ class Request(NamedTuple):
         Resamples of a bootstrap.
     rng : numpy Generator or None
         For a bootstrap; None stands for a generator with a fixed seed.
+    within : bool
+        Whether an unbiased estimate beyond 0 or 1 gets the interval of an estimate at that end.
     """
 
     fit: Estimate
     confidence: float
     replicates: int
     rng: np.random.Generator | None
+    within: bool = True
 
     @property
     def z(self) -> float:
@@ -126,12 +133,15 @@ def intervals(
     refused = METHODS[chosen].refusal(fit)
     if refused is not None:
         raise DataError(refused)
-    raw = METHODS[chosen].bounds(Request(fit, confidence, replicates, rng))
-    outside = _outside(raw)
-    misfit = False
+    ask = Request(fit, confidence, replicates, rng)
+    method_bounds = METHODS[chosen].bounds
+    raw = method_bounds(ask)
+    outside, misfit = np.zeros(len(raw), dtype=bool), False
+    if ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # the estimate may lie beyond an end
+        outside = _outside(method_bounds(ask._replace(within=False)))
     if outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
-        misfit = bool(_outside(METHODS[chosen].bounds(Request(fit, strict, replicates, rng))).any())
+        misfit = bool(_outside(method_bounds(ask._replace(confidence=strict, within=False))).any())
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # it may rest on the unbounded estimate, and must hold the printed one
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
@@ -179,7 +189,7 @@ def more_is_told(design: Design) -> bool:
 
 
 def _score(ask: Request) -> Floats:
-    fit, found = ask.fit, score_bounds(ask.fit, ask.confidence)
+    fit, found = ask.fit, score_bounds(ask.fit, ask.confidence, within=ask.within)
     if fit.maximum is not None and fit.maximum.open.any():  # the interval must hold every split that is equally likely
         open_ = fit.maximum.open
         rows, weights, _ = evidence(fit.tally)
@@ -190,9 +200,10 @@ def _score(ask: Request) -> Floats:
 
 def _wald(ask: Request) -> Floats:
     if ask.fit.cells is not None:
-        return samples.wald(ask.fit, ask.confidence, ask.fit.cells.categories)
+        return samples.wald(ask.fit, ask.confidence, ask.fit.cells.categories, within=ask.within)
     half = ask.z * ask.fit.standard_errors
-    return np.column_stack([ask.fit.proportions - half, ask.fit.proportions + half])
+    center = np.clip(ask.fit.proportions, 0.0, 1.0) if ask.within else ask.fit.proportions
+    return np.column_stack([center - half, center + half])
 
 
 class BinomialShares(NamedTuple):
@@ -236,10 +247,18 @@ def two_values(design: Design, solution: str | None = None) -> tuple[Floats, Flo
 
 def _agresti_coull(ask: Request) -> Floats:
     shares: Any = binomial_shares(ask.fit)  # never None here: `_no_share` has refused such estimates
+    size = _effective_size(shares)
+    if ask.within:
+        shares = shares._replace(share=share_within(shares.share, shares.low, shares.high))
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
-    ends = share_ends(shares.share, _effective_size(shares), ask.z)
+    ends = share_ends(shares.share, size, ask.z)
     return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * ends, axis=1)
+
+
+def share_within(share: Floats, low: Floats, high: Floats) -> Floats:
+    """Binomial shares, moved to where the proportion low + (high - low) · share is 0 or 1 if it lies beyond."""
+    return np.asarray((np.clip(low + (high - low) * share, 0.0, 1.0) - low) / (high - low))
 
 
 def share_ends(share: Floats, n: Floats, z: float) -> Floats:
@@ -283,7 +302,7 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 def _profile(ask: Request) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
-        return samples.bounds(fit, ask.confidence, fit.cells.categories)
+        return samples.bounds(fit, ask.confidence, fit.cells.categories, within=ask.within)
     design = fit.tally.parts[0].design
     # A saturated design maps proportions one to one to answer shares, so both profiles agree.
     saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)

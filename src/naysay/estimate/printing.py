@@ -80,25 +80,28 @@ def _bound(gap: float) -> str:
 
 def reservations(fit: Estimate, found: Intervals) -> list[str]:
     """Warnings of the estimate and of its intervals."""
-    outside = beyond(fit, found, "nearest boundary point shown")
-    caution = "; such a point is where an empty interval stands, and no certainty"
-    return [*cautions(fit), *(sentence + caution for sentence in outside)]
+    return [*cautions(fit), *beyond(fit, found)]
 
 
-def beyond(fit: Estimate, found: Intervals, shown_instead: str) -> list[str]:
+def beyond(fit: Estimate, found: Intervals) -> list[str]:
     """The sentence about intervals that lie outside [0, 1], and what is shown in their place; none elsewhere."""
     if not found.flagged.any():
         return []
     names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
     misfit = "; these answers hardly fit this design" if found.misfit else ""
-    return [f"interval outside [0, 1], {shown_instead}: {names}{misfit}"]
+    points = (found.bounds[:, 0] == found.bounds[:, 1])[found.flagged].any()
+    shown_instead = "the nearest end, which is no certainty" if points else "that of an estimate at the nearest end"
+    return [f"interval outside [0, 1], shown is {shown_instead}: {names}{misfit}"]
 
 
 def cautions(fit: Estimate) -> list[str]:
     """Warnings of the estimate, and of intervals that rest on few answers."""
     told = [str(warning) for warning in fit.warnings]
     if fit.n <= _TINY:
-        told.append("so few people tell nothing: intervals of 1 to 5 answers held the true share as seldom as .82")
+        told.append(
+            "so few people tell nothing: intervals of 1 to 5 answers hold the true share less often than they say (.82 "
+            "of two direct answers)"
+        )
     if fit.tally.weighted and fit.tally.effective < FEW:
         told.append(f"the weights leave the worth of {fit.tally.effective:.0f} answers; intervals need {FEW} at least")
     if fit.tally.weighted:

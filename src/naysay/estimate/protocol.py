@@ -49,7 +49,8 @@ class Intervals:
     method : str
     confidence : float
     flagged : (t,) bool
-        Where the interval missed [0, 1], and the nearest boundary point replaces it.
+        Where the interval missed [0, 1], and that of an estimate at the nearest end replaces it; for `bootstrap` and
+        `profile` by name, that end itself.
     misfit : bool
         Whether some interval misses [0, 1] by so much that, if respondents keep to the design, at most one in a hundred
         surveys would.

@@ -87,7 +87,7 @@ class Cells:
     @property
     def values(self) -> Floats:
         """The shares, (shares,)."""
-        return np.asarray(self._weights[0] @ self.proportions / self._whole)
+        return _without_rounding(self._weights[0] @ self.proportions / self._whole)
 
     @property
     def gradients(self) -> Floats:
@@ -176,8 +176,9 @@ class Estimate:
     cells: Cells | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("proportions", "covariance"):
-            object.__setattr__(self, name, _checks.read_only(np.array(getattr(self, name), dtype=float)))
+        proportions = _without_rounding(np.array(self.proportions, dtype=float))
+        for name, values in (("proportions", proportions), ("covariance", np.array(self.covariance, dtype=float))):
+            object.__setattr__(self, name, _checks.read_only(values))
 
     @property
     def estimator(self) -> Maker:
@@ -377,6 +378,12 @@ class Comparison:
     def beside(self, fit: Estimate) -> Estimate:
         """The estimate to show beside another: pooled beside stratified, and stratified beside pooled."""
         return self.stratified if is_pooled(fit) else self.pooled
+
+
+def _without_rounding(shares: Floats) -> Floats:
+    """Shares, exactly 0 or 1 where only rounding parts them from it: -1e-17 is neither outside [0, 1] nor a chance."""
+    nearest = np.clip(np.round(shares), 0.0, 1.0)
+    return np.where(np.abs(shares - nearest) < _ROUNDING, nearest, shares)
 
 
 def is_stratified(fit: Estimate) -> bool:

@@ -21,6 +21,7 @@ from naysay.estimate import profile
 from naysay.estimate.information import Maximum, alike, evidence, information, inverse, likelihood_covariance, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.estimate.result import Cells, Estimate
+from naysay.estimate.score import EMPTY, foretold
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
@@ -223,25 +224,33 @@ def overdetermined(fit: Estimate) -> bool:
     return answers > len(stack.told) - 1
 
 
-def wald(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
-    """Wald intervals of some shares of a fit, (shares, 2): estimate ± standard errors times the quantile of t."""
+def wald(fit: Estimate, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
+    """Wald intervals of some shares of a fit, (shares, 2): estimate ± standard errors times the quantile of t.
+
+    With `within`, an estimate beyond 0 or 1 gets the interval of an estimate at that end.
+    """
     found = fit.cells_of_samples
     places = [found.shares.index(share) for share in shares]
     quantile = np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)))
-    values, half = found.values, quantile * np.sqrt(np.diagonal(found.covariance_of_shares))
+    values = np.clip(found.values, 0.0, 1.0) if within else found.values
+    half = quantile * np.sqrt(np.diagonal(found.covariance_of_shares))
     return np.column_stack([values - half, values + half])[places]
 
 
-def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
+def bounds(fit: Estimate, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
     """Profile-likelihood intervals of some shares of a fit, (shares, 2).
 
     The reference is F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer
-    never came, each possible answer of its sample gets half an answer more, for the interval only.
+    never came, each possible answer of its sample gets half an answer more, for the interval only. With `within`, the
+    likelihood is that of answers as the most likely cells foretell them, where some of these cells are 0: answers that
+    lie beyond what the design allows make no share more certain.
     """
     found = fit.cells_of_samples
     rows, weights = _padded(fit.tally)
-    start = maximize(rows, weights, tolerance=1e-6).proportions
-    start = 0.999 * start + 0.001 / len(start)
+    best = maximize(rows, weights, tolerance=1e-6).proportions
+    if within and (best < EMPTY).any():
+        rows, weights = foretold(fit.tally, best)
+    start = 0.999 * best + 0.001 / len(best)
     quantile = scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)) * _variance_ratios(fit)
     summit = profile.told_summit(rows, weights, start)
     weights_of = [share.weights(found.cells) for share in shares]

@@ -28,9 +28,12 @@ from naysay.estimate.information import inverse
 from naysay.estimate.linear import Floats, linear_map
 from naysay.estimate.result import Estimate
 from naysay.responses.spaces import MISSING
-from naysay.tally import Part
+from naysay.tally import Part, Tally
 
-__all__ = ["score_bounds", "score_ends"]
+__all__ = ["EMPTY", "foretold", "score_bounds", "score_ends"]
+
+EMPTY = 1e-6
+"""A cell of a likelihood's maximum below this counts as 0: the maximum is known to about as much."""
 
 _DRAWN = 400_000  # responses × categories that are drawn to represent all, where there are many more
 _MORE = 3  # times as many are listed instead: with many categories few are drawn, and these would not represent all
@@ -39,7 +42,7 @@ _ROUNDING = 1e-12  # a variance below this share of the largest one is only roun
 _SEED = 0  # of these draws, so that a printed interval can be reproduced
 
 
-def score_bounds(fit: Estimate, confidence: float) -> Floats:
+def score_bounds(fit: Estimate, confidence: float, *, within: bool = True) -> Floats:
     """The score interval of every proportion, (t, 2), before it is cut to [0, 1].
 
     Likelihood estimates rest on the most precise indicators: those of weighted least squares, with weights for
@@ -51,6 +54,8 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     fit : Estimate
         The estimate of one design or of levels.
     confidence : float
+    within : bool
+        Whether a mean beyond 0 or 1 gets the interval of a mean at that end.
 
     Raises
     ------
@@ -79,7 +84,8 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
         size = size / np.maximum(ratio, 1.0 if complex_ is None else _LEAST)
         df = effective - 1 if complex_ is None else min(effective - 1, complex_.degrees_of_freedom)
         quantile = scipy.stats.f.ppf(confidence, 1, max(df, 1.0))
-    return score_ends(means.mean, size, variance, float(quantile))
+    mean = np.clip(means.mean, 0.0, 1.0) if within else means.mean
+    return score_ends(mean, size, variance, float(quantile))
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,20 @@ class _Answers:
     def expected(self, values: Floats) -> Floats:
         """Σ_y P(y | i) values(y), (t, …), over the possible responses."""
         return np.asarray(self.chances.T @ values)
+
+
+def foretold(tally: Tally, cells: Floats) -> tuple[Floats, Floats]:
+    """Likelihood rows of all possible answers, and how many of each these cells foretell.
+
+    A likelihood of answers that lie beyond what the design allows falls steeply from its maximum at the edge, and would
+    make the cells there look certain. That of the foretold answers has the same maximum, and falls as it does where the
+    answers fit.
+    """
+    answers = [_Answers.of(part) for part in tally.parts if part.weight.sum() > 0]
+    scale = tally.n / tally.weight
+    weights = [scale * float(each.part.weight.sum()) * (each.chances @ cells) for each in answers]
+    rows, amounts = np.vstack([each.possible for each in answers]), np.concatenate(weights)
+    return rows[amounts > 0], amounts[amounts > 0]
 
 
 class _Means(NamedTuple):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.intervals import more_is_told, share_ends, two_values
+from naysay.estimate.intervals import more_is_told, share_ends, share_within, two_values
 from naysay.estimate.score import score_ends
 from naysay.planning.variance import Variance, variance_of
 from naysay.tally import Part, Tally
@@ -71,7 +71,7 @@ class BinomialCount:
         size = np.floor(n)
 
         def ends(count: Floats) -> Floats:
-            share = share_ends(count / size, size, z)
+            share = share_ends(share_within(count / size, self.low, self.high), size, z)
             return np.clip(self.low + (self.high - self.low) * share, 0.0, 1.0)
 
         above = _least_count(size, lambda count: ends(count)[:, 0] > null)
@@ -142,7 +142,7 @@ class NormalScore:
         size = np.asarray(n, dtype=float)
 
         def excludes(estimate: Floats, end: int) -> NDArray[np.bool_]:
-            ends = np.clip(score_ends(estimate, size, self.curve, z**2), 0.0, 1.0)
+            ends = np.clip(score_ends(np.clip(estimate, 0.0, 1.0), size, self.curve, z**2), 0.0, 1.0)
             return np.asarray(ends[:, 0] > null if end == 0 else ends[:, 1] < null)
 
         error = np.sqrt(self.variance / size)
