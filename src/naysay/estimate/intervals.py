@@ -256,7 +256,7 @@ def _agresti_coull(ask: Request) -> Floats:
     return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * ends, axis=1)
 
 
-def share_within(share: Floats, low: Floats, high: Floats) -> Floats:
+def share_within(share: Floats, low: Floats | float, high: Floats | float) -> Floats:
     """Binomial shares, moved to where the proportion low + (high - low) · share is 0 or 1 if it lies beyond."""
     return np.asarray((np.clip(low + (high - low) * share, 0.0, 1.0) - low) / (high - low))
 
@@ -432,7 +432,7 @@ METHODS = {
         IntervalMethod("agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_share),
         IntervalMethod("wald", "estimate ± z standard errors", _wald),
         IntervalMethod("profile", "all values that the likelihood ratio does not reject", _profile, _no_profile),
-        IntervalMethod("bootstrap", "respondents drawn again", lambda ask: bootstrap_bounds(*ask), not_redrawn),
+        IntervalMethod("bootstrap", "respondents drawn again", lambda ask: bootstrap_bounds(*ask[:4]), not_redrawn),
     )
 }
 """All interval methods by name."""
