@@ -10,6 +10,7 @@ from naysay import designs, estimate
 from naysay.errors import DataError
 from naysay.estimate import fitting, printing
 from naysay.estimate.groups import _wald
+from naysay.sampling import Sampling
 
 WARNER = designs.warner(p=0.8)
 DIRECT = designs.direct(tuple("abc"))
@@ -112,7 +113,7 @@ def test_groups_of_samples_that_differ_in_cheaters_only_are_alike():
         )
         fits[group] = estimate.maximum_likelihood(survey, tally)
     found = estimate.differences(fits)
-    assert (found.test, found.degrees_of_freedom) == ("Wald", 1)
+    assert (found.test, found.degrees_of_freedom) == ("score", 1)
     assert found.p_value > 0.9
 
 
@@ -177,8 +178,8 @@ def test_groups_of_several_samples_are_compared():
         return estimate.maximum_likelihood(LIARS, LIARS.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=counts))
 
     found = estimate.differences({"m": fit((373, 191), (398, 294)), "f": fit((350, 214), (398, 294))})
-    assert (found.test, found.degrees_of_freedom) == ("Wald", 1)
-    assert found.statistic == pytest.approx((found.difference[0, 0] / found.standard_errors[0, 0]) ** 2)
+    assert (found.test, found.degrees_of_freedom, found.law) == ("score", 1, "F(1, 2508)")
+    assert found.statistic == pytest.approx((found.difference[0, 0] / found.standard_errors[0, 0]) ** 2, rel=0.01)
 
 
 # weights, other designs
@@ -263,6 +264,74 @@ def test_groups_under_different_designs_are_compared_by_wald():
     assert found.test == "Wald"
     z = found.difference[0, 0] / found.standard_errors[0, 0]
     assert found.statistic == pytest.approx(z**2)
+    assert str(found).endswith("; Wald's test finds differences too often in small groups")
+
+
+SAMPLES = {
+    "clusters": {"clusters": np.arange(300) // 10},
+    "strata": {"strata": np.arange(300) % 3},
+    "a finite population": {"fpc": np.full(300, 3_000)},
+    "replicate weights": {"clusters": np.arange(300) // 10, "kind": "jackknife"},
+}
+
+
+@pytest.mark.parametrize("sampling", SAMPLES.values(), ids=[*SAMPLES])
+def test_groups_of_complex_samples_that_were_tallied_one_by_one_are_compared_only_if_they_are_independent(sampling):
+    rng = np.random.default_rng(5)
+    said, group = WARNER.randomize(rng.choice(["yes", "no"], 300), rng=rng), np.arange(300) // 5 % 2
+    texts, columns = np.array(said.texts()), {name: value for name, value in sampling.items() if name != "kind"}
+    fits = {}
+    for place in range(2):
+        here = group == place
+        own = {name: value[here] for name, value in columns.items()} | {
+            name: value for name, value in sampling.items() if name == "kind"
+        }
+        fits[place] = estimate.moments(WARNER, WARNER.tally(texts[here], sampling=Sampling(**own)))
+    with pytest.raises(DataError, match=r"tally groups of one sample together, by design\.tally\(…, by=…\)"):
+        estimate.differences(fits)
+    apart = estimate.differences(fits, independent=True)
+    assert apart.standard_errors[0] == pytest.approx(np.sqrt(sum(fit.standard_errors**2 for fit in fits.values())))
+    assert apart.law.startswith("Rao–Scott F(")
+    together = WARNER.tally(said, sampling=Sampling(**sampling), by=group)
+    assert estimate.differences({name: estimate.moments(WARNER, tally) for name, tally in together.items()}).p_value > 0
+
+
+def test_likelihood_groups_of_one_clustered_sample_have_p_values_from_0_to_1():
+    survey, rng = designs.negative(tuple("abcde")), np.random.default_rng(25)
+    found = []
+    for _ in range(30):
+        cluster = np.repeat(np.arange(12), 6)
+        shares = rng.dirichlet(np.full(5, 2.0), 12)
+        truth = np.array(list("abcde"))[(rng.random((72, 1)) > shares.cumsum(axis=1)[cluster, :-1]).sum(axis=1)]
+        tallies = survey.tally(
+            survey.randomize(truth, rng=rng), sampling=Sampling(clusters=cluster), by=rng.integers(0, 2, 72)
+        )
+        fits = {group: estimate.maximum_likelihood(survey, tally) for group, tally in tallies.items()}
+        found.append(estimate.differences(fits).p_value)
+    assert stats.kstest(found, "uniform").pvalue > 1e-3, "by differences of estimates that stop at 0, most were near 1"
+
+
+@pytest.mark.parametrize(
+    ("design", "estimator", "shares", "weights", "people", "groups", "before"),
+    [
+        (
+            designs.gaussian_negative(tuple("abcdefg"), sigma=2.2),
+            estimate.moments,
+            [0.95, *[1 / 120] * 6],
+            1.0,
+            6,
+            5,
+            0.3,
+        ),
+        (designs.k_ary(tuple("abcdefg"), epsilon=1.5), estimate.moments, [0.95, *[1 / 120] * 6], 1.0, 12, 5, 0.32),
+    ],
+)
+def test_about_six_weighted_people_a_group_are_called_different_in_one_survey_of_twenty(
+    design, estimator, shares, weights, people, groups, before
+):
+    runs = 100
+    found = rejections(design, estimator, shares, people, groups, runs, weights=weights)
+    assert found < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / runs) < before
 
 
 @pytest.mark.slow

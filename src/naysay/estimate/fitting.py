@@ -10,7 +10,7 @@ would fail are pooled. A sum of them is also linear in π, so that the model sta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from naysay.design import Answerable
 from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.printing import number
-from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 from naysay.tally.part import unique_codes
 
@@ -188,7 +187,9 @@ def together(samples: Sequence[Scores]) -> Scores:
     return Scores(**{name: np.sum(values, axis=0) for name, values in columns.items()}, items=items)
 
 
-def rao_scott(samples: Sequence[Scores], worth: float, sampled: Sampled | None = None) -> Agreement:
+def rao_scott(
+    samples: Sequence[Scores], worth: float, covariance: Callable[[Floats], Floats] | None = None
+) -> Agreement:
     """The statistic of `agreement`, with its law where the covariance of the scores is not their information.
 
     The statistic sᵀMs is a sum of χ² variates, weighted by the eigenvalues of M Cov(s). Its reference is the F with the
@@ -198,8 +199,9 @@ def rao_scott(samples: Sequence[Scores], worth: float, sampled: Sampled | None =
     ----------
     worth : float
         The degrees of freedom of the sample.
-    sampled : Sampled, optional
-        How the people behind the distinct answers of all samples were drawn; None if independently of each other.
+    covariance : callable, optional
+        The covariance of the weighted total of values of the distinct answers of all samples, as the people behind them
+        were drawn; None if independently of each other.
     """
     statistic, df = agreement(samples)
     if not df:
@@ -207,7 +209,7 @@ def rao_scott(samples: Sequence[Scores], worth: float, sampled: Sampled | None =
     own = [np.linalg.pinv(each.information, rcond=1e-11, hermitian=True) for each in samples]
     curved = [each.information for each in samples]
     common = np.linalg.pinv(np.sum(curved, axis=0), rcond=1e-11, hermitian=True)
-    if sampled is None:  # by blocks: M is the block diagonal of the samples' I⁻, minus the common I⁻ everywhere
+    if covariance is None:  # by blocks: M is the block diagonal of the samples' I⁻, minus the common I⁻ everywhere
         apart = [form @ each.covariance for form, each in zip(own, samples, strict=True)]
         shared = [common @ each.covariance for each in samples]
         total = np.sum(shared, axis=0)
@@ -218,7 +220,7 @@ def rao_scott(samples: Sequence[Scores], worth: float, sampled: Sampled | None =
         form = scipy.linalg.block_diag(*own) - np.tile(common, (len(samples), len(samples)))
         items = [each.items for each in samples]
         alone = scipy.linalg.block_diag(*items) - np.vstack(items) @ (common @ np.hstack(curved))
-        effects = form @ sampled.covariance(alone)
+        effects = form @ covariance(alone)
         mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     return Agreement(statistic, df, *second_order(statistic, mean, square, worth))
 

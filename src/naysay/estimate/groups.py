@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,12 +12,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay.errors import DataError
-from naysay.estimate import fitting
+from naysay.errors import DataError, NotEstimable
+from naysay.estimate import fitting, samples
 from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.influence import deviations
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import Floats, rank_of, tangent, unbiased
+from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
@@ -25,6 +26,7 @@ __all__ = ["Differences", "differences"]
 
 
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
+_MOMENTS = ("proportions", "covariance")
 _FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
 
@@ -109,22 +111,25 @@ class Differences:
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
         law = f" ({self.law})" if self.law else ""
         told = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
-        return f"equality of the groups: {told}"
+        rough = "; Wald's test finds differences too often in small groups" if self.test == "Wald" else ""
+        return f"equality of the groups: {told}{rough}"
 
 
-def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
+def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independent: bool = False) -> Differences:
     """The differences between groups that were estimated one by one.
 
     Groups count as independent, so their variances add. Groups of one complex sample are the exception: they share its
-    units, and their covariance is that of the sample.
+    units, and their covariance is that of the sample. Tally them together, by `design.tally(…, by=)`: tallies that were
+    made one by one do not show which units they share.
 
     One test asks whether all groups have equal proportions. For maximum likelihood under one design it is the
     likelihood ratio of one common set of proportions against one set per group. Where an estimate is at the boundary,
     a group is small, people have survey weights or chose levels, this ratio would not follow χ², and the score
-    statistic replaces it. Moments are compared by their differences, with the covariance that all groups together give
-    an answer; so small groups do not look more certain than they are. In a complex sample the sample gives the law of
-    this statistic (Rao & Scott 1984). Groups under different designs or of several samples are compared by Wald's test,
-    which finds differences too often where groups are small.
+    statistic replaces it. The score statistic compares the answers, so it also serves moments of weighted people. Other
+    moments are compared by their differences, with the covariance that all groups together give an answer; so small
+    groups do not look more certain than they are. In a complex sample the sample gives the law of either statistic (Rao
+    & Scott 1984). Groups under different designs are compared by Wald's test. It finds differences too often where
+    groups are small, and says so.
 
     Parameters
     ----------
@@ -132,11 +137,15 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
         Two or more, all about the same categories.
     reference : label, optional
         The group to compare with; by default the first group that has a name.
+    independent : bool
+        Say that groups with clusters, strata, replicate weights or a finite population, whose tallies were made one by
+        one, are samples of their own, such as those of two countries.
 
     Raises
     ------
     DataError
-        If there are fewer than two groups, the reference is unknown, or the groups' categories differ.
+        If there are fewer than two groups, the reference is unknown, the groups' categories differ, or complex samples
+        were tallied one by one and are not said to be independent.
 
     Examples
     --------
@@ -169,13 +178,22 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     proportions = np.array([fit.proportions for fit in ordered])
     covariances = np.array([fit.covariance for fit in ordered])
     reliable = np.isfinite([reliable_errors(fit) for fit in ordered])
-    complex_ = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
-    denominator = min((each.degrees_of_freedom for each in complex_), default=math.inf)
-    joint = _joint(ordered) if len(complex_) == len(ordered) else None
-    if joint is None:
-        test, found = _equality(ordered, proportions, covariances, denominator)
-    else:
-        test, found = _sampled(ordered, proportions, joint, denominator)
+    drawn = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
+    denominator = min((sample.degrees_of_freedom for sample in drawn), default=math.inf)
+    shared = len(drawn) == len(ordered) and all(drawn[0].shares_plan(sample) for sample in drawn)
+    if drawn and not shared and not independent:
+        raise DataError(
+            "the groups' tallies of complex samples were made one by one, so that nothing shows which clusters, strata "
+            "or replicates they share; tally groups of one sample together, by design.tally(…, by=…); if each group is "
+            "a sample of its own, say independent=True"
+        )
+    if drawn and len(ordered) * len(categories) > _MOST:
+        raise DataError(
+            f"{len(ordered):,} groups of {len(categories)} categories are too many to compare in a complex sample; "
+            f"groups × categories must be at most {_MOST:,}"
+        )
+    joint = _joint(ordered) if shared else None
+    test, found = _equality(ordered, joint, denominator)
     return Differences(
         reference=first,
         groups=tuple(others),
@@ -193,12 +211,9 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     )
 
 
-def _joint(fits: list[Estimate]) -> Floats | None:
-    """Covariance (G t, G t) of groups that share the units of one sample; None where they do not."""
-    first: Any = fits[0].tally.complex
+def _joint(fits: list[Estimate]) -> Floats:
+    """Covariance (G t, G t) of groups that share the units of one sample."""
     t = len(fits[0].categories)
-    if len(fits) * t > _MOST or not all(first.shares_plan(fit.tally.complex) for fit in fits):
-        return None
     moved = np.hstack([deviations(fit) for fit in fits])
     covariance = moved.T @ moved
     for place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
@@ -235,53 +250,104 @@ def _together(covariances: Floats) -> Floats:
     return np.asarray(blocks)
 
 
-def _equality(
-    fits: list[Estimate], proportions: Floats, covariances: Floats, denominator: float
-) -> tuple[str, fitting.Agreement]:
-    """The test of independent groups, and its name."""
+def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) -> tuple[str, fitting.Agreement]:
+    """The test of whether all groups are alike, and its name; `joint` is their covariance in one complex sample."""
     alike = all(fit.design == fits[0].design and fit.made_by == fits[0].made_by for fit in fits)
-    if not alike or not np.isfinite(covariances).all() or math.isfinite(denominator):
-        return "Wald", _tested(*_wald(proportions, covariances), denominator)
-    if all(map(_plain, fits)):
-        return _likelihoods(fits, proportions)
-    if all(map(_likely, fits)):
-        return "score", _scores(fits)
-    shared = _shared(fits)
-    if shared is None:
-        return "Wald", _tested(*_wald(proportions, covariances), math.inf)
-    return "score", _tested(*_wald(proportions, shared), math.inf)
+    sampled = any(fit.tally.complex is not None for fit in fits)
+    if alike and all(map(_plain, fits)):
+        return _likelihoods(fits, np.array([fit.proportions for fit in fits]))
+    if alike and all(map(_scored, fits)):
+        return "score", _scores(fits, denominator, one_sample=joint is not None)
+    unbiased_fits = [_without_bounds(fit) for fit in fits] if alike else fits
+    if joint is not None and any(new is not old for new, old in zip(unbiased_fits, fits, strict=True)):
+        joint = _joint(unbiased_fits)
+    proportions, covariances = (np.array([getattr(fit, name) for fit in unbiased_fits]) for name in _MOMENTS)
+    shared = _shared(unbiased_fits) if alike and np.isfinite(covariances).all() else None
+    if not sampled:
+        if shared is None:
+            return "Wald", _tested(*_wald(proportions, covariances), math.inf)
+        statistic, df = _wald(proportions, shared.covariances)
+        return "score", _tested(statistic, df, math.inf) if math.isinf(shared.worth) else _by_f(statistic, df, shared)
+    contrasts = _together(covariances) if joint is None else _contrasted(joint, proportions.shape[1])
+    return _sampled(proportions, contrasts, shared, denominator)
 
 
-def _scores(fits: list[Estimate]) -> fitting.Agreement:
-    """The score test of likelihoods with survey weights, or of several levels."""
+def _by_f(statistic: float, df: int, shared: _Shared) -> fitting.Agreement:
+    """The test by F, whose second degrees of freedom are those of the variance that the groups share."""
+    if df <= 0 or shared.worth <= 0:
+        return fitting.Agreement(statistic, df, math.nan, "")
+    p_value = float(scipy.stats.f.sf(statistic / df, df, shared.worth))
+    return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f})")
+
+
+def _without_bounds(fit: Estimate) -> Estimate:
+    """The unbiased estimate from the same answers; the fit itself where there is none.
+
+    Estimates that stop at 0 differ less than the answers do, so that a test by their differences would hardly reject.
+    """
+    if fit.maximum is None:
+        return fit
+    try:
+        return moments(fit.design, fit.tally, target=fit.target)
+    except (NotEstimable, DataError):  # answers to only one of two questions
+        return fit
+
+
+def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fitting.Agreement:
+    """The score test of answers with survey weights, of several levels, or of a complex sample."""
     tallies = [fit.tally for fit in fits]
     found = [evidence(tally) for tally in tallies]
     worth = [weights / weights.sum() * tally.effective for (_, weights, _), tally in zip(found, tallies, strict=True)]
     rows = np.vstack([each[0] for each in found])
     pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
-    answering = ([part for part in tally.parts if part.weight.sum() > 0] for tally in tallies)
-    groups = [fitting.together(fitting.scores(parts, pooled)) for parts in answering]
-    return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
+    groups = [fitting.together(fitting.scores(samples.answering(tally), pooled)) for tally in tallies]
+    if all(tally.complex is None for tally in tallies):
+        return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
+    ends = np.cumsum([len(group.items) for group in groups])[:-1]
+
+    def covariance(values: Floats) -> Floats:
+        moved = [
+            tally.drawn().take(_answered(tally)).deviations(own)
+            for tally, own in zip(tallies, np.split(values, ends), strict=True)
+        ]
+        total = [np.sum(moved, axis=0)] if one_sample else moved
+        return np.asarray(np.sum([own.T @ own for own in total], axis=0))
+
+    return fitting.rao_scott(groups, denominator, covariance)
+
+
+def _answered(tally: Tally) -> NDArray[np.bool_]:
+    """The distinct answers of parts whose answers carry weight, (distinct,)."""
+    return np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
 
 
 def _sampled(
-    fits: list[Estimate], proportions: Floats, joint: Floats, denominator: float
+    proportions: Floats, contrasts: Floats, shared: _Shared | None, denominator: float
 ) -> tuple[str, fitting.Agreement]:
-    """The test of groups of one sample, and its name.
+    """The test of groups of complex samples whose differences have the covariance `contrasts`, and its name.
 
     The quadratic form is that of independent people, who vary alike in all groups; the sample gives its law.
     """
-    difference, contrasts = (proportions[1:] - proportions[0]).ravel(), _contrasted(joint, proportions.shape[1])
-    shared = _shared(fits) if np.isfinite(contrasts).all() else None
-    if shared is None:
+    difference = (proportions[1:] - proportions[0]).ravel()
+    if shared is None or not np.isfinite(contrasts).all():
         return "Wald", _tested(*_quadratic(difference, contrasts), denominator)
-    whole = _together(shared)
+    whole = _together(shared.covariances)
     statistic, df = _quadratic(difference, whole)
     effects = np.linalg.pinv(whole, rcond=1e-10, hermitian=True) @ contrasts
     mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     if not df or not mean:
         return "score", fitting.Agreement(math.nan, 0, math.nan, "")
     return "score", fitting.Agreement(statistic, df, *fitting.second_order(statistic, mean, square, denominator))
+
+
+class _Shared(NamedTuple):
+    """Covariances (G, t, t) of the groups' proportions if answers vary alike in all groups, and what they are worth.
+
+    `worth` are degrees of freedom: infinite where squares are taken about what all groups have in common.
+    """
+
+    covariances: Floats
+    worth: float
 
 
 class _Spread(NamedTuple):
@@ -298,14 +364,16 @@ class _Spread(NamedTuple):
     scale: float
 
 
-def _shared(fits: list[Estimate]) -> Floats | None:
-    """Covariances (G, t, t) of the groups' proportions if all groups are alike; None where that is not known.
+def _shared(fits: list[Estimate]) -> _Shared | None:
+    """The covariances of the groups' proportions if all groups are alike; None where that is not known.
 
     An answer at a level then varies alike in all groups. So small groups are judged by what all show: too few people do
     not show a rare answer, and the group's own covariance would be too small.
     """
-    if any(fit.tally.summed or fit.cells is not None or len(fit.categories) > _FEW for fit in fits):
-        return None  # several samples have shares beside the categories', in which groups may differ
+    if any(fit.tally.summed or len(fit.categories) > _FEW for fit in fits):
+        return None
+    if fits[0].cells is not None:
+        return _shared_by_samples(fits)
     masses = [fit.tally.weight for fit in fits]
     centre = np.average([fit.proportions for fit in fits], axis=0, weights=masses)
     spreads = [list(_spreads(fit, centre)) for fit in fits]
@@ -317,7 +385,39 @@ def _shared(fits: list[Estimate]) -> Floats | None:
         lost = 1 if fits[0].level_weights is None else len(own)  # means about which the squares are taken
         factor = people / max(people - lost, 1)
         shared[level] = factor * np.sum([each.moments for each in own], axis=0) / sum(each.squared for each in own)
-    return np.array([np.sum([each.scale * shared[each.level] for each in own], axis=0) for own in spreads])
+    found = np.array([np.sum([each.scale * shared[each.level] for each in own], axis=0) for own in spreads])
+    weighted = any(fit.tally.weighted for fit in fits)
+    worth = sum(fit.tally.effective for fit in fits) - len(fits) * len(levels) if weighted else math.inf
+    return _Shared(found, worth)
+
+
+def _shared_by_samples(fits: list[Estimate]) -> _Shared:
+    """The same for several samples: an answer in a sample varies about the group's own mean.
+
+    Groups may differ in shares beside the categories', such as that of cheaters, so that their means may differ, too.
+    """
+    stacks = [samples.stacked(fit.design, fit.tally, "population") for fit in fits]
+    cells = np.average([stack.read()[0] for stack in stacks], axis=0, weights=[fit.tally.weight for fit in fits])
+    spread: dict[Any, Any] = {}
+    for part in (part for stack in stacks for part in stack.parts):
+        statistic = part.design.space.statistic(part.codes)
+        moved = statistic - part.weight @ statistic / part.weight.sum()
+        total, squared, people = spread.get(part.level, (0.0, 0.0, 0))
+        squares = moved.T @ (moved * part.weight_squared[:, None])
+        spread[part.level] = total + squares, squared + part.weight_squared.sum(), people + part.n - 1
+    everyone = {level: sum(p.n for stack in stacks for p in stack.parts if p.level == level) for level in spread}
+    shared = {
+        level: total / squared * everyone[level] / max(people, 1) for level, (total, squared, people) in spread.items()
+    }
+    covariances = []
+    for fit, stack in zip(fits, stacks, strict=True):
+        own = sum(
+            slope @ shared[part.level] @ slope.T * (part.weight_squared.sum() / part.weight.sum() ** 2)
+            for part, slope in zip(stack.parts, stack.slopes, strict=True)
+        )
+        covariances.append(replace(fit.cells_of_samples, proportions=cells, covariance=np.asarray(own)).estimates[1])
+    lost = sum(len(stack.parts) for stack in stacks)
+    return _Shared(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost)
 
 
 def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
@@ -388,9 +488,15 @@ def _plain(fit: Estimate) -> bool:
     return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 
-def _likely(fit: Estimate) -> bool:
-    """Whether an estimate is maximum likelihood for a population, with no shares beside the categories'."""
-    return fit.maximum is not None and fit.cells is None and fit.target == "population"
+def _scored(fit: Estimate) -> bool:
+    """Whether an estimate's groups are compared by the answers themselves.
+
+    So are likelihoods, and moments of people who weigh differently, for a population without shares beside the
+    categories'. A finite population would shrink the variance of the score, also what randomization adds to it.
+    """
+    finite = fit.tally.complex is not None and bool(fit.tally.complex.kept.any())
+    likely = fit.maximum is not None or fit.tally.weighted
+    return likely and fit.cells is None and fit.level_weights is None and fit.target == "population" and not finite
 
 
 def _log_likelihood(fit: Estimate) -> float:

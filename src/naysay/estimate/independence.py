@@ -162,13 +162,13 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
             if df
             else _TOO_LITTLE
         )
-    sampled, worth = None, tally.effective - 1
+    covariance, worth = None, tally.effective - 1
     if tally.complex is not None:
         if len(levels) * len(pooled) > _MOST:
             return IndependenceTest(float("nan"), 0, float("nan"), "too many levels for answers that are weighted")
         answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
-        sampled, worth = tally.complex.take(answered), tally.complex.degrees_of_freedom
-    found = fitting.rao_scott(scores, worth, sampled)
+        covariance, worth = tally.complex.take(answered).covariance, tally.complex.degrees_of_freedom
+    found = fitting.rao_scott(scores, worth, covariance)
     return IndependenceTest(*found, "score") if found.degrees_of_freedom else _TOO_LITTLE
 
 
