@@ -8,7 +8,7 @@ from people import asked, people
 
 from naysay import designs, regression
 from naysay.printing import Column, Facts, Heading, Note, Points, Sentence, Table, latex
-from naysay.report.regression_page import regression_html
+from naysay.report.regression_page import prediction_chart, regression_html
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,33 @@ def test_pages_and_notebooks_show_the_same_tables(fit):
     assert page.count("<caption>") >= 4
     assert "x:g[T.m]" in page
     assert "x:g[T.m]" in fit._repr_html_()
+
+
+def test_a_page_draws_coefficients_with_intervals_and_predicted_shares_with_bands(fit):
+    page = regression_html(fit)
+    images = page.split("<svg")[1:]
+    assert len(images) == 2 * (3 + 2), "wide and narrow: three equations, then a line and dots"
+    low, high = fit.interval()[1]
+    ratio, least, most = np.exp([fit.coefficients[1], low, high])
+    told = f"{fit.coefficients[1]:.3f}, {low:.3f} to {high:.3f}; odds ratio {ratio:.3g}, {least:.3g} to {most:.3g}"
+    assert told in images[0]
+    ends = fit.margins(g="m").interval()[0, 0]
+    assert f"m: a: predicted share with its 0.95 interval {fit.margins(g='m').probabilities[0, 0]:.2%}, " in page
+    assert f"{ends[0]:.2%} to {ends[1]:.2%}" in page
+    assert "--chart-estimate" in prediction_chart(fit, "x"), "colors are those of the page, light and dark"
+
+
+def test_shares_along_a_number_are_margins_at_its_places(fit):
+    values, shares = fit.along("x")
+    assert len(values) == 21
+    assert shares.probabilities[7] == pytest.approx(fit.margins(x=values[7]).probabilities[0])
+    assert shares.standard_errors[7] == pytest.approx(fit.margins(x=values[7]).standard_errors[0])
+
+
+def test_a_regression_on_the_constant_alone_has_a_page_without_charts():
+    table = {"said": ["yes", "no"], "people": [30, 70]}
+    page = regression_html(regression.regress(designs.direct(("yes", "no")), "said ~ 1", table, count="people"))
+    assert "<svg" not in page and "Intercept" in page
 
 
 def test_latex_knows_the_whole_vocabulary():

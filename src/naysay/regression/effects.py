@@ -17,10 +17,11 @@ from naysay.errors import DataError
 from naysay.regression.fitted import Fitted
 from naysay.regression.reading import table_of
 
-__all__ = ["Effects", "Predictions", "effects", "margins", "predict"]
+__all__ = ["Effects", "Predictions", "along", "effects", "margins", "predict"]
 
 Floats = NDArray[np.float64]
 
+_POINTS = 21  # values along a number at which shares are predicted
 _STEP = 1e-4  # of a number or its standard deviation, to either side: the error of the derivative is its square
 
 
@@ -168,6 +169,20 @@ def margins(fit: Fitted, values: Mapping[str, Any]) -> Predictions:
             raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
     shares, slopes = _averaged(fit, {name: _known(fit, name, value) for name, value in values.items()})
     return Predictions(fit.categories, shares[None], _errors(fit, slopes[None]), fit.degrees_of_freedom)
+
+
+def along(fit: Fitted, name: str) -> tuple[tuple[Any, ...], Predictions]:
+    """Values of a variable, and the mean shares with the variable at each of them for everybody.
+
+    The values are the categories of a text, and places between the least and the largest of a number.
+    """
+    levels = _levels(fit, name)
+    if not levels:
+        numbers = np.unique(fit.data.table[name].to_numpy().astype(float))
+        levels = (numbers if len(numbers) <= _POINTS else np.linspace(numbers[0], numbers[-1], _POINTS)).tolist()
+    each = [_averaged(fit, {name: level}) for level in levels]
+    shares, slopes = np.array([share for share, _ in each]), np.array([slope for _, slope in each])
+    return tuple(levels), Predictions(fit.categories, shares, _errors(fit, slopes), fit.degrees_of_freedom)
 
 
 def predict(fit: Fitted, data: Any, offset: Any) -> Predictions:

@@ -96,6 +96,23 @@ class Regression(Fitted):
         """
         return effects.margins(self, values)
 
+    def along(self, variable: str) -> tuple[tuple[Any, ...], Predictions]:
+        """Shares predicted along one variable: its values, and the shares if everybody had each of them.
+
+        The values are the categories of a text; of a number its own values, or 21 between the least and the largest.
+        Other variables stay as they are.
+
+        Examples
+        --------
+        >>> from naysay import designs, regression
+        >>> table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
+        >>> fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
+        >>> values, shares = fit.along("old")
+        >>> values, shares.probabilities[:, 0].round(3)
+        ((0, 1), array([0.3, 0.6]))
+        """
+        return effects.along(self, variable)
+
     def predict(self, data: Any, *, offset: Any = 0.0) -> Predictions:
         """The shares of people with given covariates.
 

@@ -33,6 +33,8 @@ class Line:
     role : str
         Of `inks.INKS`.
     dashed : bool
+    bounds : (n, 2) float, optional
+        A band around the line.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Line:
     points: Sequence[str] = ()
     role: str = "estimate"
     dashed: bool = False
+    bounds: ArrayLike | None = None
 
     @property
     def places(self) -> list[tuple[float, float]]:
@@ -96,6 +99,7 @@ def lines(
     named = data(_names(drawn, x, y, (size - y.room - right, height), letters))
     dash = alt.StrokeDash("dash", scale=None, type="nominal")
     chart = alt.layer(
+        *_bands(drawn, across, y, color),
         points.mark_line(strokeWidth=2, aria=False).encode(
             x=across, y=up, detail="line:N", color=color, strokeDash=dash
         ),
@@ -108,6 +112,19 @@ def lines(
     )
     padding = {"left": y.room, "right": right, "top": 12, "bottom": 48}
     return image(chart, size=size, height=height, padding=padding, title=title, description=description)
+
+
+def _bands(drawn: Sequence[Line], across: Any, y: Axis, color: Any) -> list[Any]:
+    """The areas around those lines that have bounds."""
+    ends = [
+        {"x": x, "low": low, "high": high, "line": place, "ink": ink(line.role)}
+        for place, line in enumerate(drawn)
+        if line.bounds is not None
+        for (x, _), (low, high) in zip(line.places, np.asarray(line.bounds, dtype=float).tolist(), strict=True)
+        if low <= high
+    ]
+    area = data(ends).mark_area(opacity=0.2, aria=False)
+    return [area.encode(x=across, y=y.encoded("Y", "low"), y2="high:Q", detail="line:N", color=color)] if ends else []
 
 
 def _rows(line: Line, place: int) -> list[dict[str, Any]]:
