@@ -85,11 +85,14 @@ def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(count
 
 @pytest.mark.parametrize("n", [24, 36, 48, 60, 123])
 def test_a_category_that_nobody_named_has_the_interval_of_no_answers_out_of_n(n):
-    """The binomial variance of no answers is rounding, and says nothing of how many answers there were."""
+    """The binomial variance of no answers is rounding, and says nothing of how many answers there were.
+
+    No answers lie beyond the fifteenth that is expected of a category in which nobody is, and count as that.
+    """
     survey = mix((2, designs.direct(tuple("abcde"))), (1, designs.uniform(tuple("abcde"))))
     tally = survey.tally(count=[n - 19, 10, 6, 3, 0])
     z = 1.959963984540054
-    share = (z**2 / 2) / (n + z**2)
+    share = (n / 15 + z**2 / 2) / (n + z**2)
     highest = (share + z * np.sqrt(share * (1 - share) / (n + z**2)) - 1 / 15) / (2 / 3)
     for fit in (estimate.moments(survey, tally), estimate.maximum_likelihood(survey, tally)):
         assert fit.interval(method="agresti_coull")[4, 1] == pytest.approx(max(highest, 0), abs=1e-9)

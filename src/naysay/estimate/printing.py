@@ -111,7 +111,8 @@ def cautions(fit: Estimate) -> list[str]:
             told.append(
                 f"the weights leave the worth of fewer than {FEW} people in {', '.join(few[:_NAMED])}"
                 f"{f' and {len(few) - _NAMED} more' if len(few) > _NAMED else ''}: if weights go with the category, "
-                "intervals there hold the true share less often than they say (.83 in place of .95 in a measured case)"
+                "intervals there can hold the true share far less often than they say (measured: .46 in place of .95, "
+                "where one such person of 15 times the weight is expected)"
             )
     return told
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
@@ -174,7 +173,10 @@ class Simulation:
         return tuple(self.summary(name) for name in self.runs)
 
     def power(self, null: float, *, category: Any = None, estimator: str | None = None) -> tuple[float, float]:
-        """How often the Wald interval of a proportion excluded a null value, and the Monte Carlo error of this share.
+        """How often the interval of a proportion excluded a null value, and the Monte Carlo error of this share.
+
+        The interval is that of the simulation: of `replicate(..., interval=None)` the one that `estimate` prints, by
+        default Wald's. A survey without an interval excludes nothing.
 
         Parameters
         ----------
@@ -185,12 +187,9 @@ class Simulation:
             By default the first.
         """
         place = 0 if category is None else place_of(category, self.categories)
-        run = self.runs[self.summary(estimator).estimator]
-        estimates, errors = run.proportions[:, place], run.standard_errors[:, place]
-        known = np.isfinite(estimates) & np.isfinite(errors)
-        z = scipy.stats.norm.ppf(0.5 + self.confidence / 2)
-        found = float(np.mean(np.abs(estimates - null)[known] > z * errors[known]))
-        return found, float(np.sqrt(found * (1 - found) / known.sum()))
+        bounds = self.runs[self.summary(estimator).estimator].bounds[:, place]
+        share = float(np.mean((null < bounds[:, 0]) | (null > bounds[:, 1])))
+        return share, float(np.sqrt(share * (1 - share) / len(bounds)))
 
     def to_dict(self) -> dict[str, Any]:
         """The simulation as one JSON object; undefined numbers are None."""
