@@ -52,6 +52,10 @@ class Regressed:
     penalty: Annotated[
         float, typer.Option(metavar="M", help="m of log-F(m, m) priors, which keep coefficients finite; 1 is usual.")
     ] = 0.0
+    cheaters: Annotated[
+        Literal["within", "CDM"],
+        typer.Option(help="The same share of those without an honest yes, or of everybody: the CDM of RRreg."),
+    ] = "within"
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="RECORD", help="Predict shares if everybody had these, such as 'age=40,gender=f'; again."),
@@ -115,6 +119,7 @@ def command(asked: Options) -> None:
             sampling=sampling,
             standard_errors=asked.standard_errors,
             penalty=asked.penalty,
+            cheaters=asked.cheaters,
         )
     _say(fit, asked)
 

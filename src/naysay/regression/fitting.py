@@ -39,6 +39,7 @@ def regress(
     reference: Any = None,
     standard_errors: str | None = None,
     penalty: float = 0.0,
+    cheaters: str = "within",
 ) -> Regression:
     """Who is in which category: a logistic regression of the true category, from randomized answers.
 
@@ -77,6 +78,9 @@ def regress(
         What they rest on: by default the observed information, and with weights the sandwich.
     penalty : float
         m of the log-F(m, m) priors on coefficients; 1 is the usual remedy for separation, 0 is none.
+    cheaters : {"within", "CDM"}
+        For cheating detection: cheaters are the same share of those without an honest yes, or the same share of
+        everybody, as in the published regression of RRreg.
 
     Returns
     -------
@@ -95,7 +99,8 @@ def regress(
     References
     ----------
     Maddala (1983, section 2.11) and Scheers & Dayton (1988) for covariates of randomized answers; Moshagen, Musch &
-    Erdfelder (2012) for nuisance parameters; Greenland & Mansournia (2015) for the penalty.
+    Erdfelder (2012) for nuisance parameters; Heck & Moshagen (2018), Journal of Statistical Software 85(2), for the
+    CDM; Greenland & Mansournia (2015) for the penalty.
 
     Examples
     --------
@@ -121,7 +126,7 @@ def regress(
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
     roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
-    found = read(design, parse(formula), data, roles, missing=missing, reference=reference)
+    found = read(design, parse(formula), data, roles, missing=missing, reference=reference, cheaters=cheaters)
     _check_identified(found)
     check_columns(found)
     model, squared = (

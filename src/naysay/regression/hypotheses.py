@@ -93,6 +93,8 @@ def _check_nested(fit: Fitted, smaller: Fitted) -> None:
         if one != other:
             raise DataError(f"a likelihood ratio compares regressions of {what}; these have {one!r} and {other!r}")
     larger, fewer = fit.data.model, smaller.data.model
+    if larger.within != fewer.within:
+        raise DataError("a likelihood ratio compares regressions with the same cheaters; these have 'within' and 'CDM'")
     if not np.array_equal(fit.data.rows, smaller.data.rows) or not np.array_equal(larger.weight, fewer.weight):
         raise DataError("a likelihood ratio compares regressions of the same people; these have other rows or counts")
     if not np.array_equal(larger.answers.rows[larger.answer], fewer.answers.rows[fewer.answer]):

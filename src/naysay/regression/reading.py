@@ -17,7 +17,7 @@ from naysay.errors import AnswerError, DataError
 from naysay.frames import located
 from naysay.regression.formulas import Formula, Matrix, formulaic
 from naysay.regression.likelihood import Answers, Model
-from naysay.regression.within import within
+from naysay.regression.within import CHEATERS, evenly, within
 from naysay.responses import JOINER, Responses
 from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
@@ -115,8 +115,12 @@ class Data:
         return self.tally.n
 
 
-def read(design: Answerable, formula: Formula, data: Any, roles: Roles, *, missing: str, reference: Any) -> Data:
+def read(
+    design: Answerable, formula: Formula, data: Any, roles: Roles, *, missing: str, reference: Any, cheaters: str
+) -> Data:
     """The model of a formula for a table; see `regress` for what is given and raised."""
+    if cheaters not in CHEATERS:
+        raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
     frame = _collected(data, [*formula.response, *formula.variables], roles)
@@ -154,7 +158,7 @@ def read(design: Answerable, formula: Formula, data: Any, roles: Roles, *, missi
         answer=answer[rows],
         weight=weight * scale,
         answers=_known(design, said),
-        within=within(design),
+        within=evenly(design) if cheaters == "CDM" else within(design),
         reference=_reference(design, reference),
     )
     place = np.full(len(frame), -1, dtype=np.intp)

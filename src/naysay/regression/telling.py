@@ -23,6 +23,7 @@ __all__ = ["reservations", "sections", "to_csv", "to_dict"]
 At = Sequence[Mapping[str, Any]]
 
 _EDGE = 1e-3  # a share below which a Wald interval of its logit says little
+_SLACK = 1e-9  # a negative chance that rounding explains
 _FEW = 10  # people for each coefficient, below which estimates of plain answers are known to be biased
 
 
@@ -180,6 +181,12 @@ def reservations(fit: Fitted) -> list[str]:
     ]
     if held:
         told.append(f"at the boundary, and held there: {', '.join(map(str, held))}; standard errors are given this")
+    beyond = _beyond(fit)
+    if beyond > 0:
+        told.append(
+            f"for {beyond:.1%} of these people the predicted share and that of cheaters sum to more than 1; the CDM "
+            "cannot hold of them"
+        )
     search = fit.optimum.search
     if search.lower:
         told.append(
@@ -194,6 +201,13 @@ def reservations(fit: Fitted) -> list[str]:
     if fit.n < _FEW * fit.optimum.theta.size:
         told.append(f"only {fit.n / fit.optimum.theta.size:.1f} answers a coefficient; intervals may be too short")
     return told
+
+
+def _beyond(fit: Fitted) -> float:
+    """The share of people for whom the model gives some cell a negative chance."""
+    model, theta = fit.model, fit.optimum.theta
+    cells = model.within.chances(model.split(theta)[1]) @ model.shares(theta)
+    return float(model.weight[(cells < -_SLACK).any(axis=0)].sum() / model.weight.sum())
 
 
 def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:

@@ -17,10 +17,16 @@ from naysay import _checks
 from naysay.design import Answerable, Share
 from naysay.errors import DesignError
 
-__all__ = ["Within", "within"]
+__all__ = ["CHEATERS", "Evenly", "Within", "evenly", "within"]
 
 Floats = NDArray[np.float64]
 Path = tuple[tuple[int, bool], ...]
+
+CHEATERS = {
+    "within": "the same share of everyone in the category within which they are",
+    "CDM": "the same share of everybody, taken off the honest others: the CDM of RRreg (Heck & Moshagen 2018)",
+}
+"""Which share of whom cheaters are, whatever people's covariates."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,63 @@ class Within:
                 factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
                 found[place] = float(np.prod(list(factors)))
         return found
+
+
+@dataclass(frozen=True)
+class Evenly(Within):
+    """Cheaters who are a share γ of everybody, whatever the covariates, and lack among the honest others.
+
+    The cells have the chances π, 1 - π - γ and γ: Q(ν) takes γ off one cell and adds it to another in every category.
+    So an entry may be negative, and with π > 1 - γ a chance may be; P(response | category), L Q(ν), is none the less
+    from 0 to 1 for the designs that have cheaters.
+
+    Parameters
+    ----------
+    cheaters, others : int
+        The cells.
+    """
+
+    cheaters: int
+    others: int
+
+    def chances(self, nu: Floats, *by: int) -> Floats:
+        found = np.zeros(self.shape)
+        if len(by) < 2:  # linear in γ
+            share = 1.0 if by else nu[0]
+            found[self.cheaters], found[self.others] = share, -share
+        if not by:
+            for cell, category in self.paths:
+                found[cell, category] += cell != self.cheaters
+        return found
+
+
+def evenly(design: Answerable) -> Evenly:
+    """The cells of a design with cheaters, who are a share of everybody.
+
+    Raises
+    ------
+    DesignError
+        A design without cheaters.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> evenly(designs.cheating_detection(p=(0.25, 0.75))).chances(np.array([0.1]))
+    array([[ 1. ,  0. ],
+           [-0.1,  0.9],
+           [ 0.1,  0.1]])
+    """
+    found = within(design)
+    if [share.name for share in found.parameters] != ["cheaters"]:
+        raise DesignError(
+            f"cheaters='CDM' needs cheating_detection or cheating_detection_symmetric; {design.name or design.kind} "
+            "has no cheaters"
+        )
+    (cheaters,), (others,) = (
+        [cell for (cell, _), path in found.paths.items() if path == ((0, up),)] for up in (True, False)
+    )
+    told = ("the share of “cheaters” among everybody (CDM)",)
+    return Evenly(found.parameters, found.paths, found.shape, told, cheaters, others)
 
 
 def within(design: Answerable) -> Within:
