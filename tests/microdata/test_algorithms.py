@@ -6,7 +6,8 @@ import pytest
 from naysay import DataError, microdata
 from naysay.microdata.matching import bitmaps, cost
 
-from .tables import RULES
+from . import brute
+from .tables import RULES, batch, columns, names, of_each_table
 
 
 def random_table(seed, *, n, cards, gone=0.2, sets=()):
@@ -38,16 +39,30 @@ def test_all_agree_over_several_blocks_of_tuples(rule):
     assert max(found) > 10
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rule", RULES)
-def test_questions_split_by_what_they_know_have_the_same_matches(rule, weighted, monkeypatch):
-    table = random_table(5, n=2_000, cards=(3, 4, 5, 60, 2), gone=0.5)
+def test_questions_that_share_first_symbols_have_the_matches_of_brute_force(rule, seed, monkeypatch):
+    monkeypatch.setattr(bitmaps, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(bitmaps, "BLOCK", 64)  # small blocks, in which many questions die after few symbols
+    rows = batch(100 + seed)
+    keys = microdata.Keys(columns(rows), names(rows))
+    assert counts(keys, "bitmap", rule) == of_each_table(brute.matches, rows, rule)
+    weights = np.random.default_rng(seed).integers(1, 9, len(rows)) / 2
+    assert counts(keys, "bitmap", rule, weights) == counts(keys, "join", rule, weights)
+
+
+def test_a_question_costs_nothing_for_what_it_does_not_know_or_shares_with_the_one_before():
+    table = random_table(5, n=500, cards=(3, 4, 5), gone=0.5)
     keys = microdata.Keys(table, list(table))
-    weights = np.random.default_rng(5).integers(1, 9, 2_000) / 2 if weighted else None
-    found = counts(keys, "cube", rule, weights)
-    assert counts(keys, "split", rule, weights) == found
-    monkeypatch.setattr(cost, "_MERGE", 0)  # down to the last key
-    assert counts(keys, "split", rule, weights) == found
+    asked = bitmaps.Asked.of(list(keys.tuples.columns), np.cumsum([0, *keys.tuples.sizes[:-1]]))
+    symbols, starts, shared = asked.compact
+    cells = np.column_stack(keys.tuples.columns)
+    assert len(symbols) == (cells > 0).sum()
+    assert (np.diff(starts) == (cells > 0).sum(axis=1)).all()
+    for before, now, common in zip(cells[:-1], cells[1:], shared[1:], strict=True):
+        alike = next(place for place in range(4) if place == 3 or before[place] != now[place])
+        assert common == (now[:alike] > 0).sum()
+    assert shared.sum() > len(symbols) / 4
 
 
 def test_where_half_the_cells_are_missing_bitmaps_are_foretold_to_be_slow():

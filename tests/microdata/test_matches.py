@@ -177,5 +177,5 @@ def test_unknown_rules_and_algorithms_are_refused():
     keys = keys_of([(1,)])
     with pytest.raises(DataError, match="rule must be one of 'worst', 'intersect', 'first'; got 'best'"):
         microdata.matches(keys, rule="best")
-    with pytest.raises(DataError, match="algorithm must be one of 'cube', 'join', 'bitmap', 'split'; got 'magic'"):
+    with pytest.raises(DataError, match="algorithm must be one of 'cube', 'join', 'bitmap'; got 'magic'"):
         microdata.matches(keys, algorithm="magic")

@@ -39,10 +39,8 @@ class Block:
     ----------
     maps : (rows, words) uint64
         Bitmaps of all variables.
-    start : (variables,) int
-        Where the symbols of each variable begin in `row`.
     row : (symbols of all variables,) int
-        The bitmap of each symbol.
+        The bitmap of each symbol; the first is the full one.
     amount : (64 words,) int or float
         What each tuple adds, 0 beyond the last.
     single : bool
@@ -50,22 +48,27 @@ class Block:
     """
 
     maps: Words
-    start: NDArray[np.int64]
     row: NDArray[np.int32]
     amount: Amounts
     single: bool
+
+    @staticmethod
+    def starts(pool: Pool, columns: Sequence[int]) -> NDArray[np.int64]:
+        """Where the symbols of each variable begin in `row`."""
+        return np.cumsum([0, *(pool.symbols(place) for place in columns[:-1])])
 
     @classmethod
     def of(cls, pool: Pool, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
         """The bitmaps of some of a file's tuples, its variables in the order given."""
         made, amount = [_bitmaps(pool, place, pool.tuples.columns[place][rows]) for place in columns], pool.amount[rows]
         heights = np.cumsum([0, *(len(maps) for maps, _ in made)])
-        symbols = np.cumsum([0, *(len(row) for _, row in made)])
-        row = np.concatenate([row + height for (_, row), height in zip(made, heights[:-1], strict=True)])
+        # the first bitmap of each variable is the same, the full one: all share that of the first variable
+        pairs = zip(made, heights[:-1], strict=True)
+        row = np.concatenate([np.where(row == 0, 0, row + height) for (_, row), height in pairs])
         maps = np.concatenate([maps for maps, _ in made])
         padded = np.zeros(maps.shape[1] * 64, amount.dtype)
         padded[: len(amount)] = amount
-        return cls(maps, symbols[:-1].astype(np.int64), row.astype(np.int32), padded, bool((amount == 1).all()))
+        return cls(maps, row.astype(np.int32), padded, bool((amount == 1).all()))
 
 
 def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
@@ -105,6 +108,36 @@ def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class Asked:
+    """Distinct questions in lexicographic order, for blocks of one file.
+
+    Parameters
+    ----------
+    symbols : (asked, variables) int32
+        The place of each symbol among those of all variables.
+    known : (asked, variables) bool
+        Which of them say anything.
+    """
+
+    symbols: NDArray[np.int32]
+    known: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, columns: Sequence[NDArray[Any]], starts: NDArray[np.int64]) -> Asked:
+        """Questions by their columns, given where the symbols of each variable begin."""
+        table = np.ascontiguousarray(np.column_stack(columns), np.int32)
+        return cls(table + starts.astype(np.int32), table > 0)
+
+    @cached_property
+    def compact(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """The known symbols one after the other, where those of each question begin, how many the one before shares."""
+        same = np.logical_and.accumulate(self.symbols[1:] == self.symbols[:-1], axis=1)
+        shared = np.concatenate([[0], (same & self.known[1:]).sum(axis=1)])
+        starts = np.concatenate([[0], np.cumsum(self.known.sum(axis=1))])
+        return self.symbols[self.known], starts, shared
+
+
+@dataclass(frozen=True, eq=False)
 class Bitmaps:
     """A file ready to be asked, block by block."""
 
@@ -113,15 +146,16 @@ class Bitmaps:
 
     def count(self, asked: Questions) -> Amounts:
         columns, order = self._ordered
-        symbols = np.ascontiguousarray(np.column_stack([asked.symbols[place] for place in columns]), np.int32)
-        total = np.zeros(len(asked), self.pool.amount.dtype)
-        add = adder(len(asked) * len(order) * len(columns))
+        first, rank = grouped([asked.symbols[p] for p in columns], [self.pool.symbols(p) for p in columns])
+        distinct = Asked.of([asked.symbols[place][first] for place in columns], Block.starts(self.pool, columns))
+        total = np.zeros(len(first), self.pool.amount.dtype)
+        add = adder(len(first) * len(order) * len(columns))
         for start in range(0, len(order), BLOCK):
             part = order[start : start + BLOCK]
-            add(Block.of(self.pool, columns, part), symbols, total)
+            add(Block.of(self.pool, columns, part), distinct, total)
             if self.progress is not None:
                 self.progress(min(1.0, (start + BLOCK) / len(order)))
-        return total
+        return np.asarray(total[rank])
 
     @cached_property
     def _ordered(self) -> tuple[list[int], NDArray[np.intp]]:
@@ -137,7 +171,7 @@ class Bitmaps:
         return columns, rows
 
 
-def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
+def adder(work: int) -> Callable[[Block, Asked, Amounts], None]:
     """The function that counts: compiled code on all cores if numba is installed and the work is large enough."""
     if work < _WORTH_COMPILING or find_spec("numba") is None:
         return add_matches
@@ -146,13 +180,13 @@ def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
     return compiled.add_matches
 
 
-def add_matches(block: Block, symbols: NDArray[np.int32], total: Amounts) -> None:
+def add_matches(block: Block, asked: Asked, total: Amounts) -> None:
     """Add what matches in a block to the total of each question, in place."""
-    for start in range(0, len(symbols), _AT_ONCE):
+    for start in range(0, len(asked.symbols), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        rows = block.row[symbols[part] + block.start]
+        rows = block.row[asked.symbols[part]]
         found = block.maps[rows[:, 0]]
-        for place in range(1, symbols.shape[1]):
+        for place in range(1, rows.shape[1]):
             found &= block.maps[rows[:, place]]
         total[part] += _amounts(found, block)
 

@@ -13,11 +13,11 @@ __all__ = ["add_matches"]
 _CHUNK = 256  # questions that one thread takes at a time
 
 
-def add_matches(block: Any, symbols: NDArray[np.int32], total: NDArray[Any]) -> None:
-    """Add what matches in a block (a `bitmaps.Block`) to the total of each question, in place."""
-    some = block.maps.any(axis=1)
-    planes = _planes(block.amount)
-    _add(block.maps, some, block.start, block.row, block.amount, planes, block.single, symbols, total)
+def add_matches(block: Any, asked: Any, total: NDArray[Any]) -> None:
+    """Add what matches in a block (a `bitmaps.Block`) to the total of each question (`bitmaps.Asked`), in place."""
+    planes = np.zeros((0, block.maps.shape[1]), np.uint64) if block.single else _planes(block.amount)
+    symbols, starts, shared = asked.compact
+    _add(block.maps, block.row, block.amount, planes, block.single, symbols, starts, shared, total)
 
 
 def _planes(amount: NDArray[Any]) -> NDArray[np.uint64]:
@@ -29,42 +29,63 @@ def _planes(amount: NDArray[Any]) -> NDArray[np.uint64]:
 
 @njit(parallel=True, cache=True, nogil=True)
 def _add(  # type: ignore[no-untyped-def]
-    maps, some, start, row, amount, planes, single, symbols, total
+    maps, row, amount, planes, single, symbols, starts, shared, total
 ):
-    asked, variables = symbols.shape
+    """Walk the questions in order; what the first symbols of one leave is kept for the next, which may share them."""
+    asked, words = len(starts) - 1, maps.shape[1]
+    most = np.diff(starts).max()
     for chunk in prange((asked + _CHUNK - 1) // _CHUNK):
-        rows = np.empty(variables, np.int64)
-        for question in range(chunk * _CHUNK, min(asked, (chunk + 1) * _CHUNK)):
-            possible = True
-            for place in range(variables):
-                rows[place] = row[start[place] + symbols[question, place]]
-                if not some[rows[place]]:
-                    possible = False
+        left = np.empty((most + 1, words), np.uint64)  # what is left after so many symbols
+        left[0] = maps[0]
+        cuts, dead = 0, False  # how many rows stand, and whether nothing is in the last of them
+        first = chunk * _CHUNK
+        for question in range(first, min(asked, first + _CHUNK)):
+            common = 0 if question == first else shared[question]
+            if dead and common >= cuts:
+                continue
+            cuts, dead = common, False
+            for place in range(starts[question] + common, starts[question + 1]):
+                cuts += 1
+                dead = not _cut(left, cuts, maps, row[symbols[place]])
+                if dead:
                     break
-            if possible:
-                total[question] += _found(maps, rows, amount, planes, single)
+            if not dead:
+                total[question] += _sum(left[cuts], amount, planes, single)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _cut(left, cut, maps, bitmap):  # type: ignore[no-untyped-def]
+    """Write what the row before shares with a bitmap into a row; whether that is anything."""
+    some = np.uint64(0)
+    for word in range(maps.shape[1]):
+        both = left[cut - 1, word] & maps[bitmap, word]
+        left[cut, word] = both
+        some |= both
+    return some != 0
 
 
 @njit(cache=True, nogil=True)
-def _found(maps, rows, amount, planes, single):  # type: ignore[no-untyped-def]
-    """The sum of the amounts of the tuples that all of some bitmaps hold."""
+def _sum(left, amount, planes, single):  # type: ignore[no-untyped-def]
+    """The sum of the amounts of the tuples that a bitmap holds."""
     result = amount[0] * 0
-    for word in range(maps.shape[1]):
-        left = maps[rows[0], word]
-        for place in range(1, len(rows)):
-            if left == 0:
-                break
-            left &= maps[rows[place], word]
-        if single:
-            result += _ones(left)
-        elif left != 0 and 0 < len(planes) < _ones(left):  # many tuples: a popcount for each place is less work
-            for place in range(len(planes)):
-                result += _ones(left & planes[place, word]) << place
-        else:
-            while left != 0:
-                lowest = left & (~left + np.uint64(1))
-                result += amount[word * 64 + _ones(lowest - np.uint64(1))]
-                left ^= lowest
+    if single:
+        ones = np.int64(0)
+        for word in range(len(left)):
+            ones += _ones(left[word])
+        return result + ones
+    if len(planes) > 0:
+        for place in range(len(planes)):
+            ones = np.int64(0)
+            for word in range(len(left)):
+                ones += _ones(left[word] & planes[place, word])
+            result += ones << place
+        return result
+    for word in range(len(left)):
+        rest = left[word]
+        while rest != 0:
+            lowest = rest & (~rest + np.uint64(1))
+            result += amount[word * 64 + _ones(lowest - np.uint64(1))]
+            rest ^= lowest
     return result
 
 

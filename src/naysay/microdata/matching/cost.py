@@ -2,21 +2,13 @@
 
 `Cube` is taken where a table of all combinations is small. `Join` is taken where keys have very many values and few
 patterns of missing cells: its work grows with patterns × tuples. `Bitmaps` are taken otherwise: their work grows with
-the square of the tuples, and hardly depends on the keys. `Split` is taken where many keys are missing: a question that
-does not know a key does not need it, so questions are split by what they know, until few keys or few questions are left
-for one of the others.
+the square of the tuples, and hardly depends on the keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
@@ -25,13 +17,12 @@ from naysay.microdata.matching import cube
 from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.matching.cube import Cube
 from naysay.microdata.matching.join import Join
-from naysay.microdata.matching.question import Amounts, Counter, Pool, Questions, pool_of
+from naysay.microdata.matching.question import Counter, Pool, pool_of
 
 __all__ = ["ALGORITHMS", "Cost", "Plan", "counter_of", "explain"]
 
-ALGORITHMS = ("cube", "join", "bitmap", "split")
+ALGORITHMS = ("cube", "join", "bitmap")
 _ROOM = 2 * 2**30  # bytes that an array of combinations may take
-_SHARE_OF_ROOM = 2**28  # the same for each of the small arrays of a split
 
 # Nanoseconds of one step, measured by benchmarks/risk.py on two cores. They decide by their ratios alone. These differ
 # from machine to machine by a factor of two or three, which matters only where either choice is about as fast.
@@ -40,8 +31,7 @@ _CELL, _AXIS_PAIR, _LOOK_UP = 2 * _NS, 20 * _NS, 20 * _NS  # cube
 _ROW, _PATTERN = 40 * _NS, 4_000_000 * _NS  # join
 _BLOCK, _BLOCK_COMPILED, _BIT, _MEMBER, _WORD = 500 * _NS, 25 * _NS, 0.3 * _NS, 30 * _NS, 1 * _NS  # bitmaps
 _STARTING = 20_000_000 * _NS  # bitmaps
-_OPEN = 40 * _NS  # bitmaps: a block and a key that nobody knows, which leaves all of its words to be read
-_MERGE = 150 * _NS  # split: a tuple or a question that is taken apart once
+_OPEN = 20 * _NS  # bitmaps: a block and a key that nobody knows, which leaves more of its words to be read
 
 
 @dataclass(frozen=True)
@@ -97,7 +87,7 @@ def explain(keys: Keys, *, rule: str = "worst") -> Plan:
 
 
 def _plan(pool: Pool) -> Plan:
-    costs = sorted((_cube(pool), _join(pool), _bitmap(pool), *_split(pool)), key=lambda cost: cost.seconds)
+    costs = sorted((_cube(pool), _join(pool), _bitmap(pool)), key=lambda cost: cost.seconds)
     possible = [cost for cost in costs if cost.bytes <= _ROOM]
     return Plan((possible or costs)[0].algorithm, tuple(costs), pool.tuples.n, len(pool.tuples), pool.tuples.patterns)
 
@@ -131,105 +121,10 @@ def _bitmap(pool: Pool) -> Cost:
     return Cost("bitmap", seconds, room, why)
 
 
-def _split(pool: Pool) -> list[Cost]:
-    """The cost of splitting, foretold as if every key were missing as often in every pattern of the others."""
-    if any(pool.uncertain) or not any(pool.gaps):
-        return []
-    known, each = [float((column > 0).mean()) for column in pool.tuples.columns], _each_block(pool)
-    order = _order(pool)
-
-    def foretold(asked: float, depth: int, cells: float, axes: int, rows: float) -> float:
-        ends = _ends(asked, cells, axes, rows, each)
-        if depth == len(order) or min(ends) <= _MERGE * (rows + asked):
-            return min(ends)
-        place = order[depth]
-        size = float(pool.tuples.sizes[place])
-        fewer = min(rows, cells / size)
-        without = foretold(asked * (1 - known[place]), depth + 1, cells / size, axes - 1, fewer)
-        return _MERGE * (rows + asked) + without + foretold(asked * known[place], depth + 1, cells, axes, rows)
-
-    rows = float(len(pool.tuples))
-    cells = float(np.prod([float(size) for size in pool.tuples.sizes]))
-    seconds = 2 * _STARTING + foretold(pool.questions, 0, cells, sum(pool.gaps), rows)
-    return [Cost("split", seconds, 200.0 * rows + _SHARE_OF_ROOM, f"questions taken apart by {len(order)} open keys")]
-
-
 def _each_block(pool: Pool) -> float:
     """Seconds of one question about one block of bitmaps: where keys are missing, few words end early."""
     missing = sum(float((column == 0).mean()) for column in pool.tuples.columns) if len(pool.tuples) else 0.0
     return (_BLOCK_COMPILED if find_spec("numba") else _BLOCK) + _OPEN * missing
-
-
-def _order(pool: Pool) -> list[int]:
-    """Keys that some do not know, the ones with most values first."""
-    return sorted(np.flatnonzero(pool.gaps).tolist(), key=lambda place: (-pool.tuples.sizes[place], place))
-
-
-def _ends(asked: float, cells: float, axes: int, rows: float, each: float) -> tuple[float, float]:
-    """The seconds of a cube and of bitmaps for some questions about some tuples."""
-    room = 8.0 * cells <= _SHARE_OF_ROOM
-    blocks = max(1.0, rows / BLOCK)
-    return (_CELL * cells * (1 + axes) if room else np.inf), each * asked * blocks + _BIT * rows * 100 + _LOOK_UP * rows
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A pool ready to be asked; questions are taken apart by whether they know a key.
-
-    Those who do not know it are asked without it, and tuples that then read the same are one. Cells must be certain.
-    """
-
-    pool: Pool
-    progress: Progress | None = None
-
-    @cached_property
-    def each(self) -> float:
-        """Seconds of one question about one block of bitmaps."""
-        return _each_block(self.pool)
-
-    def count(self, asked: Questions) -> Amounts:
-        result = np.zeros(len(asked), self.pool.amount.dtype)
-        self._part(self.pool, asked.symbols, np.arange(len(asked)), _order(self.pool), result)
-        return result
-
-    def _part(
-        self,
-        pool: Pool,
-        symbols: tuple[NDArray[Any], ...],
-        rows: NDArray[np.intp],
-        order: Sequence[int],
-        result: Amounts,
-    ) -> None:
-        """Answer some questions, given by their symbols, about a pool of some keys, and write them into the result."""
-        if not len(rows):
-            return
-        if not symbols:
-            result[rows] = pool.amount.sum()
-            return
-        tuples = pool.tuples
-        as_cube, as_bitmaps = _ends(len(rows), cube.combinations(pool), sum(pool.gaps), len(tuples), self.each)
-        if not order or min(as_cube, as_bitmaps) <= _MERGE * (len(tuples) + len(rows)):
-            counter = Cube.of(pool) if as_cube < as_bitmaps else Bitmaps(pool)
-            result[rows] = counter.count(Questions(symbols, np.arange(len(rows))))
-            if self.progress is not None:
-                self.progress(float((result > 0).mean()))
-            return
-        place, *later = order
-        known = symbols[place] > 0
-        self._part(pool, tuple(column[known] for column in symbols), rows[known], later, result)
-        others = [other for other in range(len(symbols)) if other != place]
-        below = [other - (other > place) for other in later]
-        unknown = tuple(symbols[other][~known] for other in others)
-        self._part(_without(pool, others), unknown, rows[~known], below, result)
-
-
-def _without(pool: Pool, others: Sequence[int]) -> Pool:
-    """The pool on some of its keys; tuples that read the same on them are one."""
-    if not others:
-        return pool
-    tuples, place = pool.tuples.only(others)
-    amount = np.bincount(place, pool.amount, len(tuples)).astype(pool.amount.dtype)
-    return Pool(tuples, amount, tuple(pool.cells[other] for other in others), pool.rule)
 
 
 def counter_of(pool: Pool, algorithm: str | None, progress: Progress | None = None) -> Counter:
@@ -239,8 +134,4 @@ def counter_of(pool: Pool, algorithm: str | None, progress: Progress | None = No
         raise DataError(f"algorithm must be one of {_checks.shown(ALGORITHMS)}; got {chosen!r}")
     if chosen == "cube":
         return Cube.of(pool)
-    if chosen == "split":
-        if any(pool.uncertain):
-            raise DataError("'split' is for keys of plain values and gaps; leave the algorithm out")
-        return Split(pool, progress)
     return Join(pool, progress) if chosen == "join" else Bitmaps(pool, progress)

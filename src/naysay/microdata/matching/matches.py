@@ -75,7 +75,7 @@ def matches(
     weights : (n,) float or str, optional
         Sampling weights, or the name of those that the keys hold: the result estimates how many people of the
         population match.
-    algorithm : {"cube", "join", "bitmap", "split"}, optional
+    algorithm : {"cube", "join", "bitmap"}, optional
         By default the one that `explain` estimates to be fastest. All give the same numbers.
     progress : callable, optional
         Called with the share of the work that is done, from 0 to 1.
