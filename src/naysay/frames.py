@@ -20,6 +20,7 @@ from naysay import _checks
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses, cells_of
 from naysay.sampling import Rows, Sampling
+from naysay.sampling.raking import distinct
 from naysay.tally import Asked, Tally
 from naysay.tally.counting import group_order, in_group, whole
 
@@ -31,11 +32,16 @@ _MARKS, _SPREADS, _BUCKETS = 2014, (1e6 + 3, 1e6 * np.e, 1e6 * np.pi), 4  # any 
 
 
 class _Totals(NamedTuple):
-    """Distinct answers and their totals, as the engine returned them."""
+    """Rows of totals, as the engine returned them; each has its answer and its group among the distinct ones.
+
+    Where every person weighs differently there are as many rows as people, so nothing is looked at row by row.
+    """
 
     answers: list[tuple[Any, ...]]
     levels: list[tuple[Any, ...]] | None
+    answer: NDArray[np.intp]
     groups: list[Any]
+    group: NDArray[np.intp]
     people: NDArray[np.int64]
     weight: NDArray[np.float64]
     squared: NDArray[np.float64]
@@ -86,10 +92,11 @@ def tally_frame(
     totals = _totals(frame, answers, levels=levels, weights=weights, sampling=sampling, count=count, groups=groups)
     question = column if isinstance(column, str) else " × ".join(answers) if asked.space.answers > 1 else None
     tallies = {}
-    for group, rows in _grouped(totals.groups):
+    for group, rows in _grouped(totals):
         try:
             with in_group(group):
-                said, heavy = _encoded(asked, totals, rows), (totals.weight[rows], totals.squared[rows])
+                present, place = np.unique(totals.answer[rows], return_inverse=True)
+                said, heavy = _encoded(asked, totals, present).take(place), (totals.weight[rows], totals.squared[rows])
                 people, weighted = totals.people[rows], weights is not None or sampling is not None
                 sampled = None if totals.rows is None else (totals.rows, rows)
                 tallies[group] = Tally.of(
@@ -168,14 +175,18 @@ def _totals(
     # Sum a column of ones instead of counting rows: engines do not agree on how to write a length inside `agg`.
     frame = frame.with_columns(**sums)
     column = _cells(frame.group_by(keys).agg(*(nw.col(name).sum() for name in sums)))
-    order = sorted(range(len(column[_N])), key=lambda row: tuple(str(column[key][row]) for key in keys))
-    take = {name: [values[row] for row in order] for name, values in column.items()}
+    cells = {key: _Cells.of(column[key], number=key == weights) for key in keys}
+    order = np.lexsort([cells[key].place for key in reversed(keys)])
+    take = {name: np.asarray(values)[order] for name, values in column.items() if name not in cells}
+    take |= {name: each.values[each.place[order]] for name, each in cells.items()}
     people = np.asarray(take[_N], dtype=np.float64)
     weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
-    names = (
+    first, answer = _combined([cells[key].place[order] for key in (*answers, *levels)])
+    first_of_group, group = _combined([cells[key].place[order] for key in groups]) if groups else ([], None)
+    names = [
         tuple(None if _checks.is_missing(take[name][row]) else take[name][row] for name in groups)
-        for row in range(len(order))
-    )
+        for row in first_of_group
+    ]
     number = whole(people) if count is not None else people.astype(np.int64)
     squared = np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight
     rows = None
@@ -189,14 +200,45 @@ def _totals(
         )
         weight, squared = rows.weight, rows.squared
     return _Totals(
-        answers=list(zip(*(take[name] for name in answers), strict=True)),
-        levels=list(zip(*(take[name] for name in levels), strict=True)) if levels else None,
-        groups=[(each or (None,))[0] if len(each) < 2 else each for each in names],
+        answers=list(zip(*(take[name][first].tolist() for name in answers), strict=True)),
+        levels=list(zip(*(take[name][first].tolist() for name in levels), strict=True)) if levels else None,
+        answer=answer,
+        groups=[each if len(each) > 1 else each[0] for each in names] or [None],
+        group=np.zeros(len(order), dtype=np.intp) if group is None else group,
         people=number,
         weight=weight,
         squared=squared,
         rows=rows,
     )
+
+
+class _Cells(NamedTuple):
+    """A column of keys: its distinct values in order, and the place of each row's value among them."""
+
+    values: NDArray[Any]
+    place: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, cells: Sequence[Any], *, number: bool) -> _Cells:
+        """In the order of their texts, or of numbers: every engine returns its rows in an order of its own."""
+        if number:
+            return cls(*np.unique(np.asarray(cells, dtype=np.float64), return_inverse=True))
+        seen, place = distinct(cells)
+        texts = [str(value) for value in seen]
+        order = sorted(range(len(seen)), key=texts.__getitem__)
+        values, ranks = np.empty(len(seen), dtype=object), np.empty(len(seen), dtype=np.intp)
+        values[:] = [seen[at] for at in order]
+        ranks[order] = np.arange(len(seen))
+        return cls(values, ranks[place])
+
+
+def _combined(places: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first row of each distinct combination, and the place of each row's combination among them."""
+    together = np.zeros(len(places[0]), dtype=np.intp)
+    for place in places:  # numbered anew at each column, so that no product of sizes grows too large
+        _, together = np.unique(together * (int(place.max(initial=0)) + 1) + place, return_inverse=True)
+    _, first, together = np.unique(together, return_index=True, return_inverse=True)
+    return first, together
 
 
 def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
@@ -258,12 +300,12 @@ def _unusable(name: str) -> Any:
     return value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
 
 
-def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    if not groups:
+def _grouped(totals: _Totals) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    if not len(totals.group):
         raise DataError("at least one answer is needed; the data has no rows")
-    order = sorted(range(len(groups)), key=lambda row: group_order(groups[row]))
-    for group, rows in groupby(order, key=lambda row: groups[row]):
-        yield group, np.fromiter(rows, dtype=np.intp)
+    order = sorted(range(len(totals.groups)), key=lambda at: group_order(totals.groups[at]))
+    for group, members in groupby(order, key=lambda at: totals.groups[at]):
+        yield group, np.flatnonzero(np.isin(totals.group, list(members)))
 
 
 def _checked_amounts(frame: Any, name: str, what: str) -> Any:
@@ -290,14 +332,14 @@ def _refuse(frame: Any, name: str, wrong: Any, must: str, hint: str = "") -> Non
     raise DataError(f"{must}; column {name!r} {held}{place}{hint}", column=name, row=row, value=found)
 
 
-def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses:
-    answers = [totals.answers[row] for row in rows]
+def _encoded(asked: Asked, totals: _Totals, distinct_answers: NDArray[np.intp]) -> Responses:
+    answers = [totals.answers[at] for at in distinct_answers]
     cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
     if asked.space.answers > 1:
         cells = tuple(map(list, cells.T))
     if totals.levels is None:
         return asked.encode(cells)
-    columns = tuple(map(list, zip(*(totals.levels[row] for row in rows), strict=True)))
+    columns = tuple(map(list, zip(*(totals.levels[at] for at in distinct_answers), strict=True)))
     return asked.encode(cells, columns if len(columns) > 1 else columns[0])
 
 

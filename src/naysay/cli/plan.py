@@ -19,7 +19,7 @@ from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
-from naysay.planning.power import exclusion
+from naysay.planning.power import exclusion, two_groups
 from naysay.planning.size import people_for
 from naysay.printing import Column, Points, Table
 from naysay.printing.numbers import csv_text
@@ -251,10 +251,15 @@ class Plan:
 
     def _rests(self) -> list[str]:
         """What the power rests on, where it is not exact."""
-        if self.power is None or self.asked.null is None:
+        asked = self.asked
+        if self.power is None:
             return []
-        place = self.found.place(self.asked.category)
-        test = exclusion(self.design, self.found, place, self.asked.null, self.asked.confidence)
+        if asked.null is not None:
+            test = exclusion(self.design, self.found, self.found.place(asked.category), asked.null, asked.confidence)
+        else:
+            both = [(self.design, asked.pi), (self.design, asked.second)]
+            sizes = (1.0, (self.second or self.n) / self.n)
+            test = two_groups(both, sizes, asked.category, asked.confidence, **asked.assumed(self.design))
         return [told] if (told := test.rests_on(self.n)) else []
 
     @property

@@ -10,8 +10,9 @@ and estimated: as many surveys as a plan may take time for, with a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.intervals import more_is_told, share_ends, share_within, two_values
+from naysay.estimate.result import Estimate, reliable_errors
 from naysay.estimate.score import score_ends
 from naysay.planning.variance import Variance, variance_of
 from naysay.tally import Part, Tally
@@ -30,11 +32,13 @@ __all__ = [
     "NormalScore",
     "binomial_count",
     "difference_excluded",
+    "difference_simulated",
     "normal_score",
     "simulated",
 ]
 
 Floats = NDArray[np.float64]
+Value = TypeVar("Value")
 
 SURVEYS = 200
 """How many surveys are drawn where few people answer."""
@@ -191,29 +195,91 @@ def simulated(
     design: Answerable, found: Variance, place: int, null: float, confidence: float
 ) -> Callable[[int], float] | None:
     """The share of drawn surveys of n people whose interval excludes the null value; None where none can be drawn."""
-    ask, parts = found.ask, list(design.parts.items())
-    listed = all(each.listed for _, each in parts) and sum(each.space.size for _, each in parts) <= _LISTED
-    if not listed or ask.target == "file":
+    surveys = DrawnSurveys.of(design, found)
+    if surveys is None:
         return None
-    codes = [each.space.listing() for _, each in parts]
-    chances = [
-        (each.rows(own) * chosen) @ ask.proportions
-        for (_, each), own, chosen in zip(parts, codes, ask.preferences, strict=True)
-    ]
-    ends = np.cumsum([len(each) for each in chances])[:-1]
 
-    def excluded(counts: NDArray[np.int64]) -> bool:
-        own = zip(parts, codes, np.split(counts, ends), strict=True)
-        answers = Tally(tuple(Part.of(each, y[c > 0], level=level, count=c[c > 0]) for (level, each), y, c in own))
-        try:
-            low, high = ask.estimator.fit(design, answers).interval(confidence)[place]
-        except (DataError, NotEstimable):  # such answers give no interval
-            return False
+    def excluded(fit: Estimate) -> bool:
+        low, high = fit.interval(confidence)[place]
         return not low <= null <= high
 
-    def share(n: int) -> float:
-        rng, together = np.random.default_rng(_SEED), np.concatenate(chances)
-        surveys, times = np.unique(rng.multinomial(n, together / together.sum(), SURVEYS), axis=0, return_counts=True)
-        return float(times @ [excluded(each) for each in surveys] / SURVEYS)
+    return lambda n: float(np.mean(surveys.each(n, excluded, without=False)))
+
+
+def difference_simulated(
+    groups: Sequence[tuple[Answerable, Variance, int]], z: float
+) -> Callable[[tuple[int, int]], float] | None:
+    """The share of pairs of drawn surveys whose printed difference excludes 0; None where none can be drawn.
+
+    A group whose standard error says nothing (its estimate is 0 or 1) has no interval of the difference, and tells
+    nothing apart.
+    """
+    drawn = [(surveys, place) for design, found, place in groups if (surveys := DrawnSurveys.of(design, found))]
+    if len(drawn) < len(groups):
+        return None
+
+    def share(sizes: tuple[int, int]) -> float:
+        estimates, variances = [], []
+        for number, ((surveys, place), n) in enumerate(zip(drawn, sizes, strict=True)):
+
+            def read(fit: Estimate, place: int = place) -> tuple[float, float]:
+                return float(fit.proportions[place]), float(reliable_errors(fit)[place]) ** 2
+
+            values = np.array(surveys.each(n, read, without=(np.nan, np.nan), seed=_SEED + number))
+            estimates.append(values[:, 0])
+            variances.append(values[:, 1])
+        (x, y), (v, w) = estimates, variances
+        with np.errstate(invalid="ignore"):
+            return float(np.mean((x[:, None] - y) ** 2 > z**2 * (v[:, None] + w)))
 
     return share
+
+
+@dataclass(frozen=True)
+class DrawnSurveys:
+    """Surveys that are drawn from a design and its assumed proportions.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    ask : the assumptions of the plan
+    codes : list of (responses, width) int
+        All responses of each part.
+    chances : (responses of all parts,) float
+    """
+
+    design: Answerable
+    ask: Any
+    codes: list[NDArray[np.int64]]
+    chances: Floats
+
+    @classmethod
+    def of(cls, design: Answerable, found: Variance) -> DrawnSurveys | None:
+        """None for a file, and where the responses are too many to list."""
+        ask, parts = found.ask, list(design.parts.values())
+        listed = all(each.listed for each in parts) and sum(each.space.size for each in parts) <= _LISTED
+        if not listed or ask.target == "file":
+            return None
+        codes = [each.space.listing() for each in parts]
+        chances = [
+            (each.rows(own) * chosen) @ ask.proportions
+            for each, own, chosen in zip(parts, codes, ask.preferences, strict=True)
+        ]
+        together = np.concatenate(chances)
+        return cls(design, ask, codes, together / together.sum())
+
+    def each(self, n: int, read: Callable[[Estimate], Value], *, without: Value, seed: int = _SEED) -> list[Value]:
+        """What `read` takes from the estimate of each survey of n people; `without`, where there is none."""
+        drawn = np.random.default_rng(seed).multinomial(n, self.chances, SURVEYS)
+        surveys, place = np.unique(drawn, axis=0, return_inverse=True)
+        values = [self._read(counts, read, without) for counts in surveys]
+        return [values[at] for at in place.ravel().tolist()]
+
+    def _read(self, counts: NDArray[np.int64], read: Callable[[Estimate], Value], without: Value) -> Value:
+        ends = np.cumsum([len(each) for each in self.codes])[:-1]
+        own = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
+        answers = Tally(tuple(Part.of(each, y[c > 0], level=level, count=c[c > 0]) for (level, each), y, c in own))
+        try:
+            return read(self.ask.estimator.fit(self.design, answers))
+        except (DataError, NotEstimable):  # such answers give no interval
+            return without

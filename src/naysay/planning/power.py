@@ -27,6 +27,7 @@ from naysay.planning.exclusion import (
     BinomialCount,
     binomial_count,
     difference_excluded,
+    difference_simulated,
     normal_score,
     simulated,
 )
@@ -39,6 +40,7 @@ Chance = Callable[[Floats], Floats]
 """How often an interval excludes a value, for each number of respondents (of the first group)."""
 
 _MANY = 200  # with so many respondents the estimate may be taken as normal
+_MOST_DRAWN = 2_000  # beyond, the estimate is taken as normal: a likelihood's also where it can come out as 0
 _STEP = 1e-3
 _MARGIN = 1e-6  # a likelihood has a variance only for proportions at least this far inside [0, 1]
 
@@ -133,14 +135,17 @@ class Exclusion:
     chance : callable
         For many respondents.
     few : callable or None
-        For fewer than `_MANY`, by drawn surveys; None where `chance` serves these too.
+        For fewer than `many`, by drawn surveys; None where `chance` serves these too.
     exact : bool
         Whether `chance` is exact; otherwise it takes the estimate as normal.
+    many : int
+        With so many respondents the estimate may be taken as normal.
     """
 
     chance: Chance
     few: Callable[[int], float] | None = None
     exact: bool = False
+    many: int = _MANY
 
     def rests_on(self, n: float) -> str:
         """What the chance with n respondents rests on; empty where it is exact."""
@@ -150,7 +155,7 @@ class Exclusion:
 
     def drawn(self, n: float) -> bool:
         """Whether the chance with n respondents comes from drawn surveys."""
-        return self.few is not None and n < _MANY
+        return self.few is not None and n < self.many
 
     def at(self, n: float) -> float:
         """The chance with n respondents."""
@@ -163,7 +168,7 @@ class Exclusion:
         z = float(scipy.special.ndtri(0.975))
         while self.drawn(n) and (reached := self.at(n)) < power:
             more = (z + scipy.special.ndtri(power)) / max(z + float(scipy.special.ndtri(reached)), 1.0)
-            n = min(max(n + 1, math.ceil(n * more**2)), _MANY)
+            n = min(max(n + 1, math.ceil(n * more**2)), self.many)
         return n
 
 
@@ -290,8 +295,9 @@ def difference_power(
     if np.shape(n) != (2,):
         raise DataError(f"n must be the respondents of two groups, such as (500, 500); got {n!r}")
     one, two = map(respondents, n)
-    chance = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, confidence, **assumed)
-    return float(chance(np.array([one]))[0])
+    return two_groups(
+        [(design, first), (other or design, second)], (1.0, two / one), category, confidence, **assumed
+    ).at(one)
 
 
 def two_groups(
@@ -300,13 +306,14 @@ def two_groups(
     category: Any,
     confidence: float,
     **assumed: Any,
-) -> Chance:
+) -> Exclusion:
     """How often the interval of the difference in a category between two groups, each with its design, excludes 0."""
-    z, curves, counts = _quantile(confidence), [], list[BinomialCount]()
+    z, curves, counts, drawn = _quantile(confidence), [], list[BinomialCount](), []
     for each, proportions in groups:
         found = variance(each, proportions, **assumed)
         place = found.place(category)
         curves.append(Curve.of(each, found, place))
+        drawn.append((each, found, place))
         count = None if each.several or each.finer else binomial_count(each, found, place)
         if count is not None and (len(each.categories) == 2 or found.ask.averages):
             counts.append(count)
@@ -316,12 +323,37 @@ def two_groups(
             f"no number of respondents tells two equal proportions apart; both groups have {curves[0].value:g}"
         )
 
+    def people(n: float) -> tuple[int, int]:
+        return math.floor(n), math.ceil(n * sizes[1] - 1e-9)
+
     def excluded(n: float) -> float:
-        people = (math.floor(n), math.ceil(n * sizes[1] - 1e-9))
-        exact = difference_excluded((counts[0], counts[1]), people, z) if len(counts) == 2 else None
+        exact = difference_excluded((counts[0], counts[1]), people(n), z) if len(counts) == 2 else None
         return _wald_excluded(both, 0.0, n, z) if exact is None else exact
 
-    return lambda n: np.array([excluded(each) for each in n.tolist()])
+    def chance(n: Floats) -> Floats:
+        return np.array([excluded(each) for each in n.tolist()])
+
+    if len(counts) == 2:
+        return Exclusion(chance, exact=True)
+    pairs = difference_simulated(drawn, z)
+    many = math.ceil(
+        max(
+            [
+                _MANY / min(sizes),
+                *(_far(found, place, size) for (_, found, place), size in zip(drawn, sizes, strict=True)),
+            ]
+        )
+    )
+    return Exclusion(chance, None if pairs is None else lambda n: pairs(people(n)), many=min(many, _MOST_DRAWN))
+
+
+def _far(found: Variance, place: int, size: float) -> float:
+    """From how many respondents of the first group on a likelihood is four standard errors away from 0 and 1."""
+    value = float(found.values[place])
+    room = min(value, 1 - value)
+    if found.ask.averages:
+        return 0.0
+    return _MOST_DRAWN if room <= 0 else 16 * float(found.each[place]) / room**2 / size
 
 
 def checked_power(power: Any, confidence: Any) -> float:

@@ -191,8 +191,8 @@ def difference_sample_size(
     """
     sizes = (1.0, positive(ratio, what="ratio"))
     wanted = checked_power(power, confidence)
-    chance = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
-    n = _least(chance, wanted, far="the groups differ too little", tried=_TRIED_OF_TWO)
+    test = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
+    n = test.enough(_least(test.chance, wanted, far="the groups differ too little", tried=_TRIED_OF_TWO), wanted)
     return n, math.ceil(n * ratio)
 
 

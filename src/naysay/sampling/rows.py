@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.sampling.raking import Margins, classes
+from naysay.sampling.raking import Margins, classes, distinct
 from naysay.sampling.replicates import Replicates, made
 from naysay.sampling.sampled import LONELY, Floats, Places, Plan, Sampled, Units
 
@@ -190,19 +190,20 @@ def _summing(place: Places, size: int) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(len(place)), (place, np.arange(len(place)))), shape=(size, len(place)))
 
 
-def _complete(values: Sequence[Any], size: int, what: str) -> list[Any]:
+def _complete(values: Any, size: int, what: str) -> Any:
     """Labels of all rows, none missing."""
-    found = list(values)
-    if len(found) != size:
-        raise DataError(f"there must be one {what} for each of the {size} rows; got {len(found)}")
-    row = next((row for row, value in enumerate(found) if _checks.is_missing(value)), None)
-    if row is not None:
+    if len(values) != size:
+        raise DataError(f"there must be one {what} for each of the {size} rows; got {len(values)}")
+    seen, place = distinct(values)
+    empty = np.array([_checks.is_missing(value) for value in seen], dtype=bool)
+    if empty.any():
+        row = int(empty[place].argmax())
         raise DataError(f"every row needs a {what}; row {row + 1} of {size} has none", row=row)
-    return found
+    return values
 
 
 def _clusters(
-    labels: list[Any], place: Places, strata: tuple[str, ...], *, nest: bool
+    labels: Any, place: Places, strata: tuple[str, ...], *, nest: bool
 ) -> tuple[tuple[str, ...], Places, Places]:
     """The clusters, the cluster of each row, and the stratum of each cluster."""
     names, own = classes(labels)
