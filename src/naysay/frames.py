@@ -182,7 +182,8 @@ def _totals(
     people = np.asarray(take[_N], dtype=np.float64)
     weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
     first, answer = _combined([cells[key].place[order] for key in (*answers, *levels)])
-    first_of_group, group = _combined([cells[key].place[order] for key in groups]) if groups else ([], None)
+    of_groups = [cells[key].place[order] for key in groups] or [np.zeros(len(order), dtype=np.intp)]
+    first_of_group, group = _combined(of_groups)
     names = [
         tuple(None if _checks.is_missing(take[name][row]) else take[name][row] for name in groups)
         for row in first_of_group
@@ -203,8 +204,8 @@ def _totals(
         answers=list(zip(*(take[name][first].tolist() for name in answers), strict=True)),
         levels=list(zip(*(take[name][first].tolist() for name in levels), strict=True)) if levels else None,
         answer=answer,
-        groups=[each if len(each) > 1 else each[0] for each in names] or [None],
-        group=np.zeros(len(order), dtype=np.intp) if group is None else group,
+        groups=[each if len(each) > 1 else (each or (None,))[0] for each in names],
+        group=group,
         people=number,
         weight=weight,
         squared=squared,

@@ -353,7 +353,7 @@ class Responses:
         """Whether each report is missing, (n,)."""
         return self.space.missing(self.codes)
 
-    def take(self, rows: Sequence[int]) -> Responses:
+    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Responses:
         """The reports of these respondents."""
         return Responses(self.codes[rows], self.space, None if self.level is None else self.level[rows])
 
