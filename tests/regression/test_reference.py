@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 from people import asked, people
@@ -89,6 +90,17 @@ def test_without_randomization_two_categories_are_statsmodels_logit(direct, offs
     if offset is None:
         assert fit.against_constant.statistic == pytest.approx(peer.llr, abs=1e-7)
         assert fit.against_constant.p_value == pytest.approx(peer.llr_pvalue)
+
+
+def test_named_results_are_those_of_a_formula_of_statsmodels(direct):
+    """Every name and its number, so that code written for statsmodels reads this fit; patsy orders terms otherwise."""
+    table = pandas.DataFrame(direct | {"y": np.where(direct["y"] == "a", "yes", "no")})
+    fit = regression.regress(designs.direct(("yes", "no")), "y ~ x + g", table)
+    peer = api.Logit.from_formula("said ~ x + g", table.assign(said=(table["y"] == "yes") * 1)).fit(disp=0, tol=1e-12)
+    for name in ("params", "bse", "pvalues"):
+        pandas.testing.assert_series_equal(getattr(fit, name), getattr(peer, name), rtol=1e-6, check_index_type=False, check_like=True)
+    pandas.testing.assert_frame_equal(fit.conf_int(0.1), peer.conf_int(0.1), rtol=1e-6, check_index_type=False, check_like=True)
+    assert (fit.aic, fit.bic) == (pytest.approx(peer.aic), pytest.approx(peer.bic))
 
 
 def test_average_marginal_effects_are_statsmodels(direct):

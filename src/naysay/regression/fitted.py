@@ -160,27 +160,29 @@ class Fitted:
 
     @property
     def params(self) -> Any:
-        """Coefficients as a pandas Series, by category and term, as in statsmodels."""
+        """Coefficients as a pandas Series by term, as in statsmodels; of several categories by category and term."""
         return self._labeled(self.coefficients)
 
     @property
     def bse(self) -> Any:
-        """Standard errors as a pandas Series, by category and term, as in statsmodels."""
+        """Standard errors as a pandas Series, named as `params`."""
         return self._labeled(self.standard_errors)
 
     @property
     def pvalues(self) -> Any:
-        """Two-sided p-values as a pandas Series, by category and term, as in statsmodels."""
+        """Two-sided p-values as a pandas Series, named as `params`."""
         return self._labeled(self.p_values)
 
     def conf_int(self, alpha: float = 0.05) -> Any:
-        """Wald intervals of 1 - alpha as a pandas DataFrame, by category and term, as in statsmodels."""
+        """Wald intervals of 1 - alpha as a pandas DataFrame with the columns 0 and 1, as in statsmodels."""
         return self._labeled(self.interval(1 - alpha))
 
     def _labeled(self, numbers: Floats) -> Any:
-        """Numbers (P,) or (P, columns), with the names of the coefficients."""
+        """Numbers (P,) or (P, columns), by term; of more than two categories by category and term."""
         pandas = formulaic("pandas")
-        index = pandas.MultiIndex.from_tuples(self.names, names=["category", "term"])
+        terms = [term for _, term in self.names]
+        several = self.model.t > 2
+        index = pandas.MultiIndex.from_tuples(self.names, names=["category", "term"]) if several else terms
         return (pandas.Series if numbers.ndim == 1 else pandas.DataFrame)(numbers, index=index)
 
     @property
