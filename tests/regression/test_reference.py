@@ -98,8 +98,12 @@ def test_named_results_are_those_of_a_formula_of_statsmodels(direct):
     fit = regression.regress(designs.direct(("yes", "no")), "y ~ x + g", table)
     peer = api.Logit.from_formula("said ~ x + g", table.assign(said=(table["y"] == "yes") * 1)).fit(disp=0, tol=1e-12)
     for name in ("params", "bse", "pvalues"):
-        pandas.testing.assert_series_equal(getattr(fit, name), getattr(peer, name), rtol=1e-6, check_index_type=False, check_like=True)
-    pandas.testing.assert_frame_equal(fit.conf_int(0.1), peer.conf_int(0.1), rtol=1e-6, check_index_type=False, check_like=True)
+        pandas.testing.assert_series_equal(
+            getattr(fit, name), getattr(peer, name), rtol=1e-6, check_index_type=False, check_like=True
+        )
+    pandas.testing.assert_frame_equal(
+        fit.conf_int(0.1), peer.conf_int(0.1), rtol=1e-6, check_index_type=False, check_like=True
+    )
     assert (fit.aic, fit.bic) == (pytest.approx(peer.aic), pytest.approx(peer.bic))
 
 

@@ -106,6 +106,11 @@ class Model:
         return (self.t - 1) * int(self.x.shape[1]) + self.q
 
     @cached_property
+    def fixed_table(self) -> _Table:
+        """The likelihood rows of a design without nuisance parameters: the same in every step of a search."""
+        return _Table.of(self, np.zeros(0))
+
+    @cached_property
     def free(self) -> list[int]:
         """The categories other than the reference."""
         return [j for j in range(self.t) if j != self.reference]
@@ -193,7 +198,7 @@ class Model:
     def _pieces(self, theta: Floats) -> Iterator[tuple[slice, Piece]]:
         """Runs of rows, each with what its answers tell at these parameters."""
         beta, nu = self.split(theta)
-        table = _Table.of(self, nu)
+        table = _Table.of(self, nu) if self.q else self.fixed_table
         for rows in self._runs():
             eta = beta @ self.x[rows].T
             if self.offset is not None:

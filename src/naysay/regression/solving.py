@@ -8,7 +8,7 @@ several maxima, so that the search begins in several places.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ __all__ = ["Optimum", "Penalty", "Search", "solve"]
 Floats = NDArray[np.float64]
 
 _DONE = 1e-12  # Newton decrement, twice the log-likelihood that a step can still gain
+_NEAR = 1e-6  # the same, at the end of a search that is only compared with others; the highest goes on to _DONE
 _LITTLE = 1e-4  # the same, where coefficients grow without end
 _STEPS = 100
 _HALVINGS = 30
@@ -229,8 +230,10 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
     beginnings = starts(model)
     climbs: list[tuple[Climb, int]] = []
     while not (ends := Ends.of(climbs, region)).enough:
-        climbs.append((_climbed(part, next(beginnings), penalty, ends.floor), 1))
-    if part is not model:
+        climbs.append((_climbed(part, next(beginnings), penalty, ends.floor, done=_NEAR), 1))
+    if part is model:
+        ends = _finished(ends, model, penalty)
+    else:
         again = [(_climbed(model, climb.theta, penalty), times) for climb, times in ends.finite[:_FINISHED]]
         if not any(not climb.endless.size for climb, _ in again):
             again += [(_climbed(model, start, penalty), 1) for start in islice(starts(model), 3)]
@@ -238,33 +241,46 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
     return ends.optimum(model, penalty)
 
 
-def _climbed(model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf) -> Climb:
+def _finished(ends: Ends, model: Model, penalty: Penalty | None) -> Ends:
+    """The ends with the highest maximum climbed to the last digit."""
+    if not ends.finite:
+        return ends
+    (top, times), *others = ends.finite
+    climb = _climbed(model, top.theta, penalty)
+    return replace(ends, finite=((climb._replace(iterations=top.iterations + climb.iterations), times), *others))
+
+
+def _climbed(
+    model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf, *, done: float = 0.0
+) -> Climb:
     """The end of the way up from a start, climbed to step by step; each raises the likelihood.
+
+    `done` is the decrement at which a Newton step among ordinary log odds need not be taken.
 
     A way that will end below the floor is left early, and counts as one without end: what a Newton step can still gain
     is at most its decrement, on a parabola half of it, on the tail of a logit all of it.
     """
     at = _penalized(model, theta, penalty, "observed")
-    for done in range(1, _STEPS + 1):
+    for steps in range(1, _STEPS + 1):
         bound = _bound(model, theta, at.gradient)
         step, decrement, newton = _step(model, theta, at, bound, penalty)
-        if decrement < _DONE:
+        if decrement < _DONE or (newton and decrement < done and not _far(model, theta, _FAR / 2)):
             break
         if penalty is None and decrement < _LITTLE and _far(model, theta, _FAR) and _far(model, step, _PACE):
             endless = _endless(model, at.information, bound)
             if endless.size:
-                return Climb(theta, at.value, done, bound, endless)
+                return Climb(theta, at.value, steps, bound, endless)
         if newton and at.value + 2 * decrement < floor:
-            return Climb(theta, at.value, done, bound, _without_nuisance(model, step))
+            return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
         theta, at, moved = _moved(model, theta, at, step, decrement, penalty)
         if not moved:  # floating point goes no further
             break
-        if done == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
-            return Climb(theta, at.value, done, bound, _without_nuisance(model, step))
+        if steps == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
+            return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
     endless = np.zeros((model.size, 0))
     if penalty is None and _far(model, theta, _FAR / 2):
         endless = _endless(model, at.information, bound)
-    return Climb(theta, at.value, done, bound, endless)
+    return Climb(theta, at.value, steps, bound, endless)
 
 
 def _penalized(model: Model, theta: Floats, penalty: Penalty | None, kind: str | None) -> Evaluated:
@@ -327,9 +343,10 @@ def _moved(
     for _ in range(_HALVINGS):
         tried = theta + length * step
         tried[nu] = np.clip(tried[nu], 0.0, 1.0)
-        there = _penalized(model, tried, penalty, "observed")
+        first = length == 1 / max(longest, 1.0)  # a shorter step is likely not the last: its value comes first
+        there = _penalized(model, tried, penalty, "observed" if first else None)
         if np.isfinite(there.value) and there.value >= at.value + 1e-4 * min(length, 1.0) * decrement * (length < 1):
-            return tried, there, True
+            return tried, there if first else _penalized(model, tried, penalty, "observed"), True
         length /= 2
     return theta, at, False
 
