@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import struct
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -37,18 +38,57 @@ class Bytes:
         bits = (below - 1).bit_length()
         size = (bits + 7) // 8
         while True:
-            octets = self._read(size)
-            if len(octets) < size:
-                raise EOFError("more random bytes are needed")
-            self.read += size
-            number = int.from_bytes(octets, "big") % (1 << bits)
+            number = int.from_bytes(self.octets(size), "big") % (1 << bits)
             if number < below:
                 return number
 
+    def integers(self, low: int, high: int) -> Iterator[int]:
+        """An integer below `low`, one below low + 1, and so on to `high`, as `integer` draws them.
 
-def draw(
-    design: str | Node, truth: Any, *, part: Any = None, read: Callable[[int], bytes] = secrets.token_bytes
-) -> str:
+        Each of them takes one word or more of random bytes, so that as many words as are waited for are read at once:
+        the same bytes in the same order, with a few calls in place of hundreds.
+        """
+        below = low
+        while below <= high:
+            bits = (below - 1).bit_length()
+            if bits not in range(9, 17):  # two bytes are the common case, and the only one worth its lines
+                yield self.integer(below)
+                below += 1
+                continue
+            words = min(high, 1 << bits) - below + 1  # up to there the words have as many bits
+            mask = (1 << bits) - 1
+            for word in struct.unpack(f">{words}H", self.octets(2 * words)):
+                if word & mask < below:
+                    yield word & mask
+                    below += 1
+
+    def octets(self, size: int) -> bytes:
+        """So many random bytes."""
+        octets = self._read(size)
+        if len(octets) < size:
+            raise EOFError("more random bytes are needed")
+        self.read += size
+        return octets
+
+
+def ahead() -> Callable[[int], bytes]:
+    """The operating system's random bytes for one draw, read ahead: a call costs more than the bytes.
+
+    What is left over is forgotten, so that no two draws, threads or processes share any.
+    """
+    buffer, place = b"", 0
+
+    def read(size: int) -> bytes:
+        nonlocal buffer, place
+        if place + size > len(buffer):
+            buffer, place = secrets.token_bytes(max(size, 64)), 0
+        place += size
+        return buffer[place - size : place]
+
+    return read
+
+
+def draw(design: str | Node, truth: Any, *, part: Any = None, read: Callable[[int], bytes] | None = None) -> str:
     """The answer of one respondent, or of one device, as text.
 
     Parameters
@@ -78,7 +118,7 @@ def draw(
     >>> draw(text, "yes", read=lambda size: bytes([3] * size))
     'no'
     """
-    node, source = channel(design, part), Bytes(read)
+    node, source = channel(design, part), Bytes(read or ahead())
     if holds(node, "remembered"):
         raise ValueError(
             "a design that remembers draws its memo once, and keeps it for all waves: answer with "
@@ -214,6 +254,15 @@ def pattern(design: Node, truth: int, source: Bytes) -> int:
     return truth if u < truth * other + own else (u - own) // other + 1
 
 
+def tabled(design: Node) -> dict[str, Any]:
+    """The table with the weights of a pattern: it draws the same answers from the same bytes."""
+    labels, own, other = design["categories"], design["own"], design["other"]
+    places = range(len(labels))
+    columns = [[own if row == column else other for row in places] for column in places]
+    whole = own + (len(labels) - 1) * other
+    return {"kind": "table", "categories": labels, "responses": labels, "denominator": whole, "columns": columns}
+
+
 def subset(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     t, needed = len(design["categories"]), design["discards"]
@@ -259,39 +308,41 @@ def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
     d = source.integer(k)
     if u < a * k:
         names[d] = truth
-    return sorted(names)
+    names.sort()
+    return names
 
 
 def candidates(t: int, k: int, source: Bytes) -> list[int]:
     """A set of k of t categories, in the order in which they were drawn (Floyd)."""
     chosen: dict[int, None] = {}
-    for j in range(t - k, t):
-        v = source.integer(j + 1)
+    for j, v in enumerate(source.integers(t - k + 1, t), t - k):
         chosen[j if v in chosen else v] = None
     return list(chosen)
 
 
 def affine(design: Node, truth: int, source: Bytes) -> int:
     """The rule of this name."""
-    s = source.integer(sum(powers(design)))
+    s = source.integer(hashes(design))
     return told(design, s, hashed(design, s, truth), source)
 
 
-def powers(design: Node) -> list[int]:
-    """1, g, ..., g^(m-1) of an affine design; their sum is the number of hashes."""
-    found, last = [1], 2**48 if design["named"] else len(domain(design))
-    while found[-1] * design["base"] < last:
-        found.append(found[-1] * design["base"])
-    return found
+def hashes(design: Node) -> int:
+    """How many hashes an affine design has: (g^m - 1)/(g - 1)."""
+    base: int = design["base"]
+    reach, last = base, 2**48 if design["named"] else len(domain(design))
+    while reach < last:
+        reach *= base
+    return (reach - 1) // (base - 1)
 
 
 def hashed(design: Node, s: int, truth: int) -> int:
     """The value h of hash number s."""
     g: int = design["base"]
-    lead = 1
-    while (lead * g - 1) // (g - 1) <= s:
+    fewer, lead = 0, 1  # the hashes of fewer digits, and the leading power
+    while fewer + lead <= s:
+        fewer += lead
         lead *= g
-    alpha, total = lead + s - (lead - 1) // (g - 1), 0
+    alpha, total = lead + s - fewer, 0
     while alpha:
         alpha, digit = divmod(alpha, g)
         truth, own = divmod(truth, g)
@@ -426,4 +477,5 @@ def said(design: Node, response: Any) -> str:
         return str(design["responses"][response])
     if kind == "pattern":
         return str(design["categories"][response])
-    return ";".join(str(domain(design)[place]) for place in response) or ";"
+    known = domain(design)
+    return ";".join([str(known[place]) for place in response]) or ";"

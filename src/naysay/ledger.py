@@ -341,14 +341,20 @@ def _date(day: int) -> str:
 
 
 def digest(node: Node) -> str:
-    """SHA-256 of what draws: the design's JSON without names and notes, keys in order, no spaces."""
+    """SHA-256 of what draws: the design's JSON without names and notes, keys in order, no spaces.
+
+    A pattern of at most 256 categories is hashed as its table, except as a memo: kept answers outlive the shorter form.
+    """
     text = json.dumps(_bare(node), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _bare(node: Any) -> Any:
+def _bare(node: Any, *, memo: bool = False) -> Any:
     if isinstance(node, dict):
-        return {k: _bare(v) for k, v in node.items() if k not in ("name", "notes", "protocol", "alternatives")}
+        if node.get("kind") == "pattern" and client.size(node) <= 256 and not memo:
+            node = client.tabled(node)
+        memo, told = node.get("kind") == "remembered", ("name", "notes", "protocol", "alternatives")
+        return {k: _bare(v, memo=memo) for k, v in node.items() if k not in told}
     if isinstance(node, list):
         return [_bare(each) for each in node]
     return int(node) if isinstance(node, float) and node.is_integer() else node
@@ -380,6 +386,6 @@ def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) 
     place = client.position(node, truth, client.Bytes(bytes))  # of a category: no byte is read
     if node["kind"] != "affine":
         return client.drawn(node, place, client.Bytes(of(f"value {place}")))
-    s = client.Bytes(of("hash")).integer(sum(client.powers(node)))
+    s = client.Bytes(of("hash")).integer(client.hashes(node))
     h = client.hashed(node, s, place)
     return client.told(node, s, h, client.Bytes(of(f"value {h}")))

@@ -143,6 +143,7 @@ def _mixed(components: Sequence[Node], weights: Sequence[int]) -> float:
         noise = sum(w for w, each in zip(weights, components, strict=True) if not each["truthful"])
         told = Fraction(sum(weights) - noise, math.comb(t - 1, k)) + Fraction(noise, math.comb(t, k))
         return _ln(told * math.comb(t, k) / noise) if noise else math.inf
+    components = [client.tabled(each) if each["kind"] == "pattern" else each for each in components]
     if all("columns" in each for each in components):
         parts = list(zip(weights, components, strict=True))
         size, t = len(components[0]["responses"]), len(components[0]["columns"])

@@ -254,3 +254,26 @@ def test_large_sets_are_drawn_evenly():
     np.testing.assert_allclose(named, share, rtol=0, atol=4.5 * np.sqrt(share * (1 - share) / 20_000))
     together = np.corrcoef(said[:, [0, 61, 62, 69]].T)[np.triu_indices(4, 1)]
     np.testing.assert_allclose(together, -1 / 68, rtol=0, atol=4.5 / np.sqrt(20_000))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 300), (1, 1), (250, 260), (500, 1024), (65_530, 65_540), (4, 3)])
+def test_integers_below_growing_bounds_take_the_same_bytes_as_one_by_one(low, high):
+    """They are read at once; a rejected word is followed by the next one, as before."""
+    octets = np.random.default_rng(low).bytes(20_000)
+
+    def source():
+        rest = iter(octets)
+        return client.Bytes(lambda size: bytes(next(rest) for _ in range(size)))
+
+    one, other = source(), source()
+    assert list(one.integers(low, high)) == [other.integer(below) for below in range(low, high + 1)]
+    assert one.read == other.read
+
+
+def test_bytes_that_end_too_early_are_an_error_and_bytes_ahead_are_given_once():
+    with pytest.raises(EOFError, match="more random bytes are needed"):
+        client.draw(designs.subset_selection(1024, epsilon=1).to_json(), 3, read=lambda size: b"")
+    read = client.ahead()
+    given = [read(size) for size in (1, 30, 40, 2, 100, 7)]
+    assert [len(each) for each in given] == [1, 30, 40, 2, 100, 7]
+    assert len({each for each in given if len(each) > 5}) == 4  # none is given twice

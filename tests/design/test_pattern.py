@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource, Pattern, Table
 from naysay.design.channels import compact
-from naysay.design.pattern import MANY
+from naysay.design.pattern import LEAST, MANY
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
@@ -78,13 +78,13 @@ def test_json_round_trip(design):
 def test_families_are_patterns_from_many_categories_on(make, own, other):
     design = make(LABELS)
     assert (design.kind, design.own, design.other) == ("pattern", own, other)
-    assert make(LABELS[: MANY + 1]).kind == "pattern"
-    assert make(LABELS[:MANY]).kind == "table"
+    assert make(LABELS[:LEAST]).kind == "pattern"
+    assert make(LABELS[: LEAST - 1]).kind == "table"
 
 
 def test_few_and_many_categories_are_told_and_drawn_alike():
     few, many = designs.k_ary(LABELS[:MANY], epsilon=2), designs.k_ary(LABELS[: MANY + 1], epsilon=2)
-    assert (few.kind, many.kind) == ("table", "pattern")
+    assert (few.kind, many.kind) == ("pattern", "pattern")
     assert few.protocol.source == many.protocol.source
     weights = few.weights
     assert compact(table_of(many)) == many

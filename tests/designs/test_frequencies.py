@@ -156,8 +156,8 @@ def test_what_rounding_costs(t, epsilon):
 
 
 def test_the_rule_of_choice():
-    kinds = {(4, 1): "table", (300, 7): "pattern", (16, 1): "subset_selection", (32, 1): "subset_selection"}
-    kinds |= {(33, 1): "affine", (128, 4): "table", (128, 3): "affine", (100_000, 0.5): "affine"}
+    kinds = {(4, 1): "pattern", (300, 7): "pattern", (16, 1): "subset_selection", (32, 1): "subset_selection"}
+    kinds |= {(33, 1): "affine", (128, 4): "pattern", (128, 3): "affine", (100_000, 0.5): "affine"}
     for (t, epsilon), kind in kinds.items():
         found = designs.frequency(t, epsilon=epsilon)
         assert found.kind == kind

@@ -183,7 +183,8 @@ class Answerable(Tallied):
         """64 hexadecimal digits that name the design: equal designs have the same, whatever they are called.
 
         It is the SHA-256 of the object under "design" in the JSON, without "name", "notes", "protocol" and
-        "alternatives", written in UTF-8 with sorted keys and without spaces.
+        "alternatives", written in UTF-8 with sorted keys and without spaces. A pattern of at most 256 categories is
+        hashed as the table with its weights, except as a memo.
 
         Examples
         --------

@@ -17,7 +17,7 @@ from naysay.design.base import Design, told_of
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
-from naysay.design.pattern import MANY, Pattern, drawn_even
+from naysay.design.pattern import LEAST, MANY, Pattern, drawn_even
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
@@ -148,7 +148,7 @@ class Table(Design):
         design = cls(**cls._fields(node))
         if design.denominator != integer(node["denominator"]):
             raise DesignError(f"the columns must sum to the denominator {node['denominator']}")
-        return compact(design)
+        return compact(design, least=MANY + 1)
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
@@ -159,12 +159,16 @@ class Table(Design):
         }
 
 
-def compact(table: Table) -> Table | Pattern:
-    """The table itself; or its pattern, if it has more than `MANY` categories and its columns are one pattern."""
-    if len(table.categories) <= MANY or table.kind != "table" or table.space.labels != table.categories:
+def compact(table: Table, *, least: int = LEAST) -> Table | Pattern:
+    """The table itself; or its pattern, if it has `least` categories or more and its columns are one pattern.
+
+    Up to `MANY` categories the weights must be in lowest terms, so that the pattern draws the same from the same bytes.
+    """
+    t = len(table.categories)
+    if t < least or table.kind != "table" or table.space.labels != table.categories or table.space.yes_no:
         return table
     even = even_weights(table.weights)
-    if even is None:
+    if even is None or (t <= MANY and math.gcd(*even) != 1):
         return table
     told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
     return Pattern.of(table.categories, own=even[0], other=even[1], **told)

@@ -21,6 +21,9 @@ KINDS: dict[str, Any] = {}
 TOLD = ("name", "notes", "protocol", "alternatives")
 """Fields that describe a design and change no answer."""
 
+TABLED = 256
+"""A pattern of so many categories or fewer is hashed as the table that it stands for: before, it was one."""
+
 _NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
 
 
@@ -57,12 +60,27 @@ def _kinds(node: Any) -> set[str]:
     return set().union(*(_kinds(value) for value in node)) if isinstance(node, list) else set()
 
 
-def unnamed(node: Any) -> Any:
-    """A design's JSON form without the fields that only describe it (`TOLD`)."""
+def unnamed(node: Any, *, memo: bool = False) -> Any:
+    """A design's JSON form without the fields that only describe it (`TOLD`), in the form in which it is hashed.
+
+    A pattern of at most `TABLED` categories becomes its table, so that a design in both forms is one; a memo stays.
+    """
     if isinstance(node, dict):
         told = {key: value for key, value in node.items() if key not in TOLD}
-        return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
+        if told.get("kind") == "pattern" and len(told["categories"]) <= TABLED and not memo:
+            return tabled(told)
+        memo = told.get("kind") == "remembered"
+        return {key: value if key in _NUMBERS else unnamed(value, memo=memo) for key, value in told.items()}
     return [unnamed(value) for value in node] if isinstance(node, list) else node
+
+
+def tabled(pattern: Mapping[str, Any]) -> dict[str, Any]:
+    """The form of the table with the same weights as a pattern; it draws the same answers from the same bytes."""
+    labels, own, other = pattern["categories"], pattern["own"], pattern["other"]
+    places = range(len(labels))
+    columns = [[own if row == column else other for row in places] for column in places]
+    whole = own + (len(labels) - 1) * other
+    return {"kind": "table", "categories": labels, "responses": labels, "denominator": whole, "columns": columns}
 
 
 def of_text(text: str | Mapping[str, Any]) -> Any:

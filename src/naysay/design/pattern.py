@@ -17,6 +17,7 @@ from naysay.design.base import Design
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, blended, integer
+from naysay.design.form import TABLED
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
@@ -24,9 +25,13 @@ __all__ = ["Pattern"]
 
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 
-MANY = 256
-"""With more categories than this, a design whose columns are one pattern is a `Pattern`; with fewer it stays a
-table."""
+LEAST = 4
+"""From so many categories on, a family whose columns are one pattern makes a `Pattern`: its JSON is then shorter than a
+table's, with any labels and weights."""
+
+MANY = TABLED
+"""With more categories than this, a table of one pattern is read as a `Pattern`; JSON of so many or fewer stays as it
+is, so that a design that is open keeps its form."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

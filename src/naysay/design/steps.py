@@ -14,6 +14,7 @@ from naysay.design.algebra import Both, Mixture, Product, Then
 from naysay.design.base import Answerable, Design, check_design
 from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
+from naysay.design.pattern import Pattern
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words
 from naysay.design.several import Several
 from naysay.design.subsets import Subset, WeightedSubset
@@ -111,7 +112,7 @@ def _whole(design: Answerable) -> Protocol:
 def _first(design: Answerable) -> Step:
     """The first step of a design; one step in words if it has no tree of steps."""
     own = design.protocol
-    if isinstance(design, Table) and (own is None or not own.complete):
+    if isinstance(design, Table | Pattern) and (own is None or not own.complete):
         return _of_table(design, "" if own is None else _lower(words(own.first).rstrip(".")))
     if own is not None:
         return own.first
@@ -141,10 +142,11 @@ def _in_words(design: Answerable) -> str:
     return _LISTED.format(f"{design.space.size:,}")
 
 
-def _of_table(design: Table, told: str) -> Step:
+def _of_table(design: Table | Pattern, told: str) -> Step:
     """A fork between categories, then lots between the responses of each; `told` replaces the instruction in words."""
     labels, sides = design.space.labels, design.denominator
-    if isinstance(design, TwoOption) or max(design.weights.shape) > _MOST or np.count_nonzero(design.weights) > _ENDS:
+    t = max(len(labels), len(design.categories))
+    if isinstance(design, TwoOption) or t > _MOST or np.count_nonzero(design.weights) > _ENDS:
         return Do(told or _LISTED.format(len(labels)))
     columns = [
         [(Fraction(w, sides), y) for w, y in zip(c, labels, strict=True) if w] for c in design.weights.T.tolist()

@@ -30,7 +30,7 @@ from naysay.design import (
 )
 from naysay.design.channels import compact
 from naysay.design.exact import as_fraction, table_weights, whole_weights
-from naysay.design.pattern import MANY
+from naysay.design.pattern import LEAST, MANY
 from naysay.design.protocol import probabilities
 from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
@@ -152,7 +152,7 @@ def of_pattern(own: int, other: int, categories: Sequence[Any], first: Step, **f
     """The design in which the true category has weight `own`, and each other category has weight `other`."""
     fields = {"protocol": Protocol(first), **fields}
     design = Pattern.of(categories, own, other, **fields)
-    return design if len(categories) > MANY else of_weights(design.weights, categories, **fields)
+    return design if len(categories) >= LEAST else of_weights(design.weights, categories, **fields)
 
 
 def of_steps(

@@ -2,6 +2,7 @@
 
 import json
 import math
+import runpy
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,36 @@ def test_python_s_ledger_goes_on_in_the_browser(node, tmp_path):
     told = node("ledger.mjs", "life", "randomize.js", asked)
     assert told["said"][0] == said
     assert told["spent"]["unchanged"] == pytest.approx(2)
+
+
+RECORDED = runpy.run_path(str(Path(__file__).parents[2] / "reference" / "make_memory_vectors.py"))
+FIVE = tuple("abcde")
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        designs.k_ary(4, epsilon=1),
+        designs.k_ary(256, epsilon=1),
+        designs.k_ary(257, epsilon=1),
+        designs.mix((1, designs.negative(FIVE)), (2, designs.k_ary(FIVE, epsilon=1))),
+        designs.k_ary(FIVE, epsilon=2).then(designs.k_ary(FIVE, epsilon=3)),
+        designs.remembered(FIVE, epsilon=1, lifetime=2, design="k_ary"),
+    ],
+    ids=["4", "256", "257", "mix", "then", "memo"],
+)
+def test_a_pattern_is_hashed_priced_and_kept_as_in_python(node, design):
+    """Up to 256 categories as its table: a panel goes on with the shorter form, and no answer is drawn again."""
+    account = RECORDED["account"](design, None, None)
+    cases = {"key": RECORDED["KEY"].hex(), "accounts": [{"json": json.loads(design.to_json()), **account}]}
+    (told,) = node("ledger.mjs", "accounts", "randomize.js", cases)
+    assert told["digest"] == account["digest"]
+    if design.kind != "remembered":
+        assert account["digest"] == design.hash
+    assert told["kept"] == [said for _, said in account["kept"]]
+    assert told["values"] == account["values"]
+    for mine, theirs in zip(told["costs"], account["costs"], strict=True):
+        assert mine == pytest.approx(theirs, rel=1e-9)
 
 
 NAMES = designs.heavy_hitters(epsilon=2, length=4)

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from naysay import Design, designs
+from naysay import Design, client, designs
 from naysay.collect.client import FOLDER
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))
 ABCD = ("a", "b", "c", "d")
 DRAWN = {
-    "table": designs.k_ary(ABCD, epsilon=1),
+    "table": designs.gaussian_negative(ABCD, sigma=1.5),
+    "pattern": designs.k_ary(ABCD, epsilon=1),
     "two_option": designs.two_option(ABCD, shown=2),
     "subset": designs.negative(ABCD, discards=2),
     "weighted_subset": designs.negative(ABCD, discards=2, weights=(4, 1, 7, 2)),
@@ -81,6 +82,30 @@ def test_lot_gives_each_report_of_a_hierarchy_its_level(node):
 def test_integers_below_a_bound_are_uniform(node):
     drawn = node("vectors.mjs", "below", "randomize.js", {"bound": 300, "size": 60_000})
     assert stats.chisquare(np.bincount(drawn, minlength=300)).pvalue > 1e-6
+
+
+BOUNDS = [
+    *range(1, 18),
+    255,
+    256,
+    257,
+    65_536,
+    65_537,
+    *(2**bits + more for bits in (31, 32, 33, 48, 52) for more in (-1, 0, 1)),
+]
+BOUNDS += [2**53 - 1, 2**53, 2**53 + 1, 2**64, 10**30]
+
+
+def test_numbers_and_bigints_are_drawn_from_the_same_bytes_as_in_python(node):
+    rng = np.random.default_rng(53)
+    cases, expected = [], []
+    for bound in BOUNDS:
+        octets = bytes([255] * 2) + rng.bytes(600) + bytes(16)
+        stream = iter(octets)
+        source = client.Bytes(lambda size, stream=stream: bytes(next(stream) for _ in range(size)))
+        cases.append({"bound": str(bound), "bytes": list(octets)})
+        expected.append([[str(source.integer(bound)), source.read]] * 2)
+    assert node("vectors.mjs", "integers", "randomize.js", cases) == expected
 
 
 def test_every_pair_is_shown_for_the_coin_equally_often(node):

@@ -56,6 +56,14 @@ const TASKS = {
   shown: ({ design, size }) => Array.from({ length: size }, () => shown(design)),
   possible: (cases) => cases.map(({ design, response }) => possible(design, response)),
   supported: (cases) => cases.map(({ design, response }) => ({ names: supported(design, response), chance: spoken(design).map(Number) })),
+  integers: (cases) =>
+    cases.map(({ bound, bytes }) =>
+      [BigInt(bound), BigInt(bound) <= 2n ** 53n ? Number(bound) : BigInt(bound)].map((given) => {
+        const all = Uint8Array.from(bytes);
+        let place = 0;
+        return [String(below(given, (n) => all.slice(place, (place += n)))), place];
+      }),
+    ),
   below: ({ bound, size }) => Array.from({ length: size }, () => Number(below(BigInt(bound), (n) => crypto.getRandomValues(new Uint8Array(n))))),
 };
 

@@ -1,7 +1,7 @@
 // A ledger for web apps: what the answers of one device have cost, what it may still say, and the answers that it keeps.
 // The respondent's page does not load this module. `naysay.ledger` does the same in Python, from the same words
 // (docs/waves.md) and the same vectors (tests/reference/memory_vectors.json), and reads the same text.
-import { below, categories, chances, channel, digitsOf, draw, hashed, hex, placeOf, products, sizeOf, space, system } from "./randomize.js";
+import { asTable, below, categories, chances, channel, digitsOf, draw, hashed, hex, placeOf, products, sizeOf, space, system } from "./randomize.js";
 import { nameOf } from "./names.mjs";
 import { drawGroup, drawNumber } from "./numbers.mjs";
 import { reporter as ofPrefixes } from "./prefixes.mjs";
@@ -263,13 +263,14 @@ export async function streamed(key, question, design, label, act) {
 
 const TOLD = ["name", "notes", "protocol", "alternatives"];
 
-/** SHA-256 of what draws: the design without names and notes, keys in order, no spaces. */
+/** SHA-256 of what draws: the design without names and notes, keys in order, no spaces. A pattern of at most 256 categories
+ * is hashed as its table, except as a memo: kept answers outlive the shorter form. */
 export function digest(node) {
-  const bare = (value) => {
-    if (Array.isArray(value)) return value.map(bare);
+  const bare = (value, memo = false) => {
+    if (Array.isArray(value)) return value.map((each) => bare(each));
     if (value === null || typeof value !== "object") return value;
-    const keys = Object.keys(value).filter((key) => !TOLD.includes(key));
-    return Object.fromEntries(keys.sort().map((key) => [key, bare(value[key])]));
+    const told = Object.entries(memo ? value : asTable(value)).filter(([key]) => !TOLD.includes(key));
+    return Object.fromEntries(told.sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, part]) => [key, bare(part, value.kind === "remembered")]));
   };
   return sha256(JSON.stringify(bare(node)));
 }
@@ -364,7 +365,7 @@ export function epsilon(node) {
     case "pattern":
       return largest([[BigInt(node.own), BigInt(node.other)]]);
     default:
-      return tabled(node, node);
+      return tabled(node);
   }
 }
 
@@ -376,13 +377,13 @@ function mixed(node) {
     components.forEach(({ truthful }, place) => (truthful ? (true_ += BigInt(weights[place])) : (noise += BigInt(weights[place]))));
     return noise ? ln(true_ * t + noise * (t - k), noise * (t - k)) : Infinity;
   }
-  if (components.every(({ columns }) => columns)) return tabled(node, components[0]);
+  if (components.every(({ kind }) => ["table", "two_option", "pattern"].includes(kind))) return tabled(node);
   return Math.max(...components.map(epsilon));
 }
 
-function tabled(node, { responses, columns }) {
+function tabled(node) {
   const { at } = chances(node);
-  return largest(responses.map((_, said) => columns.map((_, place) => at(place, said))));
+  return largest(space(node).labels.map((_, said) => categories(node).map((_, place) => at(place, said))));
 }
 
 /** The largest ln of the ratio of two chances in one row. */

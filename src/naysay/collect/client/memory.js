@@ -8,7 +8,7 @@
 
 import { modes, wayByHand } from "./by_hand.js";
 import { letters } from "./letters.js";
-import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
+import { asTable, categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
 import { Sealer } from "./sealing.js";
 
 /** Where the options stand that are shown to those who carry a design out themselves, beside the levels. */
@@ -294,7 +294,7 @@ const TOLD = ["name", "notes", "protocol", "alternatives", "yes_no"]; // of a de
 
 const bare = (_, value) =>
   value && typeof value === "object" && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).filter(([key]) => !TOLD.includes(key)).sort())
+    ? Object.fromEntries(Object.entries(asTable(value)).filter(([key]) => !TOLD.includes(key)).sort())
     : value;
 
 function prepared(question) {

@@ -11,8 +11,9 @@ export type Source = (size: number) => Uint8Array;
 /** Random bytes from the browser's cryptographic source. */
 export const system: Source;
 
-/** A uniform integer below `bound`, by rejection. */
+/** A uniform integer below `bound`, by rejection. A number is at most 2^53. */
 export function below(bound: bigint, source: Source): bigint;
+export function below(bound: number, source: Source): number;
 
 /** Bytes in hexadecimal. */
 export function hex(bytes: ArrayBuffer | ArrayLike<number>): string;
@@ -31,6 +32,9 @@ export function placeOf(design: Design, truth: Truth): number;
 
 /** How many categories a design lists, or counts. */
 export function sizeOf(design: Design): number;
+
+/** A design in the form in which it is hashed: a pattern of few categories as its table. */
+export function asTable(design: Design): Design;
 
 /** The response, as text, of a person whose true category is `truth`. Throws a RangeError if it is no category. */
 export function draw(design: Design, truth: Truth, source?: Source): string;
@@ -64,3 +68,4 @@ export function digitsOf(design: Design): bigint;
 
 /** The value of hash number s of an affine design, for a category's number. */
 export function hashed(design: Design, s: bigint, number: bigint): bigint;
+export function hashed(design: Design, s: number, number: number): number;
