@@ -143,6 +143,17 @@ def test_the_cap_refuses_before_anything_is_drawn_or_written(path):
         Ledger(path.with_name("other"), cap=4).answer(designs.direct(ABC).to_json(), "a", question="q", wave=1)
 
 
+def test_an_answer_counts_for_as_many_days_as_the_cap_says(path):
+    clock = Clock()
+    book = Ledger(path, cap=1, days=30, clock=clock)
+    book.answer(KARY, "a", question="q", wave=1)
+    clock.day += 29.9
+    with pytest.raises(LedgerError, match="is refused"):
+        book.answer(KARY, "a", question="q", wave=2)
+    clock.day += 0.2
+    book.answer(KARY, "a", question="q", wave=2)
+
+
 def test_a_cap_on_what_never_changed_lets_kept_answers_through(path):
     book = Ledger(path, cap=1, of="unchanged")
     for wave in range(20):

@@ -224,6 +224,16 @@ def test_an_old_ledger_of_a_design_without_a_hash_is_right_again_when_the_questi
     assert in_python(path, asked[1:], cap=4)[-1][1][2] == pytest.approx(3 + math.log(7 / 3))
 
 
+@pytest.mark.parametrize(("after", "refused"), [(364, True), (365, False)])
+def test_an_answer_counts_for_as_many_days_as_the_cap_says(node, tmp_path, after, refused):
+    three = designs.k_ary(("a", "b", "c"), epsilon=1)
+    path = tmp_path / "ledger"
+    in_python(path, [act(three, "a", "q", 1)], cap=1)
+    asked = {"text": path.read_text(encoding="utf-8"), "cap": 1, "acts": [act(three, "a", "q", 2)]}
+    (told,) = node("ledger.mjs", "acts", "randomize.js", asked | {"days": DAYS + after})["told"]
+    assert ("refused" in told) == refused
+
+
 def refusal(path, asked):
     """What the ledger in Python says where it refuses."""
     with pytest.raises(ledger.LedgerError) as caught:
@@ -234,13 +244,17 @@ def refusal(path, asked):
 PARTS = {
     "a number in a pair": designs.number(low=0, high=100, epsilon=1) * designs.warner(p=0.7),
     "a memo in a pair": designs.remembered(3, epsilon=1, lifetime=2) * designs.warner(p=0.7),
+    "a number in a pair of pairs": designs.number(low=0, high=100, epsilon=1)
+    * designs.warner(p=0.7)
+    * designs.warner(p=0.6),
 }
 
 
 @pytest.mark.parametrize("design", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("lot", [False, True])
 def test_what_this_client_cannot_draw_is_refused_before_it_is_charged(node, design, lot):
-    one = act(design, ["50", "yes"], "q", 1, "fresh")
+    pair = ["50", "yes"]
+    one = act(design, [pair, "yes"] if design.first.kind == "product" else pair, "q", 1, "fresh")
     given = {"wave": 1, "asked": {"q": [one["design"], one["truth"]]}} if lot else one
     found = node("ledger.mjs", "acts", "randomize.js", {"text": None, "cap": None, "days": DAYS, "acts": [given]})
     (told,) = found["told"]
