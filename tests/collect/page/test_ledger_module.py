@@ -263,6 +263,13 @@ def test_what_this_client_cannot_draw_is_refused_before_it_is_charged(node, desi
     assert found.get("text") is None
 
 
+def test_one_of_several_questions_by_lot_costs_the_largest(node):
+    asked = {name: [form(designs.k_ary(3, epsilon=one)), 1] for name, one in (("a", 1), ("b", 3), ("c", 2))}
+    acts = [{"wave": wave, "asked": asked} for wave in range(2)]
+    found = node("ledger.mjs", "acts", "randomize.js", {"text": None, "cap": None, "days": DAYS, "acts": acts})
+    assert [told["spent"]["atMost"] for told in found["told"]] == pytest.approx([3, 6])
+
+
 def test_values_that_a_design_does_not_know_are_refused_before_they_are_charged(node):
     asked = [
         act(NAMES, "abcde", "q", 1),
