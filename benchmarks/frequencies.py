@@ -86,8 +86,8 @@ def speeds() -> Iterator[list[str]]:
 def peers() -> Iterator[list[str]]:
     """The same for the packages that can be imported, one report at a time, as they are made to be used.
 
-    FastOLH draws one of 1,000 hashes, whose table its server makes once; the server of Hadamard response keeps a list. What
-    they leave for later is in the time of an estimate, which is of as many reports as were added.
+    FastOLH draws one of 1,000 hashes, whose table its server makes once; the server of Hadamard response keeps a list.
+    What they leave for later is in the time of an estimate, which is of as many reports as were added.
     """
     warnings.simplefilter("ignore")
     rng, n = np.random.default_rng(1), 20_000
@@ -233,9 +233,9 @@ def main() -> None:
         f"{os.cpu_count()} cores, {platform.system()}, Python {sys.version.split()[0]}, numpy {np.__version__}, "
         f"{compiled}.",
         "## Speed",
-        "Nanoseconds a report at ε = 1, on one core. Goals: client / server; an estimate of counts within 1 ms. The servers "
-        "of FastOLH (1,000 hashes) and of pure-ldp's Hadamard response only file a report, and leave the work to the "
-        "estimate; in parentheses stands how many reports an estimate of another package is of.",
+        "Nanoseconds a report at ε = 1, on one core. Goals: client / server; an estimate of counts within 1 ms. The "
+        "servers of FastOLH (1,000 hashes) and of pure-ldp's Hadamard response only file a report, and leave the "
+        "work to the estimate; in parentheses stands how many reports an estimate of another package is of.",
         table(["design", "categories", "client", "server", "goal", "estimate, ms"], [*speeds(), *peers()]),
         "## Accuracy",
         f"Squared error over the exact variance, mean over 128 categories, n = 100,000, {asked.runs} surveys each.",
