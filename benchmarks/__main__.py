@@ -1,11 +1,12 @@
 """Run all benchmarks, and write one table of what they found, with the machine, the versions and the ratios.
 
-    python -m benchmarks [NAME ...] [--list] [--out benchmarks/results.md]
+    python -m benchmarks [NAME ...] [--list] [--read] [--out benchmarks/results.md]
 
 A benchmark is a file in this folder that writes its table to ``--out`` and needs no other argument. Its table stands
 beside it under the same name. Each benchmark runs in a process of its own. With names, only these benchmarks run; for
-the others, their last tables are read. Seconds are compared with those of a reference, fixed matrix products on the
-same machine just before, so that results from different machines can be compared.
+the others, their last tables are read. With --read none runs, and only what the tables say is written anew. Seconds are
+compared with those of a reference, fixed matrix products on the same machine just before, so that results from
+different machines can be compared.
 """
 
 from __future__ import annotations
@@ -62,7 +63,13 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 def findings(text: str) -> str:
-    """The ratios of tables that compare ("times …"), and how many cells hold in tables with a column "holds"."""
+    """The ratios of tables that compare ("times …"), and how many cells hold.
+
+    A text that says how many of all its cells hold is believed: its table may list the worst of them only.
+    """
+    counted = re.search(r"\b[\d,]+ of [\d,]+ cells hold", text)
+    if counted is not None:
+        return counted.group()
     said = []
     for head, *rows in tables(text):
         columns = [place for place, name in enumerate(head) if name.startswith("times")]
@@ -150,6 +157,19 @@ def page(results: list[Result], base: float) -> str:
     )
 
 
+def reread(page_before: str, scripts: list[Path]) -> str:
+    """The page with what the tables say now; what was measured of each run stays."""
+    for script in scripts:
+        cell = kept(script) or "see its table"
+        page_before = re.sub(
+            rf"^(\| {re.escape(script.stem)} \|.*\| )[^|]* \|$",
+            lambda row, cell=cell: f"{row[1]}{cell} |",
+            page_before,
+            flags=re.MULTILINE,
+        )
+    return page_before
+
+
 def main(argv: list[str] | None = None, folder: Path = HERE) -> int:
     """Run benchmarks and write the table; 1 if one of them failed."""
     parser = argparse.ArgumentParser(
@@ -157,6 +177,7 @@ def main(argv: list[str] | None = None, folder: Path = HERE) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="the names, and what each measures")
+    parser.add_argument("--read", action="store_true", help="run none; write anew what their tables say")
     parser.add_argument("--out", type=Path, default=folder / "results.md")
     options = parser.parse_args(argv)
     scripts = benchmarks(folder)
@@ -165,6 +186,9 @@ def main(argv: list[str] | None = None, folder: Path = HERE) -> int:
         parser.error(f"no benchmark is called {min(unknown)!r}; there are {', '.join(each.stem for each in scripts)}")
     if options.list:
         sys.stdout.write("".join(f"{script.stem}: {about(script)}\n" for script in scripts))
+        return 0
+    if options.read:
+        options.out.write_text(reread(options.out.read_text(encoding="utf-8"), scripts), encoding="utf-8")
         return 0
     base, results = reference(), []
     with Progress(transient=True) as progress:
