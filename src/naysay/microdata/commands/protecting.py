@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,8 @@ __all__ = ["Protecting"]
 _WORDS = ["na", "n/a", "nan", "null", "none", "missing", "unknown", "refused", "?", "-", "."]
 _LOW = [*(f"-{each}" for each in range(1, 10)), *(f"-{each}{each}" for each in range(6, 10)), "-997", "-998", "-999"]
 _HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99999"]
+
+_BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
 
 _OF_A_PROPOSAL = (
     "keys",
@@ -94,6 +97,8 @@ class Protecting:
     def _original(self, missing: tuple[str, ...]) -> files.Original:
         options = self.options
         with files.readable(options.file):
+            if options.write_hierarchies is None:
+                _check_room(options.file)
             return files.Original.read(
                 options.file,
                 separator=options.separator,
@@ -239,6 +244,30 @@ class Protecting:
                     f"{shown} in {name!r} may mean missing; they count as values of their own: "
                     f"if they do, say --na {','.join(codes)}"
                 )
+
+
+def _check_room(path: Path) -> None:
+    """Raise for a Parquet file that would not fit into this computer's memory with what is computed from it."""
+    memory = _memory()
+    if memory is None or files.kind(path) != "parquet":
+        return
+    table = pl.scan_parquet(path)
+    rows, columns = int(table.select(pl.len()).collect().item()), len(table.collect_schema())
+    needed = rows * columns * _BYTES_OF_A_CELL
+    if needed > memory:
+        raise DataError(
+            f"{path.name!r} has {rows:,} rows and {columns} columns; to protect it here takes at least "
+            f"{needed / 2**30:,.0f} GB of memory, and this computer has {memory / 2**30:,.0f} GB: recode and "
+            "suppress it where it is, with microdata.protect on a relation of DuckDB, or take a larger computer"
+        )
+
+
+def _memory() -> int | None:
+    """Bytes of memory of this computer, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def _codes_of_missing(column: pl.Series) -> list[str]:
