@@ -1,4 +1,4 @@
-"""What others wrote and the page runs: made from packages whose digests stand in ``scripts/vendor``, and from no others."""
+"""What others wrote and the page runs: made of packages whose digests stand in ``scripts/vendor``, and of no others."""
 
 import os
 import re

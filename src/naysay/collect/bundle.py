@@ -1,7 +1,7 @@
 """The page's modules as one file, without comments: fewer requests, and half the bytes on the way to a phone.
 
-Each module becomes a function that is called once and returns what it exports, by the same names, to all that come after
-it. Nothing is renamed and nothing is left out, so that readers can compare the served file with its modules.
+Each module becomes a function that is called once and returns what it exports, by the same names, to all that come
+after it. Nothing is renamed and nothing is left out, so that readers can compare the served file with its modules.
 """
 
 from __future__ import annotations
