@@ -1,10 +1,13 @@
 """XLSForm in and out: what is read, and where each thing that is wrong stands."""
 
+import csv
+
 import openpyxl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from naysay.designs import FAMILIES
 from naysay.errors import DataError, NaysayError
 from naysay.questionnaire import (
     Constraint,
@@ -672,6 +675,15 @@ UNREAD = "answers that were to be private would be sent as they are"
         ("x", "warner（p=0.7）"),
         ("confidential", "yes"),
         ("Datenschutz", "ja"),
+        *((column, "x") for column in ("desing", "desgn", "dessign", "privte", "pirvate", "sensetive")),
+        *(("x", cell) for cell in ("krr(epsilon=1)", "krr (eps = 1)", "laplace noise (epsilon=1)")),
+        *(("x", cell) for cell in ("randomized response", "Randomised answers!", "RR", "RRT", "LDP", "use k-RR here")),
+        *(
+            ("x", cell)
+            for cell in ("crosswize", "locally differentially private", "mix((1, direct()), (2, uniform()))")
+        ),
+        ("label::Deutsch (de)", "warner(p=0.7)"),
+        ("label::Deutsch (de)", "Waner (p = 0.7)"),
     ],
 )
 def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, column, cell):
@@ -690,11 +702,89 @@ def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, 
         ("unit", "number (of people)"),
         ("remarks", "direct mail, 3 letters"),
         ("wave", "mix 2"),
+        ("source", "Warner (1965)"),
+        *((column, "x") for column in ("project", "level", "primate", "resign", "guidance_hint", "$given_name", "hxl")),
+        *(("remarks", cell) for cell in ("randomize choices", "household number", "p = 0.05", "skip if (n < 5)")),
+        ("remarks", "asked crosswise to the other question, as in the wave of last year, which had no design"),
     ],
 )
 def test_columns_that_authors_keep_for_themselves_stay_warnings(form, column, cell):
     asked = survey(f"select_one yn | a | A | {cell}", header=f"type | name | label::English (en) | {column}")
     assert form(asked).errors == ()
+
+
+EVERYDAY = [
+    "Number(s) of guests", "Number (1 to 10)", "Negative (2)", "Negative 2", "Negative(s) found", "Warner (2019)",
+    "Direct (1)", "Two coins (2)", "Number (of children: boys)", "Frequency (n=5)", "Windows (type: sash)", "RR", "LDP",
+    "Levels (1-5)", "Negative (-1)", "Baseline (prevalence=0.1)", "Is your answer private?", "Crosswise", "Mix (1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
+@pytest.mark.parametrize("column", ["label::English (en)", "hint::English (en)"])
+def test_words_of_a_question_that_some_design_has_too_are_no_design(form, column, text):
+    label = "" if column.startswith("label") else "| Asked? "
+    header = f"type | name {'| label::English (en) ' if label else ''}| {column}"
+    assert form(survey(f"select_one yn | a {label}| {text}", header=header)).errors == ()
+
+
+def test_each_family_is_known_where_nobody_reads_it(form):
+    header = "type | name | label::English (en) | x"
+    for family in FAMILIES:
+        found = problems(form, f"select_one yn | a | A | {family}()", header=header)
+        assert [each.place.column for each in found if each.reason == UNREAD] == ["x"], family
+
+
+SHEETS = {
+    "designs": "| question | design |\n| | a | krr(epsilon=1) |",
+    "notes": "| variable | how |\n| | a | randomized response |",
+    "codebook": "| variable | sensitive |\n| | a | yes |",
+    "private": "| which |\n| | a |",
+    "survey2": "| type | name | bind::naysay_design |\n| | text | b | negative |",
+}
+
+
+@pytest.mark.parametrize("suffix", [".md", ".csv", ".xlsx"])
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_design_in_a_sheet_that_nobody_reads_is_an_error_that_names_it(tmp_path, name, suffix):
+    found = [each for each in with_sheet(tmp_path, name, SHEETS[name], suffix).errors if each.reason == UNREAD]
+    assert [each.place.sheet for each in found] == [name]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".csv", ".xlsx"])
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("notes", "| what |\n| | translated by Ada |"),
+        ("protection", "| cluster | lead |\n| | child protection | UNICEF |"),
+        ("codebook", "| variable | unit |\n| | a | kg |"),
+        ("levels", "| code | name |\n| | 1 | primary |"),
+    ],
+)
+def test_sheets_that_authors_keep_for_themselves_are_their_own(tmp_path, name, rows, suffix):
+    assert with_sheet(tmp_path, name, rows, suffix).errors == ()
+
+
+def with_sheet(folder, name, rows, suffix):
+    """An XLSForm with one plain question `a` and another sheet, in any of the formats."""
+    text = survey("select_one yn | a | A") + f"| {name} |\n| {rows}\n"
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    path = folder / f"form{suffix}"
+    if suffix == ".md":
+        path.write_text(text, encoding="utf-8")
+    elif suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([*line, *[""] * (5 - len(line))] for line in lines)
+    else:
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for first, *cells in lines:
+            if first:
+                sheet = book.create_sheet(first)
+            if any(cells):
+                sheet.append(cells)
+        book.save(path)
+    return examine(path)
 
 
 def test_a_design_in_a_column_without_a_name_is_an_error(form, tmp_path):

@@ -1,8 +1,9 @@
-"""Privacy that stands where nobody reads it: in another column or property than the one that makes answers private."""
+"""Privacy that stands where nobody reads it: not in the column or property that makes answers private."""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 import unicodedata
 
@@ -17,45 +18,79 @@ _WORDS = frozenset({
     "naysay", "design", "designs", "private", "privacy", "randomize", "randomise", "randomized", "randomised",
     "randomization", "randomisation", "epsilon", "sensitive", "rrt", "sink", "innocuous", "levels", "privat", "geheim",
     "vertraulich", "privado", "privada", "diseño", "secret", "confidential", "confidencial", "anonymous", "anonymize",
-    "anonymized", "anonym", "protect", "protected", "protection", "schutz", "datenschutz", "ldp",
+    "anonymized", "anonym", "protect", "protected", "protection", "schutz", "datenschutz", "ldp", "krr",
 })  # fmt: skip
 _COMMON = frozenset({
     "affine", "budgets", "custom", "direct", "frequency", "hierarchy", "levels", "mix", "number", "samples", "unary",
     "uniform", "window", "remembered",
-})  # fmt: skip  # families whose names are everyday words: without parentheses they are no design
+})  # fmt: skip  # families whose names are everyday words: without arguments they are no design
+_IN_TEXTS = frozenset({"negative", "negative_levels", "two_coins", "two_option"})  # everyday words in a label or hint
 _PART = re.compile(r"[A-ZÀ-Þ]?[^\W\d_A-Z]+|[A-ZÀ-Þ]+")
 _BEFORE = re.compile(r"[=\"'`“„\s]*(?:(?:naysay|designs|nd)\.)*")  # of a formula, a quotation, or a line of Python
-_CALL = re.compile(r"([a-z][a-z0-9_-]*(?: [a-z0-9_-]+)*)(\(| \([^)]*=|$)")
-_LOOSE = re.compile(r"([a-z][a-z_-]*)[\s:;,\[{(]+(?:[a-zε]+\s*[:=]\s*)?[01]?[.,/]?\d+(?:/\d+)?\W*")  # warner: p = .7
+_CALL = re.compile(r"([a-z][a-z0-9_-]*(?: [a-z0-9_-]+)*) ?[([{](.*)[)\]}]\W*", re.DOTALL)
+_LOOSE = re.compile(
+    r"([a-z][a-z0-9_ -]*?)[\s:;,\[{(]+(?:[a-zε]+\s*[:=]\s*)?([01]?[.,/]?\d+(?:/\d+)?)\W*"
+)  # warner: p = .7
 _JSON = re.compile(r'"(naysay|kind|design)"\s*:')
+_ARGUMENT = re.compile(r"(?:^|[(,;])\s*([a-zε_]+)\s*[:=]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_TELLING = frozenset({"epsilon", "eps", "ε", "sigma", "discards", "forced_yes", "forced_no"})  # of a design by any name
+_METHOD = re.compile(
+    r"\b(?:randomi[sz]ed (?:response|answer|reply)s?|(?:local |locally )?differential(?:ly)? priva(?:cy|te)|rappor"
+    r"|local(?:ly)? randomi[sz]\w+|locally private|local privacy|negative surveys?|forced responses?|crosswise|warner"
+    r"|rrt|ldp|k ?rr)\b"
+)
+_MOST_WORDS = 8  # of a cell that names a method; a longer one is a remark
+_SHORT = re.compile(r"\W*(?:RRT?|LDP|DP)\W*")
+_LEAST, _LONG = 5, 8  # letters of a word that may be misspelled, and in which one may be replaced
 _ALIKE = 0.85
 
 
 def names_privacy(header: str) -> bool:
-    """Whether a column or property is called as if it made answers private.
+    """Whether a column or property is called, or all but called, as if it made answers private.
 
     Examples
     --------
     >>> names_privacy("bind::private"), names_privacy("randomizedBy"), names_privacy("remarks")
     (True, True, False)
-    >>> names_privacy("naysay design"), names_privacy("isPrivate"), names_privacy("designer")
+    >>> names_privacy("naysay design"), names_privacy("desing"), names_privacy("designer")
     (True, True, False)
     """
-    return any(part.lower() in _WORDS for part in _PART.findall(header))
+    parts = [part.lower() for part in _PART.findall(header)]
+    return any(part in _WORDS or any(_is_slip(part, word) for word in _WORDS) for part in parts)
+
+
+def _is_slip(part: str, word: str) -> bool:
+    """Whether one slip of the pen makes a word of another: a letter left out, doubled or replaced, or two exchanged.
+
+    The first letter is right in most slips, and other words, such as "designer", end otherwise.
+    """
+    if len(word) < _LEAST or part[:1] != word[0]:
+        return False
+    if len(part) == len(word):
+        wrong = [at for at, letter in enumerate(word) if part[at] != letter]
+        if len(wrong) == 2 and wrong[1] == wrong[0] + 1:
+            return part[wrong[0]] == word[wrong[1]] and part[wrong[1]] == word[wrong[0]]
+        return len(wrong) == 1 and len(word) >= _LONG and part[-1] == word[-1]
+    short, long = sorted((part, word), key=len)
+    ends = part[-1] == word[-1] and len(long) == len(short) + 1
+    return ends and any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
 
 def reads_as_design(text: str, *, alone: bool = True) -> bool:
-    """Whether a cell reads as a design: a call such as ``warner(p=0.7)``, its JSON, or its name alone.
+    """Whether a cell reads as a design: a call such as ``warner(p=0.7)``, its JSON, or the name of a method alone.
 
     Parameters
     ----------
     text : str
     alone : bool
-        Whether a name without parentheses counts, such as ``negative``.
+        Whether a name without arguments counts, such as ``negative``. In a text that respondents read it does not.
 
     Examples
     --------
     >>> reads_as_design("Waner(p = .7)"), reads_as_design("two coins"), reads_as_design('{"kind": "table"}')
+    (True, True, True)
+    >>> reads_as_design("krr(epsilon=1)"), reads_as_design("randomized response"), reads_as_design("RR")
     (True, True, True)
     >>> (
     ...     reads_as_design("=designs.warner(p=0.7)"),
@@ -70,13 +105,45 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
     if plain.startswith("{"):
         return _JSON.search(plain) is not None
     plain = _BEFORE.sub("", plain, count=1).rstrip("\"'`”“ ")
-    loose = _LOOSE.fullmatch(plain)
-    if loose is not None and loose[1] in FAMILIES.keys() - _COMMON:
+    call, loose = _CALL.fullmatch(plain), _LOOSE.fullmatch(plain)
+    if call is not None and _is_call(call[1], call[2], alone=alone):
         return True
-    named = _CALL.match(plain)
-    if named is None:
+    if loose is not None and _takes(_family(loose[1]), loose[2], alone=alone):
+        return True
+    return alone and _names_method(text, plain)
+
+
+def _is_call(name: str, inside: str, *, alone: bool) -> bool:
+    """Whether these are a design and its arguments, and not a word with a remark behind it, as in "number(s)"."""
+    nested = any(_is_call(each[1], each[2], alone=alone) for each in re.finditer(r"(\w+)\(([^()]*)\)", inside))
+    given = set(_ARGUMENT.findall(inside))
+    if nested or (given & _TELLING and (alone or " " not in name)):
+        return True
+    meant = difflib.get_close_matches(_family(name), FAMILIES, n=1, cutoff=_ALIKE)
+    if not meant:
         return False
-    family = re.sub(r"[ -]", "_", named[1])
-    if named[2]:
-        return family in FAMILIES or bool(difflib.get_close_matches(family, FAMILIES, n=1, cutoff=_ALIKE))
-    return alone and family in FAMILIES and family not in _COMMON
+    if not inside.strip() or given & inspect.signature(FAMILIES[meant[0]]).parameters.keys():
+        return True
+    return _takes(meant[0], inside, alone=alone)
+
+
+def _takes(family: str, numbers: str, *, alone: bool) -> bool:
+    """Whether these are arguments of a design: numbers, and no year; in a text that respondents read, shares alone."""
+    everyday = _COMMON if alone else _COMMON | _IN_TEXTS
+    shares = alone or re.search(r"[./]", numbers) is not None
+    plain = re.fullmatch(r"[\d\s.,/()\[\]-]+", numbers) is not None and _YEAR.fullmatch(numbers.strip()) is None
+    return family in FAMILIES.keys() - everyday and plain and shares
+
+
+def _family(name: str) -> str:
+    return re.sub(r"[ -]", "_", name)
+
+
+def _names_method(text: str, plain: str) -> bool:
+    family = _family(plain)
+    if _SHORT.fullmatch(text.strip()) or difflib.get_close_matches(
+        family, FAMILIES.keys() - _COMMON, n=1, cutoff=_ALIKE
+    ):
+        return True
+    short = len(plain.split()) <= _MOST_WORDS and _YEAR.search(plain) is None  # no remark, and no citation
+    return short and _METHOD.search(plain.replace("-", " ")) is not None

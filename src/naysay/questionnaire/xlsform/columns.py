@@ -140,6 +140,7 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
             _unused(found, sheet, header, base)
         elif translated(meaning):
             _add_language(found, header, meaning, named, default)
+            _misplaced(found, sheet, header, meaning)
         elif meaning in found.plain:
             _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
         else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["HELP"]
+__all__ = ["HELP", "HELP_SHEET"]
+
+HELP_SHEET = "help"
 
 _TABLE = """
 column | what it is for | example

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
+from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_design
 from naysay.questionnaire.xlsform.columns import Columns, columns_of, own, tag_of
 from naysay.questionnaire.xlsform.drafts import Draft
+from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
 from naysay.questionnaire.xlsform.learning import CHECK, practice
 from naysay.questionnaire.xlsform.rows import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS, Row, Workbook
-from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
+from naysay.questionnaire.xlsform.sheets import Cells, Sheet, read_sheets
 
 __all__ = ["read_xlsform"]
 
@@ -42,7 +44,7 @@ def read_xlsform(path: str | Path) -> Draft:
     NaysayError
         The extra ``collect`` is not installed.
     """
-    sheets = read_sheets(path)
+    sheets, others = read_sheets(path)
     number, settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
     named = settings.get("default_language", "")
     default = tag_of(named) or "en"
@@ -57,11 +59,29 @@ def read_xlsform(path: str | Path) -> Draft:
         way_out = "naysay questionnaire new writes an example"
         draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
     draft.form["items"] = _Nesting(workbook, sheets["survey"]).items()
+    names = {columns["survey"].text(row, "name") for _, row in sheets["survey"].rows} - {""}
+    draft.problems += [problem for name, cells in others.items() for problem in _unread(name, cells, names)]
     known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
     told = _upstream(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in known]
     _tell_merged(draft, sheets)  # last: it removes problems that earlier steps recorded
     return draft
+
+
+def _unread(name: str, cells: Cells, questions: Collection[str]) -> Iterator[Problem]:
+    """A design in a sheet that is not read; or one that names questions, and is called as if it made them private."""
+    header = [text for row, text in cells if row == 1]
+    if name == HELP_SHEET and header == HELP[0]:
+        return
+    design = next(((row, text) for row, text in cells if reads_as_design(text)), None)
+    message = f"the sheet {name!r} is not read"
+    way_out = "write each design into the column bind::naysay_design of the sheet survey, or delete this sheet"
+    if design is not None:
+        message += f", and its cell {design[1][:60]!r} reads as a design"
+        yield Problem("columns", message, SENT_PLAINLY, way_out, place=Place(name, design[0]))
+    elif any(text in questions for _, text in cells) and any(map(names_privacy, (name, *header))):
+        message += ", and is called as if it made answers private"
+        yield Problem("columns", message, SENT_PLAINLY, way_out, place=Place(name))
 
 
 def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:

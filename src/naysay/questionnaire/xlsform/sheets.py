@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
 
-__all__ = ["Sheet", "content_of", "read_sheets"]
+__all__ = ["Cells", "Sheet", "content_of", "read_sheets"]
 
 _LARGEST = 5_000_000  # bytes; a questionnaire of 200 questions in four languages takes a hundredth of it
 _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
@@ -21,6 +22,7 @@ _LONGEST_CELL = 10_000
 _MOST_ROWS = 10_000
 _RATIO = 200  # XML shrinks 10 to 30 times when packed; a zip bomb, thousands of times
 _SUFFIXES = (".xlsx", ".csv", ".md")
+_SHEETS = ("survey", "choices", "settings")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _OLE = b"\xd0\xcf\x11\xe0"
@@ -28,6 +30,10 @@ _OLE = b"\xd0\xcf\x11\xe0"
 
 Merged = tuple[tuple[str, int, int], ...]
 """Ranges of merged cells, such as ``A3:A5``, with their first and last row."""
+
+
+Cells = tuple[tuple[int, str], ...]
+"""Texts, each with the number of its row."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,14 @@ class Sheet:
     rows : tuple of (int, {column: text})
         The number of each row that is not empty, counted from the header as 1, and its cells that are not empty.
     merged : Merged
-    unnamed : tuple of (int, text)
-        Cells in columns without a name, each with its row.
+    unnamed : Cells
+        Cells in columns without a name.
     """
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[int, Mapping[str, str]], ...] = ()
     merged: Merged = ()
-    unnamed: tuple[tuple[int, str], ...] = ()
+    unnamed: Cells = ()
 
 
 def content_of(path: Path) -> bytes:
@@ -77,8 +83,8 @@ def content_of(path: Path) -> bytes:
     return content
 
 
-def read_sheets(path: str | Path) -> dict[str, Sheet]:
-    """The sheets survey, choices and settings of an XLSForm.
+def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells]]:
+    """The sheets survey, choices and settings of an XLSForm, and the cells of sheets by other names.
 
     Parameters
     ----------
@@ -89,6 +95,8 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
     -------
     {name: Sheet}
         A sheet that is not there is empty.
+    {name: Cells}
+        The other sheets, of which nothing is asked.
 
     Raises
     ------
@@ -108,9 +116,11 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
         _check_text(path.name, content)
-    read, cells = _definition(path.name, content, suffix), _cells(content) if suffix == ".xlsx" else {}
-    names = ("survey", "choices", "settings")
-    return {name: _sheet(path.name, read, name, cells.get(name, _OtherCells())) for name in names}
+    read = _definition(path.name, _known_rows(content) if suffix == ".csv" else content, suffix)
+    cells = _cells(content) if suffix == ".xlsx" else _text_cells(content, suffix)
+    sheets = {name: _sheet(path.name, read, name, cells.get(name, _OtherCells())) for name in _SHEETS}
+    alone = len(cells) == 1  # whatever its name, it is read as the survey
+    return sheets, {name: each.all for name, each in cells.items() if name not in _SHEETS and not alone}
 
 
 def _check_text(name: str, content: bytes) -> None:
@@ -211,10 +221,14 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
 
 @dataclass(frozen=True)
 class _OtherCells:
-    """What pyxform does not read of a sheet: merged cells, of which only the first holds text, and nameless columns."""
+    """What pyxform does not read of a sheet: merged cells, of which only the first holds text, and nameless columns.
+
+    ``all`` are the cells of a sheet that it does not read at all.
+    """
 
     merged: Merged = ()
-    unnamed: tuple[tuple[int, str], ...] = ()
+    unnamed: Cells = ()
+    all: Cells = ()
 
 
 def _cells(content: bytes) -> dict[str, _OtherCells]:
@@ -224,14 +238,56 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
     found = {}
     for sheet in load_workbook(io.BytesIO(content)).worksheets:
         merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
-        rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)  # one cell far below makes a million rows
-        headers = next(rows, ())
-        nameless = [at for at, header in enumerate(headers) if not str(header or "").strip()]
-        unnamed = [
-            (number, str(row[at])) for number, row in enumerate(rows, start=2) for at in nameless if row[at] is not None
-        ]
-        found[sheet.title.strip().lower()] = _OtherCells(merged, tuple(unnamed))
+        rows = list(sheet.iter_rows(max_row=_MOST_ROWS, values_only=True))  # one cell far below makes a million rows
+        nameless = [at for at, header in enumerate(rows[0] if rows else ()) if not str(header or "").strip()]
+        unnamed = tuple(
+            (number, str(row[at]))
+            for number, row in enumerate(rows[1:], start=2)
+            for at in nameless
+            if row[at] is not None
+        )
+        name = sheet.title.lower()  # as pyxform knows it
+        every = () if name in _SHEETS else _numbered(rows)
+        found[name] = _OtherCells(merged, unnamed, every)
     return found
+
+
+def _known_rows(content: bytes) -> bytes:
+    """A text without the rows of other sheets, on which pyxform fails; one that names no sheet stays as it is."""
+    out, name, known = io.StringIO(newline=""), "", False
+    writer = csv.writer(out)
+    for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")):
+        name = (row[0].strip().lower() if row else "") or name
+        if name in _SHEETS:
+            writer.writerow(row)
+            known = True
+    return out.getvalue().encode() if known else content
+
+
+def _text_cells(content: bytes, suffix: str) -> dict[str, _OtherCells]:
+    """The cells of each sheet of a text: its name stands in the first column, before the first row of the sheet."""
+    text = content.decode("utf-8-sig")
+    lines = csv.reader(io.StringIO(text, newline="")) if suffix == ".csv" else map(_marked_down, text.splitlines())
+    rows: dict[str, list[list[str]]] = {}
+    name = ""
+    for first, *others in filter(None, lines):
+        name = first.strip().lower() or name
+        rows.setdefault(name, []).extend([others] if any(others) else [])
+    return {name: _OtherCells(all=_numbered(each)) for name, each in rows.items() if name}
+
+
+def _marked_down(line: str) -> list[str]:
+    """The cells of a line of a Markdown table."""
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")] if "|" in line else []
+
+
+def _numbered(rows: Iterable[Sequence[object]]) -> Cells:
+    return tuple(
+        (number, str(cell))
+        for number, row in enumerate(rows, start=1)
+        for cell in row
+        if cell is not None and str(cell).strip()
+    )
 
 
 def _sheet(name: str, read: object, sheet: str, other: _OtherCells) -> Sheet:

@@ -13,7 +13,7 @@ from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Questi
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
-from naysay.questionnaire.xlsform.help_sheet import HELP
+from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
 from naysay.questionnaire.xlsform.learning import written_practice
 from naysay.questionnaire.xlsform.offers import written_private
 
@@ -58,7 +58,7 @@ def write_xlsform(questionnaire: Questionnaire, path: str | Path) -> None:
     writer.items(questionnaire.items)
     book = Workbook()
     book.remove(book.worksheets[0])
-    for name, rows in {**writer.sheets(), "help": HELP}.items():
+    for name, rows in {**writer.sheets(), HELP_SHEET: HELP}.items():
         _fill(book.create_sheet(name), rows)
     try:
         book.save(path)
