@@ -13,7 +13,7 @@ from naysay.microdata.report.page import risk_html
 from naysay.microdata.risk import table
 from naysay.microdata.risk.measure import Measure, OnRequest
 
-PEOPLE = {"age": [40, 36, 36, 23], "gender": ["f", "m", "m", "m"], "illness": ["flu", "cold", "cold", "flu"]}
+PEOPLE = {"age": [40, 36, 36, 23], "gender": ["f", "m", "m", "m"], "illness": [1, 0, 0, 1]}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Measures that a table has on request: what they need, what they tell of each person, and when they are silent."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -152,3 +154,45 @@ def test_wrong_households_are_refused():
         microdata.households(table | {"home": [1, 1, 2]}, ["age"], by="home", own=["region"])
     gaps = microdata.households({"home": [1, 1, 2], "age": [1, None, 1]}, ["age"], by="home")
     assert microdata.matches(gaps).tolist() == [2, 2]  # a gap of a member may be anything
+
+
+@given(tables(cells=st.sampled_from([None, 0, 1]), least=2, most=9))
+def test_presence_is_the_share_of_members_in_each_set(rows):
+    rows = [(row[0], *row) for row in rows]
+    if {row[-1] for row in rows} - {None} != {0, 1}:
+        return
+    found = microdata.presence(microdata.Keys(columns(rows), names(rows)), names(rows)[-1])
+    assert found.value == 1
+    certain = 0
+    for row, share in zip(rows, found.of_each()["presence"], strict=True):
+        part = [other[-1] for other in rows if other[:-1] == row[:-1] and None not in other]
+        if None in row[:-1] or not part:
+            assert np.isnan(share)
+            continue
+        assert share == pytest.approx(sum(part) / len(part))
+        certain += len(set(part)) == 1
+    assert found.certain == certain
+
+
+def test_presence_needs_two_values():
+    with pytest.raises(DataError, match="two values, such as yes and no; 'b' has 3"):
+        microdata.presence(microdata.Keys({"a": [1, 1, 1], "b": [1, 2, 3]}, ["a", "b"]), "b")
+
+
+def test_salaries_of_nine_patients_are_a_sixth_apart_in_steps_and_two_thirds_in_shares():
+    """Three groups of three, by the definition in fractions; as texts, 10 and 11 would stand before 3."""
+    groups = ["4767*"] * 3 + ["4790*"] * 3 + ["4760*"] * 3
+    salary = [3, 5, 9, 6, 11, 8, 4, 7, 10]
+    table = {"zip": groups, "salary": [str(each) for each in salary]}
+    moved = []
+    for group in dict.fromkeys(groups):
+        own = [pay for pay, where in zip(salary, groups, strict=True) if where == group]
+        gaps = [Fraction(sum(each <= pay for each in own), 3) - Fraction(pay - 2, 9) for pay in range(3, 11)]
+        moved.append(sum(map(abs, gaps)) / 8)
+    assert max(moved) == Fraction(1, 6)
+    asked = {"sensitive": "salary", "also": ["closeness", "ordered_closeness"]}
+    [row] = microdata.risk_table(table, [["zip"]], **asked).to_dict()["quasi_identifiers"]
+    assert row["ordered_closeness"]["t"] == pytest.approx(1 / 6)
+    assert row["closeness"]["t"] == pytest.approx(2 / 3)
+    with pytest.raises(DataError, match="texts, which have no order"):
+        microdata.risk_table(table, [["salary"]], sensitive="zip", also=["ordered_closeness"])

@@ -54,6 +54,8 @@ from naysay.microdata.risk.diversity import Diversity as Diversity
 from naysay.microdata.risk.diversity import diversity as diversity
 from naysay.microdata.risk.households import households as households
 from naysay.microdata.risk.models import population_uniques as population_uniques
+from naysay.microdata.risk.presence import Presence as Presence
+from naysay.microdata.risk.presence import presence as presence
 from naysay.microdata.risk.readings import Readings as Readings
 from naysay.microdata.risk.readings import readings as readings
 from naysay.microdata.risk.released import InformedIntruder as InformedIntruder

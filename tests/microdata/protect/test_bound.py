@@ -18,8 +18,11 @@ from naysay.microdata.risk.written import percent
 def best(true, known, rows):
     """People found who know the file but for whose row is whose: every order of rows that fits it is as likely."""
     n, held = len(rows), Counter(zip(true, known, rows, strict=True))
-    fits = [order for order in permutations(range(n))
-            if Counter((x, c, rows[place]) for x, c, place in zip(true, known, order, strict=True)) == held]  # fmt: skip
+    fits = [
+        order
+        for order in permutations(range(n))
+        if Counter((x, c, rows[place]) for x, c, place in zip(true, known, order, strict=True)) == held
+    ]
     chance = np.zeros((n, n))
     for order in fits:
         chance[np.arange(n), order] += 1 / len(fits)
@@ -71,7 +74,7 @@ def knowing(frame, made, rows, keys):
         exact[own[place], whole[place]] += 1
     found = np.zeros(2)
     for place, text in enumerate(shown):
-        there = sorted(set(whole[each] for each in members[text]), key=str)
+        there = sorted({whole[each] for each in members[text]}, key=str)
         by_counts = max(there, key=lambda row: exact[own[place], row] / copies[row])
         by_pairs = max(there, key=lambda row: sum(
             np.log(count[own[place], value] + 0.1)

@@ -49,7 +49,8 @@ class Options:
         Option(
             metavar="RECORD",
             help="Measure more: readings (the least k, c and m); models of the population: pitman, zayatz, snb, "
-            "loglinear; individual (risk of each record); suda (special uniques); closeness (of --sensitive).",
+            "loglinear; individual (risk of each record); suda (special uniques); closeness, "
+            "ordered_closeness, presence (of --sensitive).",
         ),
     ] = None
     household: Annotated[Text, column("Also the risk that somebody of the same household is recognized.")] = None

@@ -1,4 +1,4 @@
-"""What a released class must leave open about a sensitive column: l-diversity and t-closeness as parts of a target."""
+"""What a released class must leave open about a sensitive column: l-diversity, t-closeness, δ-presence in targets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.tables import texts
@@ -26,11 +27,13 @@ CONDITIONS = {
     "recursive_l(COLUMN, 3) >= 2": "the most common value less than 3 times the sum of the l-th and rarer ones",
     "t(COLUMN) <= 0.2": "shares within a total variation distance of those of the file",
     "ordered_t(COLUMN) <= 0.2": "the same for ordered values, by the earth mover's distance",
+    "presence(COLUMN, VALUE) <= 0.5": "at most this share with that value, such as of people who are in a study",
+    "presence(COLUMN, VALUE) >= 0.1": "at least this share",
 }
 """What may be asked of every released class beside its size, as it is written."""
 
 _FORM = re.compile(
-    r"\s*(?P<measure>[a-z_]+)\s*\(\s*(?P<column>[^(),]+?)\s*(?:,\s*(?P<factor>[\d.]+)\s*)?\)"
+    r"\s*(?P<measure>[a-z_]+)\s*\(\s*(?P<column>[^(),]+?)\s*(?:,\s*(?P<detail>[^(),]+?)\s*)?\)"
     r"\s*(?P<sign>>=|≥|<=|≤)\s*(?P<bound>\d*\.?\d+)\s*$"
 )
 _MOST = 4_000_000  # numbers of classes by values that are held at once
@@ -43,24 +46,30 @@ class Condition:
 
     Parameters
     ----------
-    measure : {"l", "entropy_l", "recursive_l", "t", "ordered_t"}
+    measure : {"l", "entropy_l", "recursive_l", "t", "ordered_t", "presence"}
     column : str
     bound : float
     factor : float, optional
         c of recursive (c, l)-diversity.
+    value : str, optional
+        Whose share δ-presence bounds, as the file writes it.
+    lower : bool
+        Whether it is bounded from below.
 
     Examples
     --------
     >>> str(Condition.of("recursive_l(illness, 3)>=2"))
     'recursive_l(illness, 3) >= 2'
 
-    Source: Machanavajjhala et al. 2007, definitions 3 to 5; Li, Li & Venkatasubramanian 2007.
+    Source: Machanavajjhala et al. 2007; Li, Li & Venkatasubramanian 2007; Nergiz, Atzori & Clifton 2007 (δ-presence).
     """
 
     measure: str
     column: str
     bound: float
     factor: float | None = None
+    value: str | None = None
+    lower: bool = False
 
     @classmethod
     def of(cls, text: str) -> Condition:
@@ -69,23 +78,26 @@ class Condition:
         known = ", ".join(f"{form_!r} ({what})" for form_, what in CONDITIONS.items())
         if form is None or form["measure"] not in {each.partition("(")[0] for each in CONDITIONS}:
             raise DataError(f"a condition must be one of {known}; got {text.strip()!r}")
-        measure, bound = form["measure"], float(form["bound"])
-        near = measure.endswith("t")
-        if (form["sign"] in "<=≤") != near or (form["factor"] is not None) != (measure == "recursive_l"):
+        measure, bound, detail = form["measure"], float(form["bound"]), form["detail"]
+        share, lower = measure == "presence", form["sign"] in (">=", "≥")
+        near = measure.endswith("t") or share
+        number = detail is not None and re.fullmatch(r"\d*\.?\d+", detail) is not None
+        fits = detail is not None if share else number if measure == "recursive_l" else detail is None
+        if not fits or (not share and lower == near):
             raise DataError(f"a condition must be one of {known}; got {text.strip()!r}")
-        factor = None if form["factor"] is None else float(form["factor"])
+        factor = float(detail) if measure == "recursive_l" else None
         whole = measure in ("l", "recursive_l")
         if (near and not 0 < bound < 1) or (not near and bound <= 1) or (whole and bound != round(bound)):
             least = "between 0 and 1" if near else "whole and 2 or more" if whole else "above 1"
             raise DataError(f"the bound of {measure} must be {least}; got {text.strip()!r}")
         if factor is not None and factor <= 0:
             raise DataError(f"c of recursive_l must be above 0; got {text.strip()!r}")
-        return cls(measure, form["column"], bound, factor)
+        return cls(measure, form["column"], bound, factor, detail if share else None, share and lower)
 
     def __str__(self) -> str:
-        sign = "<=" if self.measure.endswith("t") else ">="
-        factor = "" if self.factor is None else f", {self.factor:g}"
-        return f"{self.measure}({self.column}{factor}) {sign} {self.bound:g}"
+        sign = ">=" if self.lower or self.measure.endswith("l") else "<="
+        detail = f", {self.value}" if self.value is not None else "" if self.factor is None else f", {self.factor:g}"
+        return f"{self.measure}({self.column}{detail}) {sign} {self.bound:g}"
 
     def holds(self, held: Floats, every: Floats) -> Bools:
         """Whether classes meet it: (classes, values) people with each value, in their order, and (values,) of all.
@@ -97,6 +109,9 @@ class Condition:
         if self.measure == "l":
             return np.asarray(empty | ((held > 0).sum(axis=1) >= self.bound))
         share = held / np.maximum(people, 1)[:, None]
+        if self.measure == "presence":  # the second of two values is the one that is asked about
+            member = share[:, 1]
+            return np.asarray(empty | (member >= self.bound - _NEAR if self.lower else member <= self.bound + _NEAR))
         if self.measure == "entropy_l":
             entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
             return np.asarray(empty | (np.exp(entropy) >= self.bound - _NEAR))
@@ -114,32 +129,37 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """Sensitive columns of a frame, by the units that its rows belong to.
+    """Sensitive columns of a frame, by the members of units that its rows are.
 
     Parameters
     ----------
     conditions : sequence of Condition
-    held : for each condition, (units, values) people
+    held : for each condition, (members, values) people
     """
 
     conditions: Sequence[Condition]
     held: Sequence[csr_array]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, conditions: Sequence[Condition], unit: NDArray[np.int64], units: int) -> Secret:
-        """The columns of a frame, whose rows belong to these units."""
+    def of(
+        cls, frame: pl.DataFrame, conditions: Sequence[Condition], member: NDArray[np.int64], members: int
+    ) -> Secret:
+        """The columns of a frame, whose rows are these members."""
         check_names([each.column for each in conditions], frame.columns)
         held = []
         for condition in conditions:
             column = frame[condition.column]
-            code = _ranks(column, ordered=condition.measure == "ordered_t")
+            if condition.value is None:
+                code = _ranks(column, ordered=condition.measure == "ordered_t")
+            else:
+                code = _is(column, condition.value)
             known = column.is_not_null().to_numpy()
-            shape = (units, int(code[known].max(initial=0)) + 1)
-            held.append(csr_array((np.ones(int(known.sum())), (unit[known], code[known])), shape=shape))
+            shape = (members, 2 if condition.value is not None else int(code[known].max(initial=0)) + 1)
+            held.append(csr_array((np.ones(int(known.sum())), (member[known], code[known])), shape=shape))
         return cls(conditions, held)
 
     def failing(self, which: NDArray[np.int64], group: NDArray[np.int64], everybody: NDArray[np.bool_]) -> Bools:
-        """Which of some units are in a class, given by a number for each of them, that fails a condition."""
+        """Which of some members are in a class, given by a number for each of them, that fails a condition."""
         _, place = np.unique(group, return_inverse=True)
         failed = np.zeros(int(place.max(initial=-1)) + 1, bool)
         joined = csr_array((np.ones(len(which)), (place, which)), shape=(len(failed), self.held[0].shape[0]))
@@ -166,11 +186,41 @@ def _ranks(column: pl.Series, *, ordered: bool) -> NDArray[np.int64]:
     return ranks.fill_null(1).to_numpy().astype(np.int64) - 1
 
 
-def unmet(frame: pl.DataFrame, keys: Sequence[str], conditions: Sequence[Condition]) -> int:
-    """How many rows of a frame are in a class, gaps being values, that fails a condition."""
+def _is(column: pl.Series, value: str) -> NDArray[np.int64]:
+    """1 where a column holds the value, which it must hold somewhere, and 0 elsewhere."""
+    cells = texts(column)
+    equal = (cells == value).fill_null(value=False)
+    if not equal.any():
+        there = cells.drop_nulls().unique().sort().to_list()
+        raise DataError(f"{column.name!r} never holds {value!r}; {_checks.nearest(value, there)}", column=column.name)
+    return equal.to_numpy().astype(np.int64)
+
+
+def unmet(
+    frame: pl.DataFrame,
+    keys: Sequence[str],
+    conditions: Sequence[Condition],
+    *,
+    unit: str | None = None,
+    order: str | None = None,
+) -> int:
+    """How many rows of a frame are in a class, gaps being values, that fails a condition.
+
+    Rows are in one class if they read the same, and so do the households or persons that they belong to.
+    """
     if not conditions or not frame.height:
         return 0
     number = pl.struct([texts(frame[name]).alias(name) for name in keys]).rank("dense")
     group = frame.select(number).to_series().to_numpy().astype(np.int64)
+    if unit is not None:
+        people = pl.DataFrame({"unit": frame[unit], "own": group, "at": group if order is None else frame[order]})
+        text = pl.col("own").sort_by("at").cast(pl.String).str.join(" ").over("unit")
+        place = pl.lit(0) if order is None else pl.col("at").rank("dense").over("unit")
+        group = (
+            people.select(pl.struct(text.alias("whole"), "own", place.alias("place")).rank("dense"))
+            .to_series()
+            .to_numpy()
+        )
     rows = np.arange(frame.height)
-    return int(Secret.of(frame, conditions, rows, frame.height).failing(rows, group, rows >= 0).sum())
+    secret = Secret.of(frame, conditions, rows, frame.height)
+    return int(secret.failing(rows, group.astype(np.int64), rows >= 0).sum())

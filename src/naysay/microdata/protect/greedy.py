@@ -64,7 +64,7 @@ def conditioned(
         there = np.flatnonzero(~left)
         group = _released(units, keep, there)
         bad = np.zeros(len(units), bool)
-        bad[there] = secret.failing(there, group.view(np.int64), ~left)
+        bad[there] = _failing(units, group, keep[there], there, left, secret)
         if not bad.any():
             return keep, left
         known = units.known | _floor(costs)
@@ -75,14 +75,25 @@ def conditioned(
                     continue
                 shown = units.shown(mask, which)
                 enough = totals(shown, units.count[which]) >= least
-                fits = enough & ~secret.failing(which, shown.view(np.int64), ~left)
+                fits = enough & ~_failing(units, shown, np.full(len(which), mask), which, left, secret)
                 chosen = which[fits & bad[which]]
                 keep[chosen], bad[chosen] = mask, False
-        if bad.any():
+        if bad.any() and units.single:  # with all keys empty, households of different sizes still read differently
             _open_up(units, costs, keep, bad, left, secret)
         if not bad.any():
             return keep, left
         left |= bad
+
+
+def _failing(
+    units: Units, group: NDArray[np.uint64], mask: Ints, which: Ints, left: NDArray[np.bool_], secret: Secret
+) -> NDArray[np.bool_]:
+    """Which of some units have a member in a class that fails: alike, in units that are in one group."""
+    members, classes, begin = units.apart(group, mask, which)
+    there = np.zeros(len(units.member), bool)
+    there[units.members(np.flatnonzero(~left))[0]] = True
+    failed = secret.failing(members, classes.view(np.int64), there)
+    return np.logical_or.reduceat(failed, begin) if len(begin) else failed
 
 
 def _open_up(

@@ -175,11 +175,13 @@ class Plan:
 
     def _check(self, made: pl.DataFrame) -> None:
         goal = self.goal
-        if goal is None or any(name not in made.columns for name in self.keys):
+        if goal is None:
             return
         self.check_conditions(made)
-        for keys in self.known:
-            self._check_set(made, goal, keys)
+        for known in self.known:
+            keys = [name for name in known if name in made.columns]  # who leaves a key out has the others to protect
+            if keys:
+                self._check_set(made, goal, keys)
 
     def _check_set(self, made: pl.DataFrame, goal: Target, keys: Sequence[str]) -> None:
         found = self.guarantee(made, keys)
@@ -198,8 +200,9 @@ class Plan:
 
     def check_conditions(self, frame: pl.DataFrame) -> None:
         """Raise unless the classes of a table meet the conditions of the target on sensitive columns."""
-        for condition in () if self.goal is None else self.goal.conditions:
-            rows = unmet(frame, self.keys, [condition])
+        keys = [name for name in self.keys if name in frame.columns]
+        for condition in () if self.goal is None or not keys else self.goal.conditions:
+            rows = unmet(frame, keys, [condition], unit=self.unit, order=self.order)
             if rows:
                 told = f"{rows:,} of {frame.height:,} records are in classes that fail {condition}"
                 raise DataError(f"{told}: end the plan with a step that suppresses for the same target")

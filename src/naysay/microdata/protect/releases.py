@@ -378,8 +378,7 @@ def _measured(
     beside: Mapping[str, pl.DataFrame],
     seeded: Sequence[str],
 ) -> Release:
-    if all(name in written.columns for name in plan.keys):
-        plan.check_conditions(written)
+    plan.check_conditions(written)
     standings = tuple(
         standing_on(plan, keys, original, written, kept, below, found.get(keys), beside) for keys in plan.known
     )

@@ -19,6 +19,7 @@ from naysay.microdata.attack.register import Register
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.clues import ROW_ORDER, Hints
+from naysay.microdata.protect.conditions import unmet
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.identity import Renumber
 from naysay.microdata.protect.method import Random
@@ -55,7 +56,7 @@ class Standing:
     ----------
     keys : tuple of str
     before, after : Guarantee
-        Of the file that came, and of the file as it is written; `after` is None where keys are left out.
+        Of the file that came, and of the file as it is written, on those keys that it has; None where it has none.
     read_back : (int, int), optional
         k, and the records below the asked level, where what other columns tell of hidden cells is read, too; None where
         they tell nothing.
@@ -179,18 +180,18 @@ def standing_on(
         Written cells, or releases that are out, with which the target of the plan is not reached.
     """
     before = plan.guarantee(original.frame, keys)
-    if any(name not in written.columns for name in keys):
+    left = [name for name in keys if name in written.columns]
+    if not left:
         return Standing(keys, before, None)
-    after, goal = plan.guarantee(written, keys), plan.goal
+    after, goal = plan.guarantee(written, left), plan.goal
     if goal is not None and (after.of(goal.reading) or 0) < goal.least:
         told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
         raise DataError(f"{told}: values that differed in memory read differently there")
     if plan.unit is not None or kept is None:
         return Standing(keys, before, after)
     coarse = plan.coarsened(original.frame)
-    people, shown, released = (
-        {name: texts_of_values(frame[name]) for name in keys} for frame in (original.frame, coarse, written)
-    )
+    people = {name: texts_of_values(original.frame[name]) for name in keys}
+    shown, released = ({name: texts_of_values(frame[name]) for name in left} for frame in (coarse, written))
     least = below or before.least
     first = informed(people, people, keys, below=least)
     cells = {} if found is None else found.told
@@ -208,6 +209,14 @@ def standing_on(
             f"beside {_checks.shown(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has both "
             f"files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
         )
+    for condition in () if goal is None or joint is None else goal.conditions:
+        shown_out = [column.rename(name) for name, column in out.items()]
+        unmet_rows = unmet(written.hstack(shown_out), [*left, *out], [condition])
+        if unmet_rows:
+            raise DataError(
+                f"beside {_checks.shown(beside)}, {unmet_rows:,} records are in classes that fail {condition}: have a "
+                "plan proposed with --beside, or ask for less"
+            )
     read_back = _fewest(_alike({**released, **secrets}), before.least) if secrets else None
     rows = original.frame.height
     truth = _classes({name: cells.gather(kept) for name, cells in people.items()}, rows=len(kept))
@@ -221,8 +230,8 @@ def standing_on(
         keys, before, after, read_back, joint, intruder_before=first, most_before=most[0], bound_after=bound
     )
     if plan.moved:
-        return replace(standing, intruder_nearest=_nearest(keys, coarse, written, kept))
-    second = informed(shown, released, keys, below=least, rows=kept)
+        return replace(standing, intruder_nearest=_nearest(left, coarse, written, kept))
+    second = informed(shown, released, left, below=least, rows=kept)
     # rows that are told apart may still hold the same people, and gains in a sample are scaled: neither beats the bound
     true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
     classes = _classes({**released, **secrets, **out}, rows=len(kept))

@@ -123,7 +123,8 @@ class Suppress(Method):
         who = "record" if self.unit is None else f"unit of {self.unit!r}"
         if goal.reading == "k":
             told = f"every {who} reads like {goal.least - 1} others or more: whoever knows these keys, and no more,"
-            also = "".join(f"; {each} in every class of them" for each in goal.conditions)
+            alike = "every class of them" if self.unit is None else "every class of people alike in such units"
+            also = "".join(f"; {each} in {alike}" for each in goal.conditions)
             return f"{told} picks the right one with a probability of at most 1/{goal.least}{also}"
         return f"{goal}: {READINGS[goal.reading]}; it bounds no intruder's success, k would"
 
@@ -165,10 +166,10 @@ class Suppress(Method):
         goal = Target.of(self.target)
         if not goal.conditions:
             return keep, left
-        if not units.single or len(self.asked) > 1:
-            raise DataError(f"conditions such as {goal.conditions[0]} are for rows of people, on one set of keys")
+        if len(self.asked) > 1:
+            raise DataError(f"conditions such as {goal.conditions[0]} are for one set of keys")
         costs = [*prices(tuple(self.keys), self.importance), *(float("inf") for _ in self.strata)]
-        secret = Secret.of(frame, goal.conditions, np.asarray(units.row_unit, np.int64), len(units))
+        secret = Secret.of(frame, goal.conditions, np.asarray(units.row_member, np.int64), len(units.member))
         keep, left = greedy.conditioned(units, goal.least, costs, keep, left, secret)
         _check_left(self, units, left, goal, costs)
         return keep, left

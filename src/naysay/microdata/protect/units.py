@@ -52,6 +52,8 @@ class Units:
         Where the members of each unit begin.
     count : (units,) int
         How many people, or households, each unit stands for.
+    row_unit, row_member : (rows,) int
+        The unit, and the member, that each row of the frame is.
     ordered : bool
         Whether the order of members tells: waves do, members of a household do not.
     """
@@ -61,6 +63,7 @@ class Units:
     start: Ints
     count: Ints
     row_unit: NDArray[Any]
+    row_member: NDArray[Any]
     ordered: bool = False
 
     @classmethod
@@ -94,14 +97,16 @@ class Units:
                 raise DataError(f"a unit must have one row for each {order!r}; {told}", row=row, column=order)
         start = np.flatnonzero(np.diff(own[rows], prepend=-1))
         members = np.asarray(keys.owner)[rows].astype(np.int64)
-        return cls(keys, members, start, np.ones(len(start), np.int64), own, order is not None)
+        row_member = np.empty(len(rows), np.int64)
+        row_member[rows] = np.arange(len(rows))
+        return cls(keys, members, start, np.ones(len(start), np.int64), own, row_member, order is not None)
 
     @classmethod
     def of_tuples(cls, keys: Keys) -> Units:
         """People, grouped by their tuples."""
         every = np.arange(keys.distinct)
         owner = keys.owner if keys.remote is None else every
-        return cls(keys, every, every, keys.tuples.count, owner)
+        return cls(keys, every, every, keys.tuples.count, owner, owner)
 
     def __post_init__(self) -> None:
         tuples = self.keys.tuples
@@ -135,7 +140,7 @@ class Units:
         made = Tuples(columns, tuple(tuples.sizes[place] for place in places), np.ones(len(self.member), np.int64))
         keys = self.keys.of_tuples([self.keys.variables[place] for place in places], made)
         every, count = np.arange(len(self.member)), np.where(there, self.count, 0)
-        return Units(keys, every, self.start, count, self.row_unit, self.ordered)
+        return Units(keys, every, self.start, count, self.row_unit, self.row_member, self.ordered)
 
     def shown(self, mask: int, which: Ints) -> Packed:
         """What some units show on the keys in a mask, as numbers that are equal where it is."""
@@ -147,11 +152,34 @@ class Units:
         """What units show whose members' tuples have these numbers."""
         return self._gathered(np.arange(len(self)), lambda rows: each[rows])
 
-    def _gathered(self, which: Ints, told: Callable[[Ints], Packed]) -> Packed:
-        """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
+    def members(self, which: Ints) -> tuple[Ints, Ints, Ints]:
+        """The members of some units, where those of each begin among them, and how many each has."""
         length = np.diff(np.append(self.start, len(self.member)))[which]
         begin = np.cumsum(length) - length
-        rows = np.arange(length.sum()) + np.repeat(self.start[which] - begin, length)
+        return np.arange(length.sum()) + np.repeat(self.start[which] - begin, length), begin, length
+
+    def apart(self, group: Packed, mask: Ints, which: Ints) -> tuple[Ints, Packed, Ints]:
+        """The members of some units, what each shows within the group of its unit, and where those of each unit begin.
+
+        Each unit shows the keys of its mask. Members that read the same are one in the eyes of an intruder; with an
+        order, only those in the same place.
+        """
+        rows, begin, length = self.members(which)
+        if self.single:
+            return rows, group, begin
+        masks, shown = np.repeat(mask, length), np.zeros(len(rows), np.uint64)
+        for each in np.unique(mask).tolist():
+            shown[masks == each] = self.cells.under(each, self.member[rows[masks == each]])
+        place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
+        return (
+            rows,
+            _mixed(np.repeat(group, length) + _mixed(shown + _mixed(place.astype(np.uint64) + np.uint64(1)))),
+            begin,
+        )
+
+    def _gathered(self, which: Ints, told: Callable[[Ints], Packed]) -> Packed:
+        """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
+        rows, begin, length = self.members(which)
         place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
         each = _mixed(told(self.member[rows]) + _mixed(place.astype(np.uint64) + np.uint64(1)))
         return _mixed(np.add.reduceat(each, begin)) + length.astype(np.uint64)

@@ -186,8 +186,8 @@ def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
 
 def _paired(one: Codes, other: Codes) -> Codes:
     """Two numbers of each row as one, from 0."""
-    _, both = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)
-    return both.astype(np.int64)
+    both: Codes = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1].astype(np.int64)
+    return both
 
 
 def _views(column: pl.Series) -> list[Codes]:

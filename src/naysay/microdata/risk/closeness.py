@@ -16,7 +16,7 @@ from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import share
 from naysay.printing import number
 
-__all__ = ["Closeness", "closeness"]
+__all__ = ["Closeness", "OrderedCloseness", "closeness"]
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,8 @@ class Closeness(OnRequest):
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
-        return None if case.sensitive is None else cls(*_measured(*case.sensitive, ordered=False))
+        ordered = issubclass(cls, OrderedCloseness)
+        return None if case.sensitive is None else cls(*_measured(*case.sensitive, ordered=ordered))
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -89,6 +90,13 @@ class Closeness(OnRequest):
         return {"distance": self.distance}
 
 
+@dataclass(frozen=True, eq=False)
+class OrderedCloseness(Closeness):
+    """The same for values in an order, such as incomes: how many steps shares must move."""
+
+    name = "ordered_closeness"
+
+
 def closeness(keys: Keys, sensitive: str, *, ordered: bool = False) -> Closeness:
     """t-closeness: the distance of each anonymity set's sensitive values from those of the whole file.
 
@@ -100,12 +108,13 @@ def closeness(keys: Keys, sensitive: str, *, ordered: bool = False) -> Closeness
     sensitive : str
     ordered : bool
         False: half the sum of the absolute differences of shares. True: the mean absolute difference of cumulated
-        shares over the steps between neighboring values, as for numbers (the earth mover's distance).
+        shares over the steps between neighboring values (the earth mover's distance). Values must be numbers, or texts
+        of numbers.
 
     Raises
     ------
     DataError
-        A sensitive variable that is not among the keys, or the only one.
+        A sensitive variable that is not among the keys, or the only one; ordered texts that are no numbers.
 
     Examples
     --------
@@ -129,6 +138,8 @@ def _measured(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, 
     part = keys.only(others)
     _, group = keys.tuples.only([keys.columns.index(name) for name in others])
     code, values = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64), len(variable.cells.values)
+    if ordered:
+        code = np.append(0, _places(variable.cells.values, sensitive))[np.where(code > values, 0, code)]
     known = np.flatnonzero((code > 0) & (code <= values) & part.complete[group])
     count, shape = keys.tuples.count[known].astype(np.float64), (part.distinct, max(values, 1))
     held = scipy.sparse.csr_array((count, (group[known], code[known] - 1)), shape=shape)
@@ -143,3 +154,13 @@ def _measured(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, 
         else:
             distances[block] = np.abs(apart).sum(axis=1) / 2
     return sensitive, ordered, keys, distances[group]
+
+
+def _places(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
+    """The place of each value in the order of numbers, from 1: as texts, 10 would stand before 9."""
+    try:
+        numbers = np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        told = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
+        raise DataError(told, column=sensitive) from None
+    return np.argsort(np.argsort(numbers, kind="stable"), kind="stable") + 1

@@ -20,11 +20,12 @@ from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.microdata.population.weighted import Scale
 from naysay.microdata.risk.asked import encoded, lists, members
-from naysay.microdata.risk.closeness import Closeness
+from naysay.microdata.risk.closeness import Closeness, OrderedCloseness
 from naysay.microdata.risk.diversity import Diversity
 from naysay.microdata.risk.gaps import LeastReadings
 from naysay.microdata.risk.measure import Case, Measure, OnRequest
 from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Snb, Special, Zayatz
+from naysay.microdata.risk.presence import Presence
 from naysay.microdata.risk.uniqueness import Listwise, Matches, People
 from naysay.microdata.risk.written import DASH, Printed, explained, grid
 from naysay.printing import Content, Heading, Note, Table
@@ -37,7 +38,7 @@ Kind = TypeVar("Kind", bound=Measure)
 
 
 MEASURES: tuple[type[Measure], ...] = (
-    *(Listwise, Matches, LeastReadings, People, Diversity, Closeness),
+    *(Listwise, Matches, LeastReadings, People, Diversity, Closeness, OrderedCloseness, Presence),
     *(Pitman, Zayatz, Snb, LogLinearModel, Individual, Households, Special),
 )
 """What a table of risk measures, in the order of the table. A new measure is a file, and a name here."""
@@ -290,7 +291,8 @@ def risk_table(
         A variable for which diversity within anonymity sets is measured, see `diversity`.
     also : sequence of str
         Measures on request: "readings" (the least k, c and m), the models of the population "pitman", "zayatz", "snb"
-        and "loglinear", "individual" and "household" risk, "suda"; with a sensitive variable "closeness".
+        and "loglinear", "individual" and "household" risk, "suda"; with a sensitive variable
+        "closeness", "ordered_closeness" (of numbers) and "presence" (of two values).
     households : str or (n,) labels, optional
         The household of each respondent, for "household".
     confidence : float
