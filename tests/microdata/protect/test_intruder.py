@@ -11,6 +11,7 @@ from naysay import files
 from naysay.cli import main
 from naysay.errors import DataError
 from naysay.microdata import protect
+from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.protect.clues import hints
 
 SCHOOLS = ["none", "primary", "middle", "vocational", "high", "college", "bachelor", "master", "doctor"]
@@ -281,3 +282,38 @@ def test_a_byte_order_mark_and_ends_of_lines_are_kept(encoding, tmp_path):
     out = tmp_path / "o.csv"
     assert run(tmp_path / "in.csv", "--keys", "a", "--encoding", encoding, "--out", out) == 0
     assert out.read_bytes() == (tmp_path / "in.csv").read_bytes()
+
+
+def test_two_releases_that_show_people_only_together_are_named_together(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({"age": rng.integers(0, 8, 120), "area": rng.integers(0, 8, 120)})
+    frame.write_csv(tmp_path / "in.csv")
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    assert run(tmp_path / "in.csv", "--keys", "age", "--drop", "area", "--out", one) == 0
+    assert run(tmp_path / "in.csv", "--keys", "area", "--drop", "age", "--beside", one, "--out", two) == 0
+    words = ("--keys", "age,area", "--beside", one, "--beside", two, "--out", tmp_path / "three.csv")
+    capsys.readouterr()
+    assert run(tmp_path / "in.csv", *words) == 2
+    assert "in 'one.csv', 'two.csv' together" in capsys.readouterr().err
+
+
+def test_who_shuffles_before_rows_are_left_out_still_knows_whose_each_row_is(tmp_path):
+    rng = np.random.default_rng(9)
+    frame = pl.DataFrame({"age": [*rng.integers(0, 3, 97), 30, 31, 32], "value": np.arange(100) + 1000.5})
+    frame.write_csv(tmp_path / "in.csv")
+    steps = [protect.Shuffle(), protect.Suppress(keys=["age"], target="k >= 4")]
+    original, out = files.Original.read(tmp_path / "in.csv"), tmp_path / "out.csv"
+    done = protect.release(original, protect.Plan(keys=["age"], steps=steps), out, trial=True)
+    reading = Reading(",", None, False, ())
+    table = reading.released(out, tmp_path / "in.csv", 100, identity=None, synthetic=False)
+    assert (table["value"] == frame["value"].gather(table[RECORD])).all() and done.after.k >= 4 and table.height == 97
+
+
+def test_numbers_that_a_plan_draws_anew_do_not_follow_the_order_of_the_original(tmp_path):
+    frame = pl.DataFrame({"id": np.arange(500, 600), "sex": ["f", "m"] * 50, "value": np.arange(100) + 1000.5})
+    frame.write_csv(tmp_path / "in.csv")
+    plan = protect.Plan(keys=["sex"], steps=[protect.Renumber(columns=["id"])])
+    protect.release(files.Original.read(tmp_path / "in.csv"), plan, tmp_path / "out.csv")
+    table = pl.read_csv(tmp_path / "out.csv")
+    assert sorted(table["id"]) == list(range(1, 101))
+    assert (table["id"] + 999.5 == table["value"]).sum() < 10 and (table["value"] == frame["value"]).sum() < 10

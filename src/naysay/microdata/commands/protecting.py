@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from naysay import files
+from naysay import _checks, files
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.measured import RECORD, Reading
@@ -184,6 +184,8 @@ class Protecting:
         keys = tuple(dict.fromkeys(name for known in sets for name in known))
         goal = Target.of(options.target or "k >= 3")
         classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
+        if len(classes) > 1:  # each of them hides people whom all of them together show
+            _check_few(pl.DataFrame(classes), f"{_checks.shown(beside)} together", goal.least)
         original = replace(original, frame=original.frame.hstack(classes)) if classes else original
         strata = () if options.strata is None else declared.record(options.strata, option="--strata")
         hierarchies = self._hierarchies()
@@ -293,13 +295,18 @@ def _class(table: pl.DataFrame, keys: Sequence[str], name: str, least: int) -> p
     """
     there = table.select(pl.any_horizontal(pl.all().is_not_null()).alias(""), *(key for key in keys if key in table))
     number = there.select(pl.struct(pl.all()).rank("dense")).to_series()
+    _check_few(there, f"{name!r} alone", least)
+    return number.cast(pl.String).alias(f"as in {name}")
+
+
+def _check_few(there: pl.DataFrame, where: str, least: int) -> None:
+    """Raise where people stand out in what is out already."""
     few = int((there.select(pl.len().over(there.columns)).to_series() < least).sum())
     if few:
         raise DataError(
-            f"in {name!r} alone, {few:,} people read like fewer than {least} on these keys, and no later release takes "
-            "that back; ask for less, or leave out the keys that were not protected there"
+            f"in {where}, {_checks.several(few, 'person reads', 'people read')} like fewer than {least} on these keys, "
+            "and no later release takes that back; ask for less, or leave out the keys that were not protected there"
         )
-    return number.cast(pl.String).alias(f"as in {name}")
 
 
 def _price(text: str) -> str | float:
