@@ -132,3 +132,22 @@ def test_a_seed_that_stands_in_a_plan_is_noted_however_long_it_is(tmp_path):
     with pytest.raises(DataError, match="which somebody chose"):
         step = protect.Noise(columns=["a"], percent=10, seed=2**40 - 1)
         protect.release(original, protect.Plan(keys=["b"], target=None, steps=[step]), tmp_path / "no.csv")
+
+
+def test_the_order_of_rows_and_columns_of_earlier_releases_raise_the_bound(tmp_path):
+    # four people of each age read the same; what else is out may say which age a row has
+    frame = pl.DataFrame({"age": [20, 20, 20, 20, 30, 30, 30, 30] * 5, "v": [1, 1, 1, 1, 2, 2, 2, 2] * 5})
+    frame.select("age").write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    steps = [protect.Bins(variable="age", width=40)]
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=steps)
+
+    def bound(keep_order, beside):
+        kept = protect.Plan(keys=["age"], target="k >= 3", steps=steps, keep_order=keep_order)
+        done = protect.release(original, kept, tmp_path / "out.csv", force=True, trial=True, beside=beside)
+        return done.standings[0].bound_after * 40
+
+    assert plan.apply(frame)[0]["age"].n_unique() == 1
+    assert bound(False, {}) == pytest.approx(1)
+    assert bound(True, {}) == pytest.approx(2)  # rows could be put in the order of ages
+    assert bound(False, {"earlier.csv": frame.select("v")}) == pytest.approx(2)

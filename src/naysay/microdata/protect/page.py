@@ -86,7 +86,7 @@ def _intruder(found: Release) -> tuple[tuple[str, str, str], str]:
             "An intruder finds so many people, on average, who knows all of this about everybody in the file, knows "
             "how it was protected, and repeats that. Who knows less finds fewer. Who also weighs what goes together "
             f"with these columns only loosely found {percent(weighed)}, as far as that was tried. And nobody finds "
-            f"more than {percent(bound)} who knows no more of people than these columns: that is proved."
+            f"more than {percent(bound)} who has no log and knows no more of people than these columns: that is proved."
         )
         return (f"{name} by these columns", percent(before), percent(after)), told
     nearest = [(each.intruder_before, each.intruder_nearest) for each in found.standings]
