@@ -29,7 +29,8 @@ class ProtectOptions:
         Option(
             metavar="TARGET",
             help="How many matches every record must have: 'k >= 3' (read the same, gaps included; the default), or c "
-            "or m, which promise less; also 'k >= 3 and l(illness) >= 2' (or t, ordered_t, entropy_l, recursive_l, presence).",
+            "or m, which promise less; also 'k >= 3 and l(illness) >= 2' (or t, ordered_t, entropy_l, recursive_l, "
+            "presence).",
         ),
     ] = None
     importance: Annotated[
