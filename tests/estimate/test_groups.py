@@ -254,6 +254,15 @@ def test_small_groups_that_are_alike_are_called_different_in_one_survey_of_twent
     assert 0.0 <= found < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
+def test_weighted_groups_of_several_samples_say_where_their_test_fails():
+    rng = np.random.default_rng(1)
+    fits = {}
+    for group in "ab":
+        said, sample = rng.choice(["yes", "no"], 60), np.arange(60) % 2 + 1
+        fits[group] = estimate.moments(LIARS, LIARS.tally(said, sample=sample, weights=rng.uniform(1, 3, 60)))
+    assert estimate.differences(fits).law.endswith("; rejects too often if weights go with the answers")
+
+
 def test_groups_under_different_designs_are_compared_by_wald():
     other = designs.crosswise(prevalence=0.25)
     fits = {

@@ -277,7 +277,7 @@ def _by_f(statistic: float, df: int, shared: _Shared) -> fitting.Agreement:
     if df <= 0 or shared.worth <= 0:
         return fitting.Agreement(statistic, df, math.nan, "")
     p_value = float(scipy.stats.f.sf(statistic / df, df, shared.worth))
-    return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f})")
+    return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f}){shared.note}")
 
 
 def _without_bounds(fit: Estimate) -> Estimate:
@@ -343,11 +343,13 @@ def _sampled(
 class _Shared(NamedTuple):
     """Covariances (G, t, t) of the groups' proportions if answers vary alike in all groups, and what they are worth.
 
-    `worth` are degrees of freedom: infinite where squares are taken about what all groups have in common.
+    `worth` are degrees of freedom: infinite where squares are taken about what all groups have in common. `note` says
+    what a reader of the test must know.
     """
 
     covariances: Floats
     worth: float
+    note: str = ""
 
 
 class _Spread(NamedTuple):
@@ -417,7 +419,9 @@ def _shared_by_samples(fits: list[Estimate]) -> _Shared:
         )
         covariances.append(replace(fit.cells_of_samples, proportions=cells, covariance=np.asarray(own)).estimates[1])
     lost = sum(len(stack.parts) for stack in stacks)
-    return _Shared(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost)
+    weighted = any(fit.tally.weighted for fit in fits)
+    note = "; rejects too often if weights go with the answers" if weighted else ""
+    return _Shared(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost, note)
 
 
 def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
