@@ -9,6 +9,7 @@ import pytest
 
 from naysay import Design, batches, client, designs, ledger
 from naysay.design import ByteSource, Pattern, Table
+from naysay.design.channels import compact
 from naysay.responses import Labels
 
 LABELS = tuple(f"c{place}" for place in range(300))
@@ -148,3 +149,5 @@ def test_weights_that_are_not_in_lowest_terms_stay_a_table():
     even = np.full((5, 5), 2) + 2 * np.eye(5, dtype=int)
     table = Table(categories=LABELS[:5], space=Labels(LABELS[:5]), weights=even)
     assert Design.from_json(table.to_json()).kind == "table"
+    assert compact(table) is table
+    assert compact(Table(categories=LABELS[:5], space=Labels(LABELS[:5]), weights=even // 2)).kind == "pattern"
