@@ -124,6 +124,19 @@ def test_a_body_that_cannot_be_unpacked_is_said_and_ends_with_2(capsys):
     assert "what the server sends is damaged" in capsys.readouterr().err
 
 
+def test_the_page_on_threats_is_compared_without_a_language_too(approved, capsys):
+    plainly = changing("/threats", lambda body: body + SCRIPT, when=lambda scope: not scope["query_string"])
+    with background(plainly) as server:
+        assert main(["verify", f"{server}/s/sample", "--hash", approved]) == 2
+    assert "/threats: it differs from byte" in capsys.readouterr().err
+
+
+def test_a_body_without_an_end_is_not_read_to_its_end(capsys):
+    with background(changing("/s/sample/survey.json", lambda _: b" " * 8_000_001)) as server:
+        assert main(["verify", f"{server}/s/sample"]) == 2
+    assert "/s/sample/survey.json has more than 8,000,000 bytes" in capsys.readouterr().err
+
+
 def test_another_survey_or_another_version_is_said(approved, capsys):
     with background(genuine()) as server:
         assert main(["verify", f"{server}/s/sample", "--hash", "0" * 64]) == 2

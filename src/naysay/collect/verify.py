@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from naysay.collect.client import FOLDER, Client
@@ -32,6 +32,9 @@ _BROWSER = {
     "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "accept-language": "en-US,en;q=0.5",
 }
+_MOST = 8_000_000
+"""Bytes of a document, unpacked: no survey and no file of the client is nearly as long."""
+
 _ACCEPTED = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 _PAGE, _DATA, _SCRIPT = (
     {"accept": accept, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site, **others}
@@ -61,6 +64,14 @@ class Verdict:
     hash: str
     compared: tuple[str, ...]
     differences: tuple[str, ...]
+
+
+class _Response(NamedTuple):
+    """What came, unpacked."""
+
+    status_code: int
+    headers: httpx2.Headers
+    content: bytes
 
 
 def verify(
@@ -97,7 +108,7 @@ def verify(
     >>> with background(create_app([sample()])) as server:
     ...     found = verify(f"{server}/s/sample", hash="0" * 64)
     >>> len(found.compared), found.differences
-    (18, ('survey.json: the hash is ..., and should be 0000...',))
+    (19, ('survey.json: the hash is ..., and should be 0000...',))
     """
     import httpx2
 
@@ -108,9 +119,17 @@ def verify(
     page = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with httpx2.Client(headers=_BROWSER, transport=transport, timeout=30.0) as connection:
 
-        def response(address: str, asked: Mapping[str, str]) -> httpx2.Response:
+        def response(address: str, asked: Mapping[str, str]) -> _Response:
             try:
-                return connection.get(origin + address, headers=dict(asked))
+                with connection.stream("GET", origin + address, headers=dict(asked)) as found:
+                    content = bytearray()
+                    for part in found.iter_bytes():
+                        content += part
+                        if len(content) > _MOST:
+                            raise DataError(
+                                f"{origin}{address} has more than {_MOST:,} bytes; nothing of ours is so long"
+                            )
+                    return _Response(found.status_code, found.headers, bytes(content))
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 raise DataError(f"the server of {origin} cannot be reached ({type(error).__name__})") from None
             except httpx2.DecodingError:
@@ -169,10 +188,11 @@ def _expected(
         yield f"/client/{folder}/{name}", (document, ASSETS)
     for language, document in threats(files).items():
         yield f"/threats?lang={language}", (document, SECURITY)
+    yield "/threats", (threats(files)["en"], SECURITY)  # in the language that this command asks for
     yield "/", (home(files), SECURITY)
 
 
-def _differences(document: Document, headers: Mapping[str, str], found: httpx2.Response) -> Iterator[str]:
+def _differences(document: Document, headers: Mapping[str, str], found: _Response) -> Iterator[str]:
     if found.status_code != 200:
         yield f"the server says {found.status_code}"
         return
