@@ -316,3 +316,14 @@ def test_raking_looks_at_each_class_once_not_at_each_row():
     assert Label.looks == 2
     with pytest.raises(DataError, match="row 3 is empty"):
         Sampling(totals=[(["f", "m", None, "f"], {"f": 10, "m": 20})]).rows(4)
+
+
+def test_raking_by_more_possible_cells_than_an_integer_holds_keeps_every_margin():
+    rng = np.random.default_rng(15)
+    columns = rng.integers(20, size=(15, 5_000))  # 20^15 possible cells, of which 5,000 hold people
+    totals = rng.uniform(200, 300, (15, 20))
+    totals *= 5_000 / totals.sum(axis=1, keepdims=True)
+    margins = [(column, dict(enumerate(total))) for column, total in zip(columns, totals.tolist(), strict=True)]
+    weights = Sampling(totals=margins).rows(5_000).weight
+    for column, total in zip(columns, totals, strict=True):
+        assert np.bincount(column, weights) == pytest.approx(total, rel=1e-7)

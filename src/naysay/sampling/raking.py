@@ -16,6 +16,7 @@ from naysay.sampling.sampled import Floats, Places
 __all__ = ["Margins", "classes", "distinct"]
 
 _STEPS = 1_000
+_NUMBERED = 2**62  # possible cells that an integer numbers; with more, those that hold people are numbered anew
 _CLOSE = 1e-9  # of a margin's total, at which weights are calibrated
 
 
@@ -62,11 +63,16 @@ class Margins:
             raise DataError(
                 f"all margins must sum to one population; {high!r} sums to {sums[high]:g}, {low!r} to {sums[low]:g}"
             )
-        sizes = tuple(block.stop - block.start for block in blocks)
-        present, cell = np.unique(np.ravel_multi_index(tuple(codes), sizes), return_inverse=True)
-        joint = np.column_stack(np.unravel_index(present, sizes))
-        for block, own in zip(blocks, joint.T, strict=True):
-            designs.append(np.eye(block.stop - block.start)[own])
+        cell, possible = np.zeros_like(codes[0]), 1
+        for block, code in zip(blocks, codes, strict=True):
+            size = block.stop - block.start
+            if possible * size > _NUMBERED:
+                present, cell = np.unique(cell, return_inverse=True)
+                cell, possible = cell.reshape(-1), len(present)
+            cell, possible = cell * size + code, possible * size
+        _, first, cell = np.unique(cell, return_index=True, return_inverse=True)
+        for block, code in zip(blocks, codes, strict=True):
+            designs.append(np.eye(block.stop - block.start)[code[first]])
         return cls(cell.reshape(-1), np.hstack(designs), np.array(totals), tuple(blocks))
 
     def factors(self, weight: Floats) -> Floats:
