@@ -138,7 +138,7 @@ def test_differences_in_json_agree_with_python(naysay, groups):
         "statistic": pytest.approx(found.statistic),
         "degrees_of_freedom": 1,
         "p_value": pytest.approx(found.p_value),
-        "law": "",
+        "law": "χ²",
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 from naysay import cli, designs, estimate
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import AnswerError, DataError
+from naysay.estimate.linear import indicators
 from naysay.sampling import Sampling
 
 PI = np.array([0.4, 0.3, 0.2, 0.1])
@@ -30,7 +31,7 @@ def waves(design, n, rng, *, redrawn=1.0, changed=0.1, pi=PI):
 def exact(redrawn):
     """n Var(Δ̂) from the table of all pairs of values and answers."""
     p = KARY.matrix
-    u = estimate.moments(KARY, KARY.tally(count=[1, 1, 1, 1])).indicators.u
+    u = indicators(KARY.tally(count=[1, 1, 1, 1])).u
     moves = 0.9 * np.eye(4)
     for way in MOVES:
         moves[way, range(4)] += 0.05

@@ -175,9 +175,10 @@ def test_what_is_wrong_is_one_clear_error():
         Hierarchy.of({1: survey.channel(2), 2: survey.channel(1)}, 3)
 
 
-def test_the_likelihood_of_a_hierarchy_names_the_estimate_that_works():
+@pytest.mark.parametrize("estimator", ["maximum_likelihood", "moments"])
+def test_what_is_not_for_a_hierarchy_names_the_estimate_that_works(estimator):
     survey = designs.hierarchy(16, epsilon=2)
     answers = survey.tally(survey.randomize(np.resize([3, 7], 400), rng=np.random.default_rng(1)))
-    with pytest.raises(DataError, match=r"not for hierarchy.*; use estimate\.ranges$"):
-        estimate.maximum_likelihood(survey, answers)
+    with pytest.raises(DataError, match=rf"{estimator} is not for hierarchy.*; use estimate\.ranges$"):
+        getattr(estimate, estimator)(survey, answers)
     assert estimate.ranges(survey, answers) is not None

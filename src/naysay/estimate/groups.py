@@ -27,6 +27,7 @@ __all__ = ["Differences", "differences"]
 
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
 _MOMENTS = ("proportions", "covariance")
+_USUAL = "χ²"  # the law of a test that prints no law beside p
 _FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
 
@@ -57,7 +58,7 @@ class Differences:
     denominator : float
         Degrees of freedom of the covariances: infinite, except for a complex sample, whose intervals use t.
     law : str
-        The law that gives p, where it is not χ².
+        The law that gives p; empty where nothing does.
     """
 
     reference: Any
@@ -109,7 +110,7 @@ class Differences:
         if math.isnan(self.p_value):
             return "equality of the groups: no test (the differences have no covariance to invert)"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
-        law = f" ({self.law})" if self.law else ""
+        law = "" if self.law == _USUAL else f" ({self.law})"
         told = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
         rough = "; Wald's test finds differences too often in small groups" if self.test == "Wald" else ""
         return f"equality of the groups: {told}{rough}"
@@ -235,7 +236,7 @@ def _tested(statistic: float, df: int, denominator: float) -> fitting.Agreement:
     if df <= 0 or not math.isfinite(statistic) or rest <= 0:
         return fitting.Agreement(statistic, df, math.nan, "")
     if math.isinf(denominator):
-        return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "")
+        return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), _USUAL)
     p_value = float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
     return fitting.Agreement(statistic, df, p_value, f"F({df}, {rest:.0f})")
 

@@ -71,6 +71,8 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """
     answered_under(design, tally)
     checked_target(target)
+    if design.assigned_by == "lot":
+        raise DataError(f"moments is not for {design.name or design.kind}; use estimate.{design.estimates}")
     general = partial(_general, design, tally, target, solution)
     if design.several or not tally.pure or solution is not None:
         return general()

@@ -268,7 +268,8 @@ def differences_dict(found: Differences, confidence: float = 0.95, *, most: int 
             "intervals": found.interval(confidence),
             "covariance": found.covariance if len(found.groups) < most else None,
             "equality": {
-                name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value", "law")
+                **{name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value")},
+                "law": found.law or None,
             },
         }
     )

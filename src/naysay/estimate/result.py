@@ -131,7 +131,7 @@ class Estimate:
     warnings : tuple of StatisticalWarning
         Reservations, printed with the numbers.
     indicators : Indicators, optional
-        For means of unbiased indicators: these indicators.
+        For means of unbiased indicators: these indicators; None where a closed form needs none (`named`).
     solution : {"mean", "least_squares"}, optional
         The unbiased map that you asked for by name; intervals and bands use the same map.
     maximum : Maximum, optional
