@@ -15,10 +15,11 @@ import polars as pl
 
 from naysay.errors import DataError
 from naysay.files.casts import text_of
-from naysay.files.codebook import codebook_of
+from naysay.files.codebook import Codebook, codebook_of
 from naysay.files.kinds import PROGRAMS, kind, library
 from naysay.files.labelled import stored
 from naysay.files.reading import scan
+from naysay.files.statistical import labels_of
 from naysay.files.writing import whole, write, write_pieces
 
 __all__ = ["Original"]
@@ -109,6 +110,7 @@ class Original:
         *,
         changed: Collection[str],
         plain: Collection[str],
+        meanings: Codebook | None = None,
     ) -> None:
         """Write a table that was made of this one, to a file of the same kind or of another.
 
@@ -120,13 +122,15 @@ class Original:
         path : Path
         changed : columns whose cells may differ from those of the file
         plain : columns in which a gap is a gap: why something is missing is not kept, for it would tell people apart
+        meanings : Codebook, optional
+            Of columns that were drawn: in files of SPSS and Stata their labels say so.
         """
         system = kind(path, to_write=True)
         if system != kind(self.path):
             write(_texts(made), path, separator=self.separator)
             return
         if system in ("spss", "stata"):
-            self._write_labelled(made, rows, path, system, set(changed), set(plain))
+            self._write_labelled(made, rows, path, system, set(changed), set(plain), meanings)
             return
         raw = scan(self.path, separator=self.separator, encoding=self.encoding).collect()
         kept = [
@@ -172,6 +176,7 @@ class Original:
         system: str,
         changed: set[str],
         plain: set[str],
+        meanings: Codebook | None,
     ) -> None:
         """A file of SPSS or Stata: stored cells where nothing changed, codes and labels of their own for new values."""
         writer, told = library(path), self.told
@@ -192,8 +197,11 @@ class Original:
                 measures[name] = "nominal" if measures.get(name) == "nominal" else "ordinal"
             else:
                 columns[name] = self._coded(made[name], name, rows, keep=name not in plain)
+        names = dict(told.column_names_to_labels)
+        for entry in meanings.entries if meanings else ():
+            names[entry.column], labels[entry.column] = labels_of(entry, labels.get(entry.column, {}), system)
         given: dict[str, Any] = {
-            "column_labels": {name: told.column_names_to_labels.get(name) for name in columns},
+            "column_labels": {name: names.get(name) for name in columns},
             "variable_value_labels": {name: each for name, each in labels.items() if name in columns},
             "variable_format": {name: form for name, form in formats.items() if name in columns and form},
             "file_label": told.file_label or "",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from naysay.errors import DataError
-from naysay.files.codebook import Codebook, Value
+from naysay.files.codebook import Codebook, Entry, Value
 from naysay.files.kinds import PROGRAMS, library
 from naysay.files.portable import cut, portable
 
-__all__ = ["write_statistical"]
+__all__ = ["labels_of", "write_statistical"]
 
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
 
@@ -44,6 +45,20 @@ def _value_label(value: Value, most: int) -> str:
     if 3 < left < len(option.encode()) and text.count(option) == 1:
         text = text.replace(option, cut(option, left))
     return cut(text, most)
+
+
+def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str, dict[Any, str]]:
+    """The labels of a variable and of its codes, as long as the program takes them, where a file had these of its own.
+
+    A label that is no value of the entry, by its text or by its code, stays as it is.
+    """
+    limits, values = _LIMITS[system], {each: value for value in entry.values for each in (value.code, value.name)}
+    meanings = dict(labels)
+    for code, label in labels.items():
+        if value := values.get(label) or values.get(code):
+            meaning = value.meaning.replace(value.label, label)
+            meanings[code] = _value_label(replace(value, label=label, meaning=meaning), limits.value)
+    return limits.variable(entry.label), meanings
 
 
 def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: str, book: Codebook | None) -> None:

@@ -356,6 +356,20 @@ def test_an_overwritten_release_leaves_no_codebook_of_the_old_one(sav):
     assert not files.designs_of(out)
 
 
+def test_labels_of_a_released_column_that_was_drawn_say_so(sav):
+    """Whoever opens the file without its codebook reads that a cell is not the person's answer."""
+    out, original = sav.with_name("safe.sav"), files.Original.read(sav)
+    drawn = protect.Plan(keys=["age"], target=None, steps=[protect.Pram(variable="occupation", keep=0.5)])
+    protect.release(original, drawn, out)
+    before, after = stored(sav)[1], stored(out)[1]
+    labels = after.variable_value_labels["occupation"]
+    assert labels == {code: f"{label} (after randomization)" for code, label in LABELS["occupation"].items()}
+    told = after.column_names_to_labels
+    assert told["occupation"] == "After randomization: What do you do?"
+    assert told["age"] == before.column_names_to_labels["age"]
+    assert set(files.scan(out).collect()["occupation"]) <= set(LABELS["occupation"].values())  # by its codebook
+
+
 def test_what_names_people_is_said_and_can_be_left_out(sav, capsys):
     out = sav.with_name("safe.sav")
     assert run(sav, "--keys", "gender", "--out", out) == 0

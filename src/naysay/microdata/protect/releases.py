@@ -250,8 +250,11 @@ def release(
         gone = None if kept is None else sorted(set(range(original.frame.height)) - set(kept))
         note.write_text(_log_text(found, gone), encoding="utf-8")
         if log.designs:
+            meanings = codebook(out.stem, "", log.designs, original, coded=files.kind(out) in ("spss", "stata"))
+            # measured by the categories' own labels; a reader's labels say that chance had a part
+            original.write(made, kept, there, changed=changed, plain=plan.keys, meanings=meanings)
             digest = hashlib.sha256(there.read_bytes()).hexdigest()
-            told = codebook(out.stem, digest, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
+            told = replace(meanings, hash=digest)
             book.write_text(json.dumps(told.form(), ensure_ascii=False, indent=1), encoding="utf-8")
             book.replace(files.place_of(out))
         else:
