@@ -41,11 +41,11 @@ def refused():
 
     def told(path):
         tracemalloc.start()
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             with pytest.raises(DataError) as error:
                 load(path)
-            assert time.perf_counter() - started < 10
+            assert time.process_time() - started < 10
             assert tracemalloc.get_traced_memory()[1] < 150_000_000
         finally:
             tracemalloc.stop()
@@ -102,9 +102,9 @@ def test_a_row_far_below(workbook):
         b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1048576">'
     )
     content += b'<c r="A1048576" t="inlineStr"><is><t>x</t></is></c></row></sheetData></worksheet>'
-    started = time.perf_counter()
+    started = time.process_time()
     assert any("must hold the questions" in each.message for each in examine(workbook({SHEET: content})).errors)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,9 @@ def test_a_server_that_fills_the_storage_gets_no_private_answer(respond, tmp_pat
     """What cannot be remembered would be drawn anew after a reload: it is not sent."""
     with lying([privates()], tmp_path) as server:
         server.tell(fill)
-        respondent = respond("private", on=server).start().to_review(ANSWERS)
+        respondent = respond("private", on=server)
+        respondent.page.set_default_timeout(90_000)  # 90,000 words are read before the first page is there
+        respondent.start().to_review(ANSWERS)
         respondent.page.locator("#confirm").click()
         if fill is lengthy:
             respondent.page.locator(".review [role=alert]").wait_for()
