@@ -71,6 +71,10 @@ def test_a_draft_without_a_private_question_gets_a_first_day_only_after_a_yes(na
     assert (told.code, "'plain-2' was not opened: no question is private" in told.err) == (2, True)
     assert naysay("survey", "schedule", "plain-2").out == "plain-2 has no dates\n"
     assert naysay(*first, "--yes").code == 0
+    (tmp_path / "other.json").write_text(json.dumps({**form, "name": "other", "items": [{**asked[0], "name": "year"}]}))
+    naysay("survey", "open", "other.json", "--yes")
+    assert "its first day of answers was struck out" in naysay("survey", "copy", "other", "plain-2").err
+    assert naysay("survey", "schedule", "plain-2").out == "plain-2 has no dates\n"
 
 
 def test_backups_say_what_they_hold_and_what_is_wrong(naysay, refused, opened, tmp_path):

@@ -201,6 +201,22 @@ def test_a_draft_without_a_private_question_opens_only_after_a_tick(admin, store
     assert "plain" in store.standing()
 
 
+def test_a_draft_that_asks_something_else_loses_the_first_day_that_was_agreed_to(admin, store, client):
+    """The day was set on a draft with a private question; the one that replaces it sends every answer as it is."""
+    admin.upload("sample.json", sample().to_json())
+    days = {"opens": today(), "closes": today() + datetime.timedelta(30)}
+    assert admin.post("/admin/drafts/sample/schedule", {key: str(day) for key, day in days.items()}).status == 303
+    assert admin.upload("sample.json", sample().to_json()).headers["location"].endswith("uploaded")
+    assert plans.find(store, "sample") == Plan(**days)  # the same questionnaire, uploaded once more
+    asked = [{"kind": "integer", "name": "age", "label": {"en": "How old are you?"}}]
+    form = {"naysay": "questionnaire", "version": 1, "name": "sample", "title": {"en": "P"}, "languages": ["en"]}
+    replaced = admin.upload("plain.json", json.dumps({**form, "items": asked}).encode())
+    assert plans.carry_out(store, client=client) == []
+    assert "sample" not in store.standing()
+    assert plans.find(store, "sample") == Plan(closes=days["closes"])
+    assert b"its first day of answers was struck out" in admin.get(replaced.headers["location"]).content
+
+
 def test_a_draft_with_a_private_question_asks_for_no_tick(admin, store):
     admin.upload("sample.json", sample().to_json())
     assert b"No question is private" not in admin.get("/admin/drafts/sample").content

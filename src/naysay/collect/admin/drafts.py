@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sqlalchemy import Row, delete, insert, select
+from sqlalchemy import Row, delete, insert, select, update
 
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
@@ -61,6 +61,9 @@ class Draft:
 def keep(store: Store, questionnaire: Questionnaire) -> Draft:
     """Keep a questionnaire as a draft, in the place of an earlier draft of its name.
 
+    Where the earlier draft asked something else, its first day of answers is struck out: whoever set it had agreed to
+    open another questionnaire.
+
     Raises
     ------
     DataError
@@ -82,6 +85,9 @@ def keep(store: Store, questionnaire: Questionnaire) -> Draft:
         )
     row = {"name": name, "key": secrets.token_hex(16), "content": questionnaire.to_json(), "made": today()}
     with store.engine.begin() as connection:
+        earlier = connection.execute(select(table.c.content).filter_by(name=name)).scalar()
+        if earlier is None or bytes(earlier) != row["content"]:
+            connection.execute(update(plan).filter_by(survey=name).values(opens=None))
         connection.execute(delete(table).filter_by(name=name))
         connection.execute(insert(table).values(**row))
     return find(store, name)

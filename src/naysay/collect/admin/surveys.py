@@ -66,9 +66,7 @@ def upload(visit: Visit) -> Response:
             excerpts=shown,
             rest=elsewhere,
         )
-    kept = drafts.keep(visit.store, examined.questionnaire)
-    visit.desk.record("uploaded", kept.name)
-    return visit.to(f"/admin/drafts/{kept.name}", "uploaded")
+    return _keep_draft(visit, examined.questionnaire, "uploaded")
 
 
 def draft(visit: Visit) -> Response:
@@ -203,9 +201,7 @@ def schedule(visit: Visit) -> Response:
 def copy(visit: Visit) -> Response:
     """A draft that asks the same under another name."""
     _survey(visit)
-    kept = drafts.keep(visit.store, drafts.copied(visit.store, visit.name, visit["new"]))
-    visit.desk.record("copied", visit.name, f"to {kept.name}")
-    return visit.to(f"/admin/drafts/{kept.name}", "copied")
+    return _keep_draft(visit, drafts.copied(visit.store, visit.name, visit["new"]), "copied", of=visit.name)
 
 
 def delete(visit: Visit) -> Response:
@@ -269,6 +265,15 @@ def _act(visit: Visit, act: Callable[[str], object], done: str) -> Response:
 def _done(visit: Visit, done: str) -> Response:
     visit.desk.refresh()
     return visit.to(f"/admin/surveys/{visit.name}", done)
+
+
+def _keep_draft(visit: Visit, form: Questionnaire, act: str, *, of: str = "") -> Response:
+    """Keep a draft, and say so if that struck out the first day of the draft that it replaces."""
+    first_day = plans.find(visit.store, form.name).opens
+    drafts.keep(visit.store, form)
+    visit.desk.record(act, of or form.name, f"to {form.name}" if of else None)
+    is_struck_out = plans.find(visit.store, form.name).opens != first_day
+    return visit.to(f"/admin/drafts/{form.name}", "struck-out" if is_struck_out else act)
 
 
 def _survey(visit: Visit) -> Listed:

@@ -51,7 +51,7 @@ def copy(
       naysay survey copy sample sample-2
       naysay survey copy sample sample-2 --to wave-2.xlsx
     """
-    from naysay.collect.admin import drafts
+    from naysay.collect.admin import drafts, plans
     from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.commands.questionnaire import check_target, write
 
@@ -63,8 +63,11 @@ def copy(
             write(form, to)
             output.say(f"{to}: written; change it, then: naysay survey open {to}")
             return
+        first_day = plans.find(store, new).opens
         drafts.keep(store, form)
         record(store, "copied", who=COMMAND_LINE, about=survey, detail=f"to {new}")
+        if plans.find(store, new).opens != first_day:
+            output.note(f"{new} was a draft that asked something else; its first day of answers was struck out")
     output.say(f"{new} is a draft now; open it with: naysay survey open {new}")
 
 
