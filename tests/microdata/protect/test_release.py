@@ -456,14 +456,3 @@ def test_an_interrupted_run_leaves_what_was_there(sav):
     assert process.returncode != 0
     assert out.read_text() == "mine"
     assert sorted(path.name for path in sav.parent.iterdir()) == ["safe.sav", "survey.sav"]
-
-
-def test_a_file_that_memory_does_not_hold_is_refused_before_it_is_read(tmp_path, capsys, monkeypatch):
-    path = tmp_path / "large.parquet"
-    pl.DataFrame({"age": range(1_000), "gender": ["male", "female"] * 500}).write_parquet(path)
-    monkeypatch.setattr("naysay.microdata.commands.protecting._memory", lambda: 2_000)
-    monkeypatch.setattr(files.Original, "read", lambda *given, **more: pytest.fail("it was read"))
-    assert main(["protect", str(path), "--keys", "age,gender"]) == 2
-    error = capsys.readouterr().err
-    assert "'large.parquet' has 1,000 rows and 2 columns" in error
-    assert "microdata.protect on a relation of DuckDB" in error

@@ -19,10 +19,13 @@ from naysay.microdata.keys.table import check_names, texts_of_values
 from naysay.microdata.protect.dropping import Drop, naming
 from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.identity import Shuffle, numbers_of_people
+from naysay.microdata.protect.pieces import release_in_pieces
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
+from naysay.microdata.protect.recoding import Bins
 from naysay.microdata.protect.releases import Release, check_out, log_of, release
 from naysay.microdata.protect.sheets import read_hierarchies, write_hierarchies
+from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.target import Target
 
 __all__ = ["Protecting"]
@@ -32,6 +35,8 @@ _LOW = [*(f"-{each}" for each in range(1, 10)), *(f"-{each}{each}" for each in r
 _HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99999"]
 
 _BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
+
+_IN_MEMORY = ("beside", "hierarchy", "hierarchies", "related", "unit", "order", "html")
 
 _OF_A_PROPOSAL = (
     "keys",
@@ -97,8 +102,6 @@ class Protecting:
     def _original(self, missing: tuple[str, ...]) -> files.Original:
         options = self.options
         with files.readable(options.file):
-            if options.write_hierarchies is None:
-                _check_room(options.file)
             return files.Original.read(
                 options.file,
                 separator=options.separator,
@@ -127,20 +130,13 @@ class Protecting:
         missing = self._missing()
         if plan is not None:
             missing = missing or tuple(plan.missing)
+        if _too_large(options.file):
+            return self._in_pieces(plan, missing)
         original = self._original(missing)
         beside = self._beside(original)
         if plan is None:
             plan, original = self._proposed(original, missing, beside)
-        elif any(isinstance(step, Shuffle) for step in plan.steps) and options.keep_order:
-            raise DataError("--keep-order is given, and the plan shuffles rows; take that step out of it")
-        plan = replace(
-            plan,
-            accepted=(*plan.accepted, *(options.accept or ())),
-            keep_order=plan.keep_order or options.keep_order,
-        )
-        if options.save is not None:
-            options.save.write_text(plan.toml(), encoding="utf-8")
-            self.notes.append(f"{options.save}: the plan; change it, and run it with --plan")
+        plan = self._completed(plan)
         if options.out is None:
             self.notes.append("nothing is written without --out")
             with TemporaryDirectory(prefix="naysay-") as folder:
@@ -150,11 +146,71 @@ class Protecting:
                 self.notes.append("with --out it is refused: other columns tell of what it hides, and are not accepted")
             return found
         found = release(original, plan, options.out, force=options.force, beside=beside)
-        told = "it repeats the release, and undoes what was drawn: keep it with the original"
-        self.notes.append(
-            f"{options.out}: the release; {log_of(options.out).name}: its log, secret like the original, for {told}"
-        )
+        self._note_log(options.out)
         return found
+
+    def _completed(self, plan: Plan) -> Plan:
+        """The plan with what options say of its release; written where --save says."""
+        options = self.options
+        if any(isinstance(step, Shuffle) for step in plan.steps) and options.keep_order:
+            raise DataError("--keep-order is given, and the plan shuffles rows; take that step out of it")
+        plan = replace(
+            plan,
+            accepted=(*plan.accepted, *(options.accept or ())),
+            keep_order=plan.keep_order or options.keep_order,
+        )
+        if options.save is not None:
+            options.save.write_text(plan.toml(), encoding="utf-8")
+            self.notes.append(f"{options.save}: the plan; change it, and run it with --plan")
+        return plan
+
+    def _note_log(self, out: Path) -> None:
+        told = "it repeats the release, and undoes what was drawn: keep it with the original"
+        self.notes.append(f"{out}: the release; {log_of(out).name}: its log, secret like the original, for {told}")
+
+    def _in_pieces(self, plan: Plan | None, missing: tuple[str, ...]) -> Release:
+        """The plan, run on a Parquet file that memory does not hold."""
+        options = self.options
+        for name in _IN_MEMORY:
+            if getattr(options, name):
+                raise DataError(
+                    f"memory does not hold {options.file.name!r}, and --{name} needs all of it: leave it out, or take "
+                    "a larger computer"
+                )
+        if plan is None:
+            plan = self._suppressing(missing)
+            self.notes.append(
+                f"memory does not hold {options.file.name!r}: no coarser values were tried but those of --bins; "
+                "where they lose less than empty cells, write them into a plan (--save, then --plan)"
+            )
+        plan = self._completed(replace(plan, missing=missing or plan.missing))
+        if options.out is not None:
+            found = release_in_pieces(options.file, plan, options.out, force=options.force)
+            self._note_log(options.out)
+            return found
+        self.notes.append("nothing is written without --out")
+        with TemporaryDirectory(prefix="naysay-") as folder:
+            return release_in_pieces(options.file, plan, Path(folder) / "release.parquet", trial=True)
+
+    def _suppressing(self, missing: tuple[str, ...]) -> Plan:
+        """A plan that puts keys in the bins that are asked for, and suppresses cells."""
+        options, sets = self.options, self._sets()
+        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        check_names(keys, pl.scan_parquet(options.file, glob=False).collect_schema().names())
+        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        check_names(list(widths), keys, what="key")
+        known = sets if len(sets) > 1 else ()
+        last = Suppress(
+            keys=keys,
+            target=options.target or "k >= 3",
+            importance=self.importance,
+            sets=known,
+            strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
+        )
+        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        bins = (Bins(variable=name, width=_width(text, name)) for name, text in widths.items())
+        steps = (*first, *bins, last)
+        return Plan(keys=keys, target=last.target, steps=steps, importance=self.importance, missing=missing, sets=known)
 
     def _beside(self, original: files.Original) -> dict[str, pl.DataFrame]:
         """Releases of the file that are out, row by row as the original."""
@@ -248,20 +304,14 @@ class Protecting:
                 )
 
 
-def _check_room(path: Path) -> None:
-    """Raise for a Parquet file that would not fit into this computer's memory with what is computed from it."""
+def _too_large(path: Path) -> bool:
+    """Whether a Parquet file would not fit into this computer's memory with what is computed from it."""
     memory = _memory()
-    if memory is None or files.kind(path) != "parquet":
-        return
-    table = pl.scan_parquet(path)
+    if memory is None or files.kind(path) != "parquet" or not path.is_file():
+        return False
+    table = pl.scan_parquet(path, glob=False)
     rows, columns = int(table.select(pl.len()).collect().item()), len(table.collect_schema())
-    needed = rows * columns * _BYTES_OF_A_CELL
-    if needed > memory:
-        raise DataError(
-            f"{path.name!r} has {rows:,} rows and {columns} columns; to protect it here takes at least "
-            f"{needed / 2**30:,.0f} GB of memory, and this computer has {memory / 2**30:,.0f} GB: recode and "
-            "suppress it where it is, with microdata.protect on a relation of DuckDB, or take a larger computer"
-        )
+    return rows * columns * _BYTES_OF_A_CELL > memory
 
 
 def _memory() -> int | None:

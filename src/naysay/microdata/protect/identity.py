@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Method, Random
@@ -49,8 +51,12 @@ class Shuffle(Random):
         return "the place of a row tells nothing"
 
     def done(self, frame: pl.DataFrame) -> Done:
-        rows = self.rng().permutation(frame.height)
+        rows = self.order(frame.height)
         return Done(frame[rows], rows)
+
+    def order(self, rows: int) -> NDArray[np.int64]:
+        """The old place of each row, (rows,)."""
+        return self.rng().permutation(rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ from naysay.microdata.risk.released import InformedIntruder
 from naysay.microdata.risk.written import Printed
 from naysay.printing import Content, Facts, Note
 
-__all__ = ["Release", "Standing", "log_of", "planned", "release"]
+__all__ = ["Release", "Standing", "check_out", "closed", "log_of", "log_text", "planned", "release"]
 
 _CHOSEN = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
 
@@ -64,7 +64,7 @@ class Release(Printed):
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
     losses : Losses, optional
-        Answers that are empty or others now; None where records are made up.
+        Answers that are empty or others now; None where records are made up, and where memory does not hold the file.
     """
 
     plan: Plan
@@ -231,7 +231,7 @@ def release(
         column that tells of what is hidden.
     """
     seeded = [step.name for step in plan.steps if isinstance(step, Random) and step.seed is not None]
-    plan = _closed(plan, original)
+    plan = closed(plan, numbers_of_people(original.frame, naming(original.frame)))
     check_out(original.path, out, force=force)
     made, log, rows = planned(plan, original)
     done = Plan(**{**vars(plan), "steps": log.methods})
@@ -248,7 +248,7 @@ def release(
             found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
         note, book = Path(folder) / log_of(out).name, files.place_of(there)
         gone = None if kept is None else sorted(set(range(original.frame.height)) - set(kept))
-        note.write_text(_log_text(found, gone), encoding="utf-8")
+        note.write_text(log_text(found, gone), encoding="utf-8")
         if log.designs:
             meanings = codebook(out.stem, "", log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             # measured by the categories' own labels; a reader's labels say that chance had a part
@@ -293,8 +293,8 @@ def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> pl.
     return files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
 
 
-def _closed(plan: Plan, original: files.Original) -> Plan:
-    """The plan with its last steps: numbers that name people drawn anew, and rows in random order."""
+def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
+    """The plan with its last steps: columns of numbers that name people drawn anew, and rows in random order."""
     for step in plan.steps:
         if isinstance(step, Random) and step.seed is not None and step.seed < _CHOSEN:
             raise DataError(
@@ -305,11 +305,7 @@ def _closed(plan: Plan, original: files.Original) -> Plan:
         return plan  # made-up records have no place and no number
     dropped = {name for step in plan.steps if isinstance(step, Drop) for name in step.columns}
     shared = [] if plan.unit is None else [plan.unit]
-    listed = [
-        name
-        for name in (*numbers_of_people(original.frame, naming(original.frame)), *shared)
-        if name not in (*plan.keys, *dropped, plan.order)
-    ]
+    listed = [name for name in (*numbers, *shared) if name not in (*plan.keys, *dropped, plan.order)]
     changed = {name for step in plan.steps for name in step.variables}
     names = [name for name in dict.fromkeys(listed) if name not in changed]
     steps = (*plan.steps, *((Renumber(columns=names),) if names else ()))
@@ -431,7 +427,7 @@ def _renumbered(plan: Plan) -> list[str]:
     return [name for step in plan.steps if isinstance(step, Renumber) for name in step.columns]
 
 
-def _log_text(found: Release, gone: Sequence[int] | None) -> str:
+def log_text(found: Release, gone: Sequence[int] | None) -> str:
     """The plan with its seeds, and below it what it did."""
     import tomlkit
 

@@ -145,7 +145,12 @@ class Standing:
             rows = [["right", share(before.mean), str(nearest_found)], bound]
             return [grid(title, ["", "before", "after"], rows), Sentence(_BOUND, small=True), note]
         if before is None or after is None:
-            return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
+            return [
+                Note(
+                    "the informed intruder is measured on records of people, one row each, in a file that memory "
+                    "holds, and on no others"
+                )
+            ]
         heads = ["an informed intruder is right", "before", "after"]
         rows = [
             ["of all people", share(before.mean), share(after.mean)],

@@ -115,7 +115,7 @@ def _left(told: Mapping[str, Any]) -> list[Content]:
         parts.append(
             Sentence(
                 "How often an intruder picks the right record is not told: it is measured where each row is a person,"
-                " and where the release has all keys and only rows of the original."
+                " where the release has all keys and only rows of the original, and where memory holds the file."
             )
         )
     if before and after:
