@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import platform
 import resource
+import subprocess
 import sys
 import time
 from importlib.metadata import version
@@ -117,9 +118,11 @@ def main() -> None:
         "| level-wise prototype of strict suppression, 10⁶ × 6 | 11.6 s, 11 rounds, 7.2 % of the cells |",
         "| level-wise prototype of c, 10⁶ × 6 | 7.2 s, 4 rounds |",
     ]
+    apart = [sys.executable, __file__, "--pieces", str(given.rows)]  # its peak of memory is its own
+    pieces = subprocess.run(apart, check=True, capture_output=True, text=True).stdout
     about = f"{given.rows:,} rows × {len(SIZES)} keys, Python {platform.python_version()}, "
     about += ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    text = "\n".join(["# Protection: time", "", f"{about}; processor seconds.", "", *lines, "", *others, ""])
+    text = "\n".join(["# Protection: time", "", f"{about}; processor seconds.", "", *lines, "", pieces, *others, ""])
     given.out.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 
