@@ -356,3 +356,17 @@ def test_the_digest_knows_what_draws_and_not_what_is_told():
     node = client.channel(KARY)
     assert ledger.digest(node) == ledger.digest(node | {"name": "other", "notes": ["x"]})
     assert ledger.digest(node) != ledger.digest(node | {"denominator": node["denominator"] + 1})
+
+
+def test_a_wave_is_answered_once_under_any_rule(path):
+    book = Ledger(path)
+    book.answer(KARY, "a", question="q", wave=1, rule="kept")
+    with pytest.raises(LedgerError, match="wave 1 of 'q' was answered"):
+        book.answer(KARY, "a", question="q", wave=1, rule="fresh")
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, 3), (3, None)])
+def test_a_ledger_keeps_the_cap_with_which_it_was_made(path, first, then):
+    Ledger(path, cap=first).answer(KARY, "a", question="q", wave=1)
+    with pytest.raises(LedgerError, match="was made with the cap"):
+        Ledger(path, cap=then).spent()

@@ -684,6 +684,15 @@ UNREAD = "answers that were to be private would be sent as they are"
         ),
         ("label::Deutsch (de)", "warner(p=0.7)"),
         ("label::Deutsch (de)", "Waner (p = 0.7)"),
+        *(
+            ("x", cell)
+            for cell in ("RR 0.7", "rr p=.7", "RR (p=.7)", "olh eps=1", "eps = 1", "ε: ln 3", "{'kind':'table'}")
+        ),
+        *(("x", cell) for cell in ("w\u00e1rner(p=0.7)", "war\u200bner(p=0.7)")),
+        *((column, "ja") for column in ("randomisiert", "geschützt", "Vertraulichkeit", "privacidad", "rr", "eps")),
+        ("appearance", "warner"),
+        ("appearance", "w1 warner(p=0.7)"),
+        ("hint::English (en)", "Design: warner(p=0.7)"),
     ],
 )
 def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, column, cell):
@@ -785,6 +794,62 @@ def with_sheet(folder, name, rows, suffix):
                 sheet.append(cells)
         book.save(path)
     return examine(path)
+
+
+def test_a_sheet_that_is_not_read_is_said(tmp_path):
+    assert "the sheet 'todo' is not read" in [
+        each.message for each in with_sheet(tmp_path, "todo", "| what |\n| | b |", ".csv").problems
+    ]
+
+
+def test_an_end_of_a_group_has_no_design(form):
+    rows = "begin_group | g | G | \n| | select_one yn | a | A | \n| | end_group | | | " + DESIGN
+    header = "type | name | label::English (en) | bind::naysay_design"
+    assert UNREAD in [each.reason for each in problems(form, rows, header=header)]
+
+
+@pytest.mark.parametrize("row", ["todo,select_one yn,b,B", "x,select_one yn,b,B"])
+def test_a_remark_in_the_first_column_of_a_text_hides_no_question(tmp_path, row):
+    path = tmp_path / "form.csv"
+    path.write_text(f"{TEXT}{row}\n,select_one yn,c,C\n{TEXT_CHOICES}")
+    with pytest.raises(DataError, match="which would not be read"):
+        examine(path)
+
+
+def test_a_design_to_the_right_of_the_header_of_a_text_is_an_error(tmp_path):
+    path = tmp_path / "form.csv"
+    path.write_text(TEXT.strip() + f",{DESIGN}\n{TEXT_CHOICES}")
+    assert UNREAD in [each.reason for each in examine(path).errors]
+
+
+TEXT = "survey,,,\n,type,name,label::English (en)\n,select_one yn,a,A\n"
+TEXT_CHOICES = "choices,,,\n,list_name,name,label::English (en)\n,yn,yes,Yes\n,yn,no,No\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ({"AZ1": "bind::naysay_design", "AZ2": "warner(p=0.7)"}, "column 52 .* behind 48 empty columns"),
+        ({"A70": "select_one yn", "B70": "b", "C70": "B"}, "row 70 .* behind 67 empty rows"),
+        ({"D1": "bind::naysay_design", "D2": '="warner"&"(p=0.7)"'}, "cell D2 .* formula whose value"),
+    ],
+)
+def test_cells_of_a_workbook_that_would_be_lost_are_refused(tmp_path, cells, told):
+    book = openpyxl.Workbook()
+    sheet, choices = book.active, book.create_sheet("choices")
+    sheet.title = "survey"
+    for row in (("type", "name", "label::English (en)"), ("select_one yn", "a", "A")):
+        sheet.append(row)
+    for row in (("list_name", "name", "label::English (en)"), ("yn", "yes", "Yes"), ("yn", "no", "No")):
+        choices.append(row)
+    path = tmp_path / "form.xlsx"
+    book.save(path)
+    assert examine(path).errors == ()
+    for place, text in cells.items():
+        sheet[place] = text
+    book.save(path)
+    with pytest.raises(DataError, match=told):
+        examine(path)
 
 
 def test_a_design_in_a_column_without_a_name_is_an_error(form, tmp_path):

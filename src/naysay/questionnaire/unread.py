@@ -18,7 +18,10 @@ _WORDS = frozenset({
     "naysay", "design", "designs", "private", "privacy", "randomize", "randomise", "randomized", "randomised",
     "randomization", "randomisation", "epsilon", "sensitive", "rrt", "sink", "innocuous", "levels", "privat", "geheim",
     "vertraulich", "privado", "privada", "diseño", "secret", "confidential", "confidencial", "anonymous", "anonymize",
-    "anonymized", "anonym", "protect", "protected", "protection", "schutz", "datenschutz", "ldp", "krr",
+    "anonymized", "anonym", "protect", "protected", "protection", "schutz", "datenschutz", "ldp", "krr", "rr", "eps",
+    "ε", "randomizer", "randomiser",
+    "randomizing", "randomising", "perturb", "perturbed", "perturbation", "randomisiert",
+    "geschützt", "vertraulichkeit", "privatsphäre", "privacidad", "confidencialidad", "aleatorizado", "aleatorizada",
 })  # fmt: skip
 _COMMON = frozenset({
     "affine", "budgets", "custom", "direct", "frequency", "hierarchy", "levels", "mix", "number", "samples", "unary",
@@ -31,7 +34,12 @@ _CALL = re.compile(r"([a-z][a-z0-9_-]*(?: [a-z0-9_-]+)*) ?[([{](.*)[)\]}]\W*", r
 _LOOSE = re.compile(
     r"([a-z][a-z0-9_ -]*?)[\s:;,\[{(]+(?:[a-zε]+\s*[:=]\s*)?([01]?[.,/]?\d+(?:/\d+)?)\W*"
 )  # warner: p = .7
-_JSON = re.compile(r'"(naysay|kind|design)"\s*:')
+_INSIDE = re.compile(r"([a-z][a-z0-9_]*) ?\(([^()]*)\)")  # a call within a sentence
+_ABBREVIATED = frozenset(
+    {"rr", "rrt", "dp", "ldp", "krr", "k-rr", "grr", "oue", "olh"}
+)  # methods, with a number behind
+_PRICE = re.compile(r"(?:epsilon|eps|ε)\s*[:=]?\s*(?:ln ?)?\(?[\d.,/]+\W*")
+_JSON = re.compile(r"""["'](naysay|kind|design)["']\s*:""")
 _ARGUMENT = re.compile(r"(?:^|[(,;])\s*([a-zε_]+)\s*[:=]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TELLING = frozenset({"epsilon", "eps", "ε", "sigma", "discards", "forced_yes", "forced_no"})  # of a design by any name
@@ -42,6 +50,7 @@ _METHOD = re.compile(
 )
 _MOST_WORDS = 8  # of a cell that names a method; a longer one is a remark
 _SHORT = re.compile(r"\W*(?:RRT?|LDP|DP)\W*")
+_UNSEEN = ("Cf", "Mn")  # characters that copying brings: joiners, marks of direction, accents
 _LEAST, _LONG = 5, 8  # letters of a word that may be misspelled, and in which one may be replaced
 _ALIKE = 0.85
 
@@ -101,16 +110,25 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
     >>> reads_as_design("number (of people)"), reads_as_design("negative", alone=False), reads_as_design("see below")
     (False, False, False)
     """
-    plain = " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    seen = (each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in _UNSEEN)
+    plain = " ".join("".join(seen).lower().split())
     if plain.startswith("{"):
         return _JSON.search(plain) is not None
     plain = _BEFORE.sub("", plain, count=1).rstrip("\"'`”“ ")
     call, loose = _CALL.fullmatch(plain), _LOOSE.fullmatch(plain)
     if call is not None and _is_call(call[1], call[2], alone=alone):
         return True
-    if loose is not None and _takes(_family(loose[1]), loose[2], alone=alone):
+    if loose is not None and (_takes(_family(loose[1]), loose[2], alone=alone) or (alone and loose[1] in _ABBREVIATED)):
         return True
-    return alone and _names_method(text, plain)
+    if any(_names_arguments(*each.groups()) for each in _INSIDE.finditer(plain)):
+        return True
+    return alone and (_PRICE.fullmatch(plain) is not None or _names_method(text, plain))
+
+
+def _names_arguments(name: str, inside: str) -> bool:
+    """Whether a design is called with its arguments by their names, which no ordinary sentence does."""
+    known = name in FAMILIES.keys() - _COMMON and inspect.signature(FAMILIES[name]).parameters.keys()
+    return bool(known and set(_ARGUMENT.findall(inside)) & known)
 
 
 def _is_call(name: str, inside: str, *, alone: bool) -> bool:

@@ -54,6 +54,7 @@ _REFUSED = {
 }
 _WAY_OUT = "call the column bind::naysay_design, or leave it out"
 _NAMES = ("type", "name", "list_name", "form_id")  # whatever is wrong in them is an error already
+_FOR_PROGRAMS = ("appearance", "parameters", "required")  # no respondent reads these words
 _TAG, _LONGEST_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"), 35
 
 
@@ -210,7 +211,7 @@ def _misplaced(found: Columns, sheet: Sheet, header: str, meaning: str) -> None:
     if meaning in own() or meaning in _NAMES:
         return
     for number, row in sheet.rows:
-        if reads_as_design(row.get(header, ""), alone=False):
+        if reads_as_design(row.get(header, ""), alone=meaning in _FOR_PROGRAMS):
             message = f"column {header!r} holds no designs; got {row[header][:60]!r}"
             _problem(found, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=number)
 

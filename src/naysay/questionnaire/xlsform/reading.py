@@ -79,9 +79,12 @@ def _unread(name: str, cells: Cells, questions: Collection[str]) -> Iterator[Pro
     if design is not None:
         message += f", and its cell {design[1][:60]!r} reads as a design"
         yield Problem("columns", message, SENT_PLAINLY, way_out, place=Place(name, design[0]))
-    elif any(text in questions for _, text in cells) and any(map(names_privacy, (name, *header))):
+    elif any(text.strip(" ${}") in questions for _, text in cells) and any(map(names_privacy, (name, *header))):
         message += ", and is called as if it made answers private"
         yield Problem("columns", message, SENT_PLAINLY, way_out, place=Place(name))
+    elif cells:
+        way_out = "leave it out, or keep it for yourself"
+        yield Problem("columns", message, "", way_out, "warning", place=Place(name))
 
 
 def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
@@ -186,6 +189,8 @@ class _Nesting:
     def _row(self, row: Row, group: _Open) -> None:
         kind = row.text("type").lower()
         row.path = f"{group.path}[{len(group.items)}]"
+        if kind in GROUP_ENDS:
+            row.has_no_privacy("the end of a group has no answer")
         if kind in REPEAT_STARTS:
             self._problem(row, "repeats are not asked", "ask for a number, or write the questions out")
         elif kind in GROUP_STARTS:

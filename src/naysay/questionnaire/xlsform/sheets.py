@@ -9,9 +9,13 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 __all__ = ["Cells", "Sheet", "content_of", "read_sheets"]
 
@@ -20,6 +24,7 @@ _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
 _MOST_PARTS = 500
 _LONGEST_CELL = 10_000
 _MOST_ROWS = 10_000
+_ROWS_APART, _COLUMNS_APART = 60, 20  # empty ones, behind which pyxform reads no more
 _RATIO = 200  # XML shrinks 10 to 30 times when packed; a zip bomb, thousands of times
 _SUFFIXES = (".xlsx", ".csv", ".md")
 _SHEETS = ("survey", "choices", "settings")
@@ -235,8 +240,9 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
     """What pyxform does not read, of each sheet of a workbook."""
     from openpyxl import load_workbook
 
+    book = load_workbook(io.BytesIO(content))
     found = {}
-    for sheet in load_workbook(io.BytesIO(content)).worksheets:
+    for sheet in book.worksheets:
         merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
         rows = list(sheet.iter_rows(max_row=_MOST_ROWS, values_only=True))  # one cell far below makes a million rows
         nameless = [at for at, header in enumerate(rows[0] if rows else ()) if not str(header or "").strip()]
@@ -247,9 +253,49 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
             if row[at] is not None
         )
         name = sheet.title.lower()  # as pyxform knows it
-        every = () if name in _SHEETS else _numbered(rows)
-        found[name] = _OtherCells(merged, unnamed, every)
+        if name in _SHEETS:
+            _check_reached(name, rows)
+        found[name] = _OtherCells(merged, unnamed, () if name in _SHEETS else _numbered(rows))
+    _check_computed(content, book)
     return found
+
+
+def _check_reached(name: str, rows: Sequence[Sequence[object]]) -> None:
+    """Refuse what stands so far away that it would be lost in silence, a question or a column of designs."""
+    table = [[bool(str("" if cell is None else cell).strip()) for cell in row] for row in rows]
+    header = table[0] if table else []
+    filled = [any(there for there, named in zip(row, header, strict=False) if named) for row in table]
+    for what, places, apart in (("row", filled, _ROWS_APART), ("column", header, _COLUMNS_APART)):
+        last = -1
+        for at in (at for at, there in enumerate(places) if there):
+            if at - last > apart:
+                raise DataError(
+                    f"{what} {at + 1} of the sheet {name!r} stands behind {at - last - 1} empty {what}s, and would not "
+                    f"be read; delete the empty {what}s"
+                )
+            last = at
+
+
+def _check_computed(content: bytes, book: Workbook) -> None:
+    """Refuse formulas without their value, which are read as empty cells: a design would be missing."""
+    from openpyxl import load_workbook
+
+    formulas = [
+        (sheet.title, cell.row, cell.column)
+        for sheet in book.worksheets
+        if sheet.title.lower() in _SHEETS
+        for row in sheet.iter_rows(max_row=_MOST_ROWS)
+        for cell in row
+        if cell.data_type == "f"
+    ]
+    values = load_workbook(io.BytesIO(content), data_only=True) if formulas else None
+    for title, row, column in formulas if values else ():
+        cell = values[title].cell(row, column)
+        if cell.value is None:
+            raise DataError(
+                f"cell {cell.coordinate} of the sheet {title!r} holds a formula whose value is not in the file; open "
+                "and save it in a spreadsheet program, or write the value"
+            )
 
 
 def _known_rows(content: bytes) -> bytes:
@@ -271,9 +317,25 @@ def _text_cells(content: bytes, suffix: str) -> dict[str, _OtherCells]:
     rows: dict[str, list[list[str]]] = {}
     name = ""
     for first, *others in filter(None, lines):
-        name = first.strip().lower() or name
+        named, last = first.strip().lower(), name
+        if named and named not in _SHEETS and last in _SHEETS and any(cell.strip() for cell in others):
+            raise DataError(
+                f"the first column names sheets, each in a row of its own; {first.strip()[:40]!r} stands beside "
+                f"{next(cell for cell in others if cell.strip())[:40]!r}, which would not be read"
+            )
+        name = named or last
         rows.setdefault(name, []).extend([others] if any(others) else [])
-    return {name: _OtherCells(all=_numbered(each)) for name, each in rows.items() if name}
+    return {
+        name: _OtherCells(unnamed=_beyond(each) if name in _SHEETS else (), all=_numbered(each))
+        for name, each in rows.items()
+        if name
+    }
+
+
+def _beyond(rows: Sequence[Sequence[str]]) -> Cells:
+    """The cells that stand to the right of the last header."""
+    end = len(rows[0]) if rows else 0
+    return tuple((number, cell) for number, row in enumerate(rows, start=1) for cell in row[end:] if cell.strip())
 
 
 def _marked_down(line: str) -> list[str]:
