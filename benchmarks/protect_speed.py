@@ -118,8 +118,9 @@ def main() -> None:
         "| level-wise prototype of strict suppression, 10⁶ × 6 | 11.6 s, 11 rounds, 7.2 % of the cells |",
         "| level-wise prototype of c, 10⁶ × 6 | 7.2 s, 4 rounds |",
     ]
-    apart = [sys.executable, __file__, "--pieces", str(given.rows)]  # its peak of memory is its own
-    pieces = subprocess.run(apart, check=True, capture_output=True, text=True).stdout
+    apart = [sys.executable, __file__, "--pieces"]  # a run's peak of memory is its own
+    sizes = (str(given.rows), str(10 * given.rows))
+    pieces = "\n".join(subprocess.run([*apart, n], check=True, capture_output=True, text=True).stdout for n in sizes)
     about = f"{given.rows:,} rows × {len(SIZES)} keys, Python {platform.python_version()}, "
     about += ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     text = "\n".join(["# Protection: time", "", f"{about}; processor seconds.", "", *lines, "", pieces, *others, ""])
