@@ -15,6 +15,7 @@ from naysay.files.kinds import readable as readable
 from naysay.files.meanings import explained as explained
 from naysay.files.original import Original as Original
 from naysay.files.reading import scan as scan
+from naysay.files.reading import stored_cells as stored_cells
 from naysay.files.reading import value_labels as value_labels
 from naysay.files.reading import variable_labels as variable_labels
 from naysay.files.writing import write as write

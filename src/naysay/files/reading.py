@@ -13,7 +13,7 @@ from naysay.files.codebook import codebook_of
 from naysay.files.kinds import kind, no_rows, readable
 from naysay.files.workbook import scan_workbook
 
-__all__ = ["scan", "value_labels", "variable_labels"]
+__all__ = ["scan", "stored_cells", "value_labels", "variable_labels"]
 
 
 def scan(
@@ -84,6 +84,37 @@ def _scanned(path: Path, *, separator: str, encoding: str | None, codes: bool | 
         if not frame.head(1).collect().height:
             raise no_rows(path)
     return frame
+
+
+def stored_cells(path: Path, *, separator: str = ",", encoding: str | None = None) -> pl.DataFrame:
+    r"""All cells as the file holds them: codes in place of labels, and why a cell is missing where that is kept.
+
+    Of SPSS and Stata they are texts: user-missing codes are numbers there, or letters.
+
+    Parameters
+    ----------
+    path, separator, encoding
+        As for `scan`.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answers.csv"
+    ...     _ = path.write_text("income\n-9\n1.0\n")
+    ...     stored_cells(path)["income"].to_list()
+    ['-9', '1.0']
+    """
+    if kind(path) not in ("spss", "stata"):
+        return _scanned(path, separator=separator, encoding=encoding, codes=False).collect()
+    held, _ = labelled.stored(path, encoding=encoding)
+    texts = {name: [None if cell is None else str(cell) for cell in column] for name, column in held.items()}
+    return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
 
 
 def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[str, str]:

@@ -151,3 +151,68 @@ def test_the_order_of_rows_and_columns_of_earlier_releases_raise_the_bound(tmp_p
     assert bound(False, {}) == pytest.approx(1)
     assert bound(True, {}) == pytest.approx(2)  # rows could be put in the order of ages
     assert bound(False, {"earlier.csv": frame.select("v")}) == pytest.approx(2)
+
+
+def found_in(path, rows, true):
+    """The bound, from the lines of the text file itself: who shows what, letter by letter."""
+    lines = path.read_text().splitlines()[1:]
+    people, copies = Counter(zip((true[row] for row in rows), lines, strict=True)), Counter(lines)
+    most: dict = {}
+    for (keys, line), count in people.items():
+        most[keys] = max(most.get(keys, 0), count / copies[line])
+    return sum(most.values()) / len(true)
+
+
+@pytest.mark.parametrize(("cells", "missing"), [
+    (["-9", "99", "-8", ""], ("-9", "99", "-8")),
+    (["1", "1.0", "1.00", "01"], ()),
+])  # fmt: skip
+def test_why_a_cell_is_missing_and_how_a_number_is_written_count_in_the_bound(cells, missing, tmp_path):
+    # all ages read the same; the other column says the age by what a program takes for one value
+    age = [20, 30, 40, 50] * 10
+    frame = pl.DataFrame({"age": age, "q": cells * 10})
+    frame.write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv", missing=missing)
+    step = protect.Bins(variable="age", width=100)
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=[step], missing=missing)
+    done = protect.release(original, plan, tmp_path / "out.csv", trial=True)
+    _, _, rows = protect.Plan.read(tmp_path / "out.csv.log.toml").run(original.frame)
+    assert found_in(tmp_path / "out.csv", rows.to_list(), age) == pytest.approx(4 / 40)
+    assert done.standings[0].bound_after == pytest.approx(4 / 40)
+    if missing:
+        assert done.hints[0].implied == 40
+        with pytest.raises(DataError, match="40 are read back by 'q'"):
+            protect.release(original, plan, tmp_path / "out.csv", force=True)
+
+
+def test_user_missing_codes_of_other_columns_are_read_back_and_count_in_the_bound(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pl.DataFrame({"age": [20.0, 30.0, 40.0, 50.0] * 10, "q": [-9.0, -8.0, 1.0, -7.0] * 10})
+    ranges = {"q": [{"lo": -9, "hi": -7}]}
+    pyreadstat.write_sav(frame, str(tmp_path / "in.sav"), missing_ranges=ranges)
+    step = protect.Bins(variable="age", width=100)
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=[step])
+    done = protect.release(files.Original.read(tmp_path / "in.sav"), plan, tmp_path / "out.sav", trial=True)
+    assert done.hints[0].implied == 40
+    assert done.standings[0].bound_after == pytest.approx(4 / 40)
+
+
+def test_the_one_person_without_a_number_counts_in_the_bound(tmp_path):
+    age = [20, 30, 40, 50] * 10
+    pl.DataFrame({"age": age, "id": ["", *map(str, range(1_001, 1_040))]}).write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=[protect.Bins(variable="age", width=100)])
+    done = protect.release(original, plan, tmp_path / "out.csv", trial=True)
+    assert done.standings[0].bound_after * 40 == pytest.approx(1 + 30 / 39)  # that person, and 10 of 39 of three ages
+
+
+def test_what_is_told_of_hidden_keys_for_sure_is_no_more_than_the_bound(tmp_path):
+    # each value of q leaves two of three ages, and none of them is told apart further
+    ages = {"A": (20, 30), "B": (30, 40), "C": (20, 40)}
+    cells = [(age, q) for q in ages for age in ages[q]] * 40
+    pl.DataFrame(cells, schema=["age", "q"], orient="row").write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=[protect.Bins(variable="age", width=100)])
+    done = protect.release(original, plan, tmp_path / "out.csv", trial=True).standings[0]
+    assert done.bound_after * len(cells) == pytest.approx(1.5)
+    assert done.most_after <= done.bound_after and done.weighing_after <= done.bound_after

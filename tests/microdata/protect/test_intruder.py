@@ -317,3 +317,16 @@ def test_numbers_that_a_plan_draws_anew_do_not_follow_the_order_of_the_original(
     table = pl.read_csv(tmp_path / "out.csv")
     assert sorted(table["id"]) == list(range(1, 101))
     assert (table["id"] + 999.5 == table["value"]).sum() < 10 and (table["value"] == frame["value"]).sum() < 10
+
+
+def test_who_is_not_in_an_earlier_release_is_not_like_people_all_of_whose_cells_are_gaps_there(tmp_path, capsys):
+    # two people of the first area are left out of the first release, and four of the second have nothing but gaps
+    age, area = [*[30] * 20, 7, 8, *[40] * 20, *[None] * 4], ["a"] * 22 + ["b"] * 24
+    pl.DataFrame({"age": age, "area": area}).write_csv(tmp_path / "in.csv")
+    original, one = files.Original.read(tmp_path / "in.csv"), tmp_path / "one.csv"
+    steps = [protect.Suppress(keys=["age"], strata=["area"]), protect.Drop(columns=["area"])]
+    protect.release(original, protect.Plan(keys=["age"], steps=steps), one, trial=True)
+    assert len(one.read_text().splitlines()) == 1 + 44
+    capsys.readouterr()
+    assert run(tmp_path / "in.csv", "--keys", "age", "--beside", one, "--out", tmp_path / "two.csv") == 2
+    assert "2 people read like fewer than 3" in capsys.readouterr().err

@@ -34,6 +34,7 @@ _WORDS = ["na", "n/a", "nan", "null", "none", "missing", "unknown", "refused", "
 _LOW = [*(f"-{each}" for each in range(1, 10)), *(f"-{each}{each}" for each in range(6, 10)), "-997", "-998", "-999"]
 _HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99999"]
 
+_THERE = "in this release"  # a column that tells people all of whose cells are gaps from those who are not there
 _BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
 
 _IN_MEMORY = ("beside", "hierarchy", "hierarchies", "related", "unit", "order", "html")
@@ -227,6 +228,8 @@ class Protecting:
             table = reading.released(path, options.file, rows, identity=None, synthetic=False)
             if RECORD not in table.columns:
                 raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
+            held = files.stored_cells(path, separator=options.separator, encoding=options.encoding)
+            table = held.with_columns(table[RECORD], pl.lit(value=True).alias(_THERE))
             places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})
             found[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
         return found

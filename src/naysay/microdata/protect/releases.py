@@ -237,12 +237,13 @@ def release(
     done = Plan(**{**vars(plan), "steps": log.methods})
     changed = {name for step in log for name in step.method.variables} | set(plan.keys)
     kept = None if made.height != len(rows) else rows.to_list()
-    found_hints = _hints(done, original, made, kept, beside or {}, trial=trial)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         there = Path(folder) / out.name
         original.write(made, kept, there, changed=changed, plain=plan.keys)
-        written = _read_again(there, original, made)
-        found = _measured(done, original, written, log, kept, below, found_hints, beside or {}, seeded)
+        written, cells = _read_again(there, original, made)
+        seen = _with_reasons(made, cells, plan.keys)
+        found_hints = _hints(done, original, seen, kept, beside or {}, trial=trial)
+        found = _measured(done, original, written, seen, cells, log, kept, below, found_hints, beside or {}, seeded)
         if kept is not None:
             own = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
             found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
@@ -285,12 +286,13 @@ def log_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.log.toml")
 
 
-def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> pl.DataFrame:
-    """The release as it is written; columns that were read by their codes, and still have them, are so again."""
+def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The release as it is read, and all that it holds; what was read by codes, and still has them, is so again."""
     encoding = original.encoding if files.kind(path) == files.kind(original.path) else None
     codes = [name for name, kind in made.schema.items() if kind != pl.Enum] if original.codes else False
     missing, separator = original.missing, original.separator
-    return files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
+    read = files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
+    return read, files.stored_cells(path, separator=separator, encoding=encoding)
 
 
 def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
@@ -314,6 +316,15 @@ def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
     if not plan.keep_order and not any(isinstance(step, Shuffle) for step in steps[:first]):
         steps = (*steps[:first], Shuffle(), *steps[first:])
     return replace(plan, steps=steps)
+
+
+def _with_reasons(made: pl.DataFrame, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """A release with what its file says in gaps of other columns than keys: why an answer is missing tells, too."""
+    others = [name for name, kind in made.schema.items() if name not in keys and not kind.is_nested()]
+    filled = [name for name in others if (made[name].is_null() & cells[name].is_not_null()).any()]
+    return made.with_columns(
+        made[name].cast(pl.String).zip_with(made[name].is_not_null(), cells[name].cast(pl.String)) for name in filled
+    )
 
 
 def _hints(
@@ -370,6 +381,8 @@ def _measured(
     plan: Plan,
     original: files.Original,
     written: pl.DataFrame,
+    seen: pl.DataFrame,
+    stored: pl.DataFrame,
     log: Log,
     kept: list[int] | None,
     below: int | None,
@@ -379,7 +392,8 @@ def _measured(
 ) -> Release:
     plan.check_conditions(written)
     standings = tuple(
-        standing_on(plan, keys, original, written, kept, below, found.get(keys), beside) for keys in plan.known
+        standing_on(plan, keys, original, written, seen, stored, kept, below, found.get(keys), beside)
+        for keys in plan.known
     )
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {

@@ -172,12 +172,30 @@ def standing_on(
     keys: tuple[str, ...],
     original: files.Original,
     written: pl.DataFrame,
+    seen: pl.DataFrame,
+    stored: pl.DataFrame,
     kept: list[int] | None,
     below: int | None,
     found: Hints | None,
     beside: Mapping[str, pl.DataFrame],
 ) -> Standing:
     """The risk of a release on one set of keys.
+
+    Parameters
+    ----------
+    plan : Plan
+    keys : tuple of str
+    original : Original
+    written, seen, stored : DataFrame
+        The release row by row: as it is read, with why other cells than those of keys are missing, and as it is stored.
+    kept : list of int, optional
+        The row of the original that each row was; None where they are new.
+    below : int, optional
+        People are at risk if their m is below this.
+    found : Hints, optional
+        What other columns tell of these keys.
+    beside : mapping of name to DataFrame
+        Releases that are out already, row by row as the original.
 
     Raises
     ------
@@ -230,7 +248,7 @@ def standing_on(
     repeated = _classes(
         {name: cells for name, cells in {**released, **out}.items() if name not in drawn}, rows=len(kept)
     )
-    bound = ceiling(truth, repeated, _whole(plan, written, kept, beside)) / rows
+    bound = ceiling(truth, repeated, _whole(plan, stored, kept, beside)) / rows
     standing = Standing(
         keys, before, after, read_back, joint, intruder_before=first, most_before=most[0], bound_after=bound
     )
@@ -240,7 +258,7 @@ def standing_on(
     # rows that are told apart may still hold the same people, and gains in a sample are scaled: neither beats the bound
     true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
     classes = _classes({**released, **secrets, **out}, rows=len(kept))
-    right = weighing(true, _others(plan, keys, written, kept, beside), classes) / rows
+    right = weighing(true, _others(plan, keys, seen, kept, beside), classes) / rows
     return replace(
         standing,
         intruder_after=replace(second, at_risk=first.at_risk, below=least),
@@ -250,24 +268,27 @@ def standing_on(
 
 
 def _others(
-    plan: Plan, keys: Sequence[str], written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+    plan: Plan, keys: Sequence[str], seen: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
 ) -> list[pl.Series]:
     """What this release and those that are out show beside the keys, with the order of rows where it is kept."""
-    tables = (written, *(table[kept] for table in beside.values()))
+    tables = (seen, *(table[kept] for table in beside.values()))
     found = [column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()]
     return [*found, *([pl.int_range(len(kept), eager=True).alias(ROW_ORDER)] if plan.keep_order else [])]
 
 
 def _whole(
-    plan: Plan, written: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+    plan: Plan, stored: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
 ) -> NDArray[np.int64]:
-    """All that is out on each person, as a number: equal ones cannot be told apart."""
+    """All that is out on each person, letter by letter, as a number: equal ones cannot be told apart."""
     drawn = {name for step in plan.steps if isinstance(step, Renumber) for name in step.columns}
-    # new numbers that nobody shares say nothing of whose they are
-    shown = written.drop(name for name in drawn if name in written.columns and written[name].is_unique().all())
+    # of new numbers that nobody shares, only who has none says something
+    alone = [name for name in drawn if name in stored.columns and stored[name].drop_nulls().is_unique().all()]
+    shown = stored.with_columns(pl.col(alone).is_null())
     tables = {"": shown, **{name: table[kept] for name, table in beside.items()}}
     columns = {
-        f"{column.name} of {name}": texts_of_values(column) for name, table in tables.items() for column in table
+        f"{column.name} of {name}": column if column.dtype.is_nested() else column.cast(pl.String)
+        for name, table in tables.items()
+        for column in table
     }
     order = {ROW_ORDER: pl.int_range(len(kept), eager=True)} if plan.keep_order else {}
     return _classes({**columns, **order}, rows=len(kept))
