@@ -48,6 +48,10 @@ _TOOLS = ("cat", "head")  # in console blocks: what looks at a file
 _WIDTH = "80"
 
 
+class UnknownPage(ValueError):
+    """A page was named that the site does not have."""
+
+
 def pages() -> list[Path]:
     """The pages of the site."""
     return sorted([*DOCS.glob("*.md"), *DOCS.glob("reproductions/*.md")])
@@ -204,9 +208,18 @@ def _columns() -> Iterator[None]:
 
 
 def renew(names: Sequence[str] = (), *, write: bool = True) -> int:
-    """Renew every page, or those named, in its place, with its pictures; how many files changed, or would have."""
+    """Renew every page, or those named, in its place, with its pictures; how many files changed, or would have.
+
+    A page is named by its file name or its path. A name of no page is an UnknownPage: nothing would be renewed.
+    """
     changed = 0
-    for page in [page for page in pages() if not names or page.name in names]:
+    chosen = [page for page in pages() if not names or any(_names_page(name, page) for name in names)]
+    unknown = [name for name in names if not any(_names_page(name, page) for page in chosen)]
+    if unknown:
+        raise UnknownPage(
+            f"no page of the site is called {', '.join(unknown)}; pages are docs/*.md and its reproductions"
+        )
+    for page in chosen:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             files = {page: renewed(text, page.name, Path(folder)), **pictures(Path(folder))}
@@ -219,7 +232,15 @@ def renew(names: Sequence[str] = (), *, write: bool = True) -> int:
     return changed
 
 
+def _names_page(name: str, page: Path) -> bool:
+    return name == page.name or Path(name).resolve() == page.resolve()
+
+
 if __name__ == "__main__":
     words = sys.argv[1:]
     check = words[:1] == ["--check"]
-    sys.exit(bool(renew(words[check:], write=not check) and check))
+    try:
+        sys.exit(bool(renew(words[check:], write=not check) and check))
+    except UnknownPage as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

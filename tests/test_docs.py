@@ -204,6 +204,22 @@ def test_renewing_all_writes_pages_and_pictures_once(tmp_path, monkeypatch, caps
     assert capsys.readouterr().out.splitlines() == ["docs/page.md: renewed", "docs/pictures/a.svg: renewed"]
 
 
+@pytest.mark.parametrize("words", [["no_such.md"], ["--check", "docs/no_such.md"], ["docs/other/index.md"]])
+def test_renewing_a_page_that_there_is_not_is_an_error(words):
+    ran = subprocess.run([sys.executable, str(DOCS / "renew.py"), *words], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"no page of the site is called {words[-1]};")
+
+
+def test_a_page_to_renew_is_named_by_its_file_or_its_path(tmp_path, monkeypatch):
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(renew, "DOCS", tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    for name in ("page.md", "docs/page.md"):
+        (tmp_path / "docs" / "page.md").write_text("```python\n>>> 2\n```\n", encoding="utf-8")
+        assert renew.renew([name]) == 1
+
+
 def commands(group, path="naysay"):
     yield path
     for name, command in getattr(group, "commands", {}).items():

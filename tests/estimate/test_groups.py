@@ -368,9 +368,38 @@ def test_a_group_of_one_answer_has_no_test():
     found = estimate.differences(fits)
     assert np.isnan(found.standard_errors).all()
     assert np.isnan(found.p_value)
-    assert str(found).endswith("no test (the differences have no covariance to invert)")
+    assert str(found).endswith("no test (the answers are too few to compare, or all alike)")
     equality = printing.differences_dict(found)["equality"]
     assert (equality["p_value"], equality["law"]) == (None, None)
+
+
+SINGLE = designs.direct(("yes", "no"))
+SURE = "no test (the answers are too few to compare, or all alike)"
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0] * 20], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("fitted", [estimate.moments, estimate.maximum_likelihood])
+def test_groups_whose_answers_are_all_alike_have_no_test_and_it_says_why(fitted, weights):
+    found = estimate.differences({g: fitted(SINGLE, SINGLE.tally(["yes"] * 40, weights=weights)) for g in "ab"})
+    assert np.isnan(found.p_value)
+    assert str(found).endswith(SURE)
+
+
+@pytest.mark.parametrize("fitted", [estimate.moments, estimate.maximum_likelihood])
+def test_groups_of_clusters_whose_answers_are_all_alike_have_no_test_and_it_says_why(fitted):
+    survey, place = designs.negative(tuple("abcd")), np.arange(200)
+    tallies = survey.tally(["a"] * 200, sampling=Sampling(clusters=place % 8), by=place % 5)
+    found = estimate.differences({g: fitted(survey, tally) for g, tally in tallies.items()})
+    assert np.isnan(found.p_value)
+    assert str(found).endswith(SURE)
+
+
+def test_groups_of_different_designs_have_no_test_where_one_answer_shows_no_variance():
+    fits = {
+        "a": estimate.moments(SINGLE, SINGLE.tally(["yes"])),
+        "b": estimate.moments(WARNER, WARNER.tally(["no"])),
+    }
+    assert str(estimate.differences(fits)).endswith("no test (the covariance of some group is not defined)")
 
 
 @pytest.mark.parametrize(

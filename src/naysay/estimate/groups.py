@@ -30,6 +30,10 @@ _MOMENTS = ("proportions", "covariance")
 _USUAL = "χ²"  # the law of a test that prints no law beside p
 _FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
+_ALIKE = "the answers are too few to compare, or all alike"
+_NO_COVARIANCE = "the covariance of some group is not defined"
+_TOO_LARGE = "too many differences for Wald's test, as the covariance of some group cannot be inverted"
+
 
 @dataclass(frozen=True, eq=False)
 class Differences:
@@ -58,7 +62,7 @@ class Differences:
     denominator : float
         Degrees of freedom of the covariances: infinite, except for a complex sample, whose intervals use t.
     law : str
-        The law that gives p; empty where nothing does.
+        The law that gives p. Where p is NaN, the reason.
     """
 
     reference: Any
@@ -108,7 +112,7 @@ class Differences:
 
     def __str__(self) -> str:
         if math.isnan(self.p_value):
-            return "equality of the groups: no test (the differences have no covariance to invert)"
+            return f"equality of the groups: no test ({self.law})"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
         law = "" if self.law == _USUAL else f" ({self.law})"
         told = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
@@ -233,8 +237,11 @@ def _contrasted(joint: Floats, t: int) -> Floats:
 def _tested(statistic: float, df: int, denominator: float) -> fitting.Agreement:
     """The test by χ², or by F where the covariance has finite degrees of freedom (Korn & Graubard 1990)."""
     rest = denominator - df + 1
-    if df <= 0 or not math.isfinite(statistic) or rest <= 0:
-        return fitting.Agreement(statistic, df, math.nan, "")
+    if not math.isfinite(statistic):
+        return fitting.Agreement(statistic, df, math.nan, _TOO_LARGE if df else _NO_COVARIANCE)
+    if df <= 0 or rest <= 0:
+        few = f"{df} differences are more than the {denominator:.0f} degrees of freedom of the sample can test"
+        return fitting.Agreement(statistic, df, math.nan, _ALIKE if df <= 0 else few)
     if math.isinf(denominator):
         return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), _USUAL)
     p_value = float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
@@ -275,8 +282,8 @@ def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) ->
 
 def _by_f(statistic: float, df: int, shared: _Shared) -> fitting.Agreement:
     """The test by F, whose second degrees of freedom are those of the variance that the groups share."""
-    if df <= 0 or shared.worth <= 0:
-        return fitting.Agreement(statistic, df, math.nan, "")
+    if df <= 0 or shared.worth <= 0 or not math.isfinite(statistic):
+        return fitting.Agreement(statistic, df, math.nan, _ALIKE if df <= 0 else _NO_COVARIANCE)
     p_value = float(scipy.stats.f.sf(statistic / df, df, shared.worth))
     return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f}){shared.note}")
 
@@ -302,6 +309,8 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
     rows = np.vstack([each[0] for each in found])
     pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
     groups = [fitting.together(fitting.scores(samples.answering(tally), pooled)) for tally in tallies]
+    if not fitting.agreement(groups)[1]:
+        return fitting.Agreement(0.0, 0, math.nan, _ALIKE)
     if all(tally.complex is None for tally in tallies):
         return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
     ends = np.cumsum([len(group.items) for group in groups])[:-1]
@@ -314,7 +323,10 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
         total = [np.sum(moved, axis=0)] if one_sample else moved
         return np.asarray(np.sum([own.T @ own for own in total], axis=0))
 
-    return fitting.rao_scott(groups, denominator, covariance)
+    try:
+        return fitting.rao_scott(groups, denominator, covariance)
+    except ZeroDivisionError:  # no unit of the sample differs from another
+        return fitting.Agreement(*fitting.agreement(groups), math.nan, _ALIKE)
 
 
 def _answered(tally: Tally) -> NDArray[np.bool_]:
@@ -337,7 +349,7 @@ def _sampled(
     effects = np.linalg.pinv(whole, rcond=1e-10, hermitian=True) @ contrasts
     mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     if not df or not mean:
-        return "score", fitting.Agreement(math.nan, 0, math.nan, "")
+        return "score", fitting.Agreement(math.nan, 0, math.nan, _ALIKE)
     return "score", fitting.Agreement(statistic, df, *fitting.second_order(statistic, mean, square, denominator))
 
 
@@ -476,7 +488,7 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
         centre = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, at))
         return float(np.einsum("gi,gij,gj->", at - centre, precision, at - centre)), (groups - 1) * (t - 1)
     if (groups - 1) * t > _FEW:
-        return math.nan, 0
+        return math.nan, (groups - 1) * (t - 1)
     return _quadratic((proportions[1:] - proportions[0]).ravel(), _together(covariances))
 
 

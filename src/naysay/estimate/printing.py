@@ -269,7 +269,7 @@ def differences_dict(found: Differences, confidence: float = 0.95, *, most: int 
             "covariance": found.covariance if len(found.groups) < most else None,
             "equality": {
                 **{name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value")},
-                "law": found.law or None,
+                "law": None if math.isnan(found.p_value) else found.law,
             },
         }
     )
