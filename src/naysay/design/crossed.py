@@ -194,7 +194,7 @@ class Crossed(Answerable):
         first, second = self._split(responses)
         chosen = np.fromiter((name == level for name in _level_rows(self, responses)), np.bool_, len(responses))
         own = [
-            each.codes_at(at, part.take(np.flatnonzero(chosen)))[1]  # type: ignore[arg-type]
+            each.codes_at(at, part.take(np.flatnonzero(chosen)))[1]
             for each, at, part in ((self.first, one, first), (self.second, two, second))
         ]
         return chosen, np.hstack(own)

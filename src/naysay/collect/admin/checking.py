@@ -75,7 +75,7 @@ def checked(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
         path.write_bytes(content)
         examined = examine(path)
         is_form = path.suffix.lower() != ".json"
-        return examined, read_sheets(path) if is_form and examined.problems else {}
+        return examined, read_sheets(path)[0] if is_form and examined.problems else {}
 
 
 def excerpts(problems: Sequence[Problem], sheets: Mapping[str, Sheet]) -> list[Excerpt]:
