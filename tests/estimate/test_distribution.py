@@ -46,7 +46,7 @@ def test_the_display_says_that_it_is_one_and_stands_beside_the_mean():
 
 
 def test_what_has_no_distribution_is_one_clear_error():
-    rough = designs.number(low=0, high=1, epsilon=1)
+    rough = designs.window(low=0, high=1, epsilon=1, steps=1, width=1)
     with pytest.raises(DataError, match="a grid of three points or more"):
         estimate.distribution(rough, rough.tally([0, 1]))
     coins = designs.k_ary(("a", "b", "c"), epsilon=1)

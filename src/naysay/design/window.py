@@ -3,7 +3,8 @@
 A truth x in [low, high] becomes one of the points 0 … K of an even grid: the one below it or the one above, by lot, so
 that the mean of the point is x exactly. Point i is answered by one of the places 0 … K + w - 1; the w places i … i + w
 - 1 of its window have weight a, the K others weight b, and ε = ln(a / b). The mean of the place is linear in i, and so
-in x: one line turns places into unbiased numbers.
+in x: one line turns places into unbiased numbers. Where w > 1 there are more places than points, and the line is one of
+many unbiased readings; a window of few places has the one with less variance, see `place_values`.
 
 With K = w = 1 it is Warner's design after rounding to the two ends (Duchi, Jordan & Wainwright 2018); with many points
 and w near K e^(-ε/2) it has the variance of the piecewise mechanism (N. Wang et al. 2019); with w = 2βK it is the
@@ -187,11 +188,9 @@ class Window(Design):
         return np.where(drawn < a * w, truth + drawn // a, other).reshape(-1, 1)
 
     @cached_property
-    def line(self) -> tuple[float, float]:
-        """(intercept, slope) of the mean place as a function of the grid point, exact before it is rounded."""
-        a, b, k, w, whole = self.inside, self.outside, self.steps, self.width, self.whole
-        intercept = Fraction((a - b) * w * (w - 1) + b * (k + w) * (k + w - 1), 2 * whole)
-        return float(intercept), float(Fraction((a - b) * w, whole))
+    def values(self) -> Floats:
+        """What each place stands for (places,): its unbiased number, in steps from the middle of the bounds."""
+        return _checks.read_only(place_values(self.steps, self.width, self.inside, self.outside))
 
     @property
     def step(self) -> float:
@@ -200,9 +199,8 @@ class Window(Design):
 
     def numbers(self, codes: Codes, power: int = 1) -> Floats:
         """Numbers with the mean x of the truth, or with `power` 2 with the mean of its rounded value's square, (n,)."""
-        intercept, slope = self.line
         place, low = codes[:, 0].astype(float), float(Fraction(self.low, 10**self.decimals))
-        point = (place - intercept) / slope
+        point = self.steps / 2 + self.values[codes[:, 0]]
         if power == 1:
             return np.asarray(low + self.step * point)
         w, share = self.width, (self.inside - self.outside) / self.whole
@@ -223,7 +221,11 @@ class Window(Design):
         """
         low = float(Fraction(self.low, 10**self.decimals))
         place = np.clip((np.asarray(truth, dtype=float) - low) / self.step, 0, self.steps)
-        return self.step**2 * grid_variance(self.steps, self.width, self.inside / self.outside, place)
+        second = _squares(self.values, self.steps, self.width, self.inside, self.outside)
+        lower = np.minimum(np.floor(place), self.steps - 1).astype(np.int64)
+        rest = place - lower
+        spread = (1 - rest) * second[lower] + rest * second[lower + 1] - (place - self.steps / 2) ** 2
+        return np.asarray(self.step**2 * spread)
 
     def told_bits(self, prior: Floats) -> float:
         """The information: each place speaks for the points whose window holds it."""
@@ -246,22 +248,51 @@ class Window(Design):
 
 
 _MISSING = -(2**63)
+_FEW = 64  # places up to which a reading with less variance than the line is looked for
+_ENDS = (0.5, 1.0, 2.0, 4.0)
 
 
-def grid_variance(steps: int, width: int, odds: float, place: Floats) -> Floats:
-    """The variance of the unbiased number, in steps, at these places 0 ≤ y ≤ K of the grid, rounding included."""
-    k, w, a = float(steps), float(width), odds
-    whole, lower = a * w + k, np.minimum(np.floor(place), k - 1)
-    last = k + w - 1
-    first, second = last * (last + 1) / 2, last * (last + 1) * (2 * last + 1) / 6
+def place_values(steps: int, width: int, inside: float, outside: float) -> Floats:
+    """What each place of a window stands for, in steps from the middle (places,), so that E[value | x] = x.
 
-    def square(i: Floats) -> Floats:
-        own = w * i**2 + i * w * (w - 1) + (w - 1) * w * (2 * w - 1) / 6
-        return np.asarray(((a - 1) * own + second) / whole)
+    Of the line and the readings that have the least mean variance where every point of the grid has the same share of
+    people, and each end `_ENDS` times it, this is the one whose largest variance is the least. A window of one place
+    has no reading but the line; one of more than `_FEW` places has the line, too.
+    """
+    stretch = (inside * width + outside * steps) / (inside - outside)
+    line: Floats = (np.arange(steps + width, dtype=np.float64) - (steps + width - 1) / 2) * (stretch / width)
+    if width == 1 or steps + width > _FEW:
+        return line
+    ahead = np.arange(steps + width)[:, None] - np.arange(steps + 1)
+    holds = ((ahead >= 0) & (ahead < width)).astype(float)
+    best, least = line, largest_variance(line, steps, width, inside, outside)
+    for ends in _ENDS:
+        share = np.ones(steps + 1)
+        share[[0, -1]] = ends
+        likely = outside * share.sum() + (inside - outside) * (holds @ share)
+        # The least Σ likely value² with Σ of the values in each window as it must be. By symmetry all values sum to 0.
+        weighed = holds / likely[:, None]
+        values = weighed @ np.linalg.solve(holds.T @ weighed, (np.arange(steps + 1) - steps / 2) * stretch)
+        values = (values - values[::-1]) / 2
+        worst = largest_variance(values, steps, width, inside, outside)
+        if worst < least * (1 - 1e-9):  # a tie is decided alike on every processor
+            best, least = values, worst
+    return best
 
-    rest = place - lower
-    mean = ((a - 1) * (w * place + w * (w - 1) / 2) + first) / whole
-    return np.asarray(((1 - rest) * square(lower) + rest * square(lower + 1) - mean**2) * (whole / ((a - 1) * w)) ** 2)
+
+def largest_variance(values: Floats, steps: int, width: int, inside: float, outside: float) -> float:
+    """The largest variance of these values, in steps, over all numbers between the bounds, rounding included."""
+    second, point = _squares(values, steps, width, inside, outside), np.arange(steps) - steps / 2
+    rise = np.diff(second)
+    rest = np.clip(rise / 2 - point, 0, 1)  # between two points, E[value²] is linear and x² is not
+    return float((second[:-1] + rest * rise - (point + rest) ** 2).max())
+
+
+def _squares(values: Floats, steps: int, width: int, inside: float, outside: float) -> Floats:
+    """E[value²] at each point of the grid, (K + 1,)."""
+    sums = np.concatenate([[0.0], np.cumsum(values**2)])
+    own = sums[width:] - sums[: steps + 1]
+    return np.asarray((outside * sums[-1] + (inside - outside) * own) / (inside * width + outside * steps))
 
 
 def _plain(value: Fraction, decimals: int) -> int | float:

@@ -75,7 +75,7 @@ class Mean(Measured):
 def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mean:
     """The unbiased mean of a number, with its variance for n reports.
 
-    Each report o becomes a number u(o) with E[u | x] = x, which is linear in o for windows; the estimate is their
+    Each report o becomes a number u(o) with E[u | x] = x, for windows that of its place; the estimate is their
     weighted mean. For a population its variance is n/(n-1) Σw²(u - ū)²/(Σw)², or that of the complex sample. For a
     file, where only the randomization is random, it is Σw² Var(u | x)/(Σw)²; the square of x is known up to the
     variance of rounding it to the grid, which counts as randomization at its largest, so that this variance is never
