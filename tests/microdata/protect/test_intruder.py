@@ -309,10 +309,11 @@ def test_who_shuffles_before_rows_are_left_out_still_knows_whose_each_row_is(tmp
     assert (table["value"] == frame["value"].gather(table[RECORD])).all() and done.after.k >= 4 and table.height == 97
 
 
-def test_numbers_that_a_plan_draws_anew_do_not_follow_the_order_of_the_original(tmp_path):
+@pytest.mark.parametrize("afterwards", [[], [protect.Shuffle()]], ids=["alone", "before a shuffle"])
+def test_numbers_that_a_plan_draws_anew_do_not_follow_the_order_of_the_original(tmp_path, afterwards):
     frame = pl.DataFrame({"id": np.arange(500, 600), "sex": ["f", "m"] * 50, "value": np.arange(100) + 1000.5})
     frame.write_csv(tmp_path / "in.csv")
-    plan = protect.Plan(keys=["sex"], steps=[protect.Renumber(columns=["id"])])
+    plan = protect.Plan(keys=["sex"], steps=[protect.Renumber(columns=["id"]), *afterwards])
     protect.release(files.Original.read(tmp_path / "in.csv"), plan, tmp_path / "out.csv")
     table = pl.read_csv(tmp_path / "out.csv")
     assert sorted(table["id"]) == list(range(1, 101))
