@@ -288,8 +288,10 @@ def _check_computed(content: bytes, book: Workbook) -> None:
         for cell in row
         if cell.data_type == "f"
     ]
-    values = load_workbook(io.BytesIO(content), data_only=True) if formulas else None
-    for title, row, column in formulas if values else ():
+    if not formulas:
+        return
+    values = load_workbook(io.BytesIO(content), data_only=True)
+    for title, row, column in formulas:
         cell = values[title].cell(row, column)
         if cell.value is None:
             raise DataError(
