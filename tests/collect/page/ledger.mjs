@@ -45,7 +45,8 @@ const TASKS = {
         told.push({ refused: error.message, by: error.constructor.name, same: storage.read() === before });
       }
     }
-    return { told, spent: await book.spent(), text: storage.read() };
+    const spent = await book.spent().catch((error) => error.message);
+    return { told, spent, text: storage.read() };
   },
   async life({ text, design, memory, days }) {
     const clock = () => clock.day * 86_400;

@@ -234,6 +234,16 @@ def test_an_answer_counts_for_as_many_days_as_the_cap_says(node, tmp_path, after
     assert ("refused" in told) == refused
 
 
+@pytest.mark.parametrize(("first", "then"), [(None, 3), (3, None)])
+def test_a_ledger_in_the_browser_keeps_the_cap_with_which_it_was_made(node, tmp_path, first, then):
+    three = designs.k_ary(("a", "b", "c"), epsilon=1)
+    path = tmp_path / "ledger"
+    in_python(path, [act(three, "a", "q", 1)], cap=first)
+    asked = {"text": path.read_text(encoding="utf-8"), "cap": then, "days": DAYS, "acts": [act(three, "a", "q", 2)]}
+    (told,) = node("ledger.mjs", "acts", "randomize.js", asked)["told"]
+    assert "was made with the cap" in told["refused"]
+
+
 def refusal(path, asked):
     """What the ledger in Python says where it refuses."""
     with pytest.raises(ledger.LedgerError) as caught:
