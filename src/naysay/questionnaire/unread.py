@@ -23,6 +23,9 @@ _WORDS = frozenset({
     "randomizing", "randomising", "perturb", "perturbed", "perturbation", "randomisiert",
     "geschützt", "vertraulichkeit", "privatsphäre", "privacidad", "confidencialidad", "aleatorizado", "aleatorizada",
 })  # fmt: skip
+_EVERYDAY = frozenset({"design", "designs", "levels", "sink", "secret", "protection", "randomize", "randomise"})
+"""Of the words: those that ordinary columns hold beside another word, as in "child protection"."""
+_FRAMES = frozenset({"bind", "body", "control", "instance", "question", "answer", "answers"})  # belong to any column
 _COMMON = frozenset({
     "affine", "budgets", "custom", "direct", "frequency", "hierarchy", "levels", "mix", "number", "samples", "unary",
     "uniform", "window", "remembered",
@@ -64,9 +67,16 @@ def names_privacy(header: str) -> bool:
     (True, True, False)
     >>> names_privacy("naysay design"), names_privacy("desing"), names_privacy("designer")
     (True, True, False)
+    >>> names_privacy("bind::design"), names_privacy("design effect"), names_privacy("child protection")
+    (True, False, False)
     """
     parts = [part.lower() for part in _PART.findall(header)]
-    return any(part in _WORDS or any(_is_slip(part, word) for word in _WORDS) for part in parts)
+    alone = all(part in _FRAMES or _is_word(part, _WORDS) for part in parts)
+    return any(_is_word(part, _WORDS if alone else _WORDS - _EVERYDAY) for part in parts)
+
+
+def _is_word(part: str, words: frozenset[str]) -> bool:
+    return part in words or any(_is_slip(part, word) for word in words)
 
 
 def _is_slip(part: str, word: str) -> bool:
