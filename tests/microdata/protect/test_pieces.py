@@ -93,6 +93,20 @@ def test_in_pieces_every_row_is_that_of_the_release_in_memory(path, capsys, monk
     assert sum(step["columns"]["town"]["suppressed"] for step in other["steps"] if "town" in step["columns"]) > 0
 
 
+@pytest.mark.parametrize("order", ["shuffled by a seed of the plan", "kept"])
+def test_in_pieces_seeds_of_a_plan_and_the_order_of_rows_are_noted_as_in_memory(
+    order, path, capsys, monkeypatch, request
+):
+    plan = PLAN if order != "kept" else PLAN.partition('[[step]]\nmethod = "shuffle"')[0]
+    head = "" if order != "kept" else "keep_order = true\n"
+    plan = plan.replace("accepted", f"{head}accepted").replace('"day"]', '"day", "id", "the order of rows"]')
+    (_, told, _), (_, other, other_log) = both(path, plan, capsys, monkeypatch, request)
+    noted = [note for note in told["notes"] if "stand in the plan" in note or "have the order" in note]
+    assert len(noted) == 1
+    assert noted[0] in other["notes"]
+    assert noted[0] in other_log["log"]["notes"]
+
+
 def test_in_pieces_deleted_rows_are_those_that_memory_deletes(path, capsys, monkeypatch, request):
     pl.DataFrame({"age": [1] * 3_000 + [2, 2], "sex": ["f"] * 3_000 + ["m", "m"]}).write_parquet(path)
     plan = """

@@ -26,7 +26,7 @@ from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_peop
 from naysay.microdata.protect.log import Cells, Log, Step
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.recoding import Coarser
-from naysay.microdata.protect.releases import Release, check_out, closed, log_of, log_text
+from naysay.microdata.protect.releases import Release, check_out, closed, log_of, log_text, notes_of
 from naysay.microdata.protect.standings import Standing
 from naysay.microdata.protect.suppression import Suppress, masks
 from naysay.microdata.protect.tables import alike, texts
@@ -79,6 +79,7 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
         raise DataError(f"{path.name!r} has no rows")
     others = [name for name in schema.names() if name not in plan.keys]
     numbers = [name for name in others if numbers_of_people(column := raw.select(name).collect(), naming(column))]
+    given = notes_of(plan)
     plan = closed(plan, numbers)
     check_out(path, out, force=force)
     strata = [name for step in plan.steps if isinstance(step, Suppress) for name in step.strata]
@@ -141,7 +142,7 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
         names = [name for name in released if name not in numbered and naming(written.select(name).collect())]
         households = [name for name in others if name in released and grouping(raw.select(name).collect(), plan.keys)]
         notes = ["memory does not hold this file: intruders were not tried on it, and answers that it lost are counted "
-                 "by step only", *untried]  # fmt: skip
+                 "by step only", *given, *untried]  # fmt: skip
         found = Release(done, log, standings, (), {}, names, households, {}, notes, source)
         note = Path(folder) / log_of(out).name
         note.write_text(log_text(found, [] if stays is None else stays.gone.tolist()), encoding="utf-8")

@@ -230,7 +230,7 @@ def release(
         A file that exists, a plan that cannot be run or does not reach its target, a seed that somebody chose, or a
         column that tells of what is hidden.
     """
-    seeded = [step.name for step in plan.steps if isinstance(step, Random) and step.seed is not None]
+    notes = notes_of(plan)
     plan = closed(plan, numbers_of_people(original.frame, naming(original.frame)))
     check_out(original.path, out, force=force)
     made, log, rows = planned(plan, original)
@@ -243,7 +243,7 @@ def release(
         written, cells = _read_again(there, original, made)
         seen = _with_reasons(made, cells, plan.keys)
         found_hints = _hints(done, original, seen, kept, beside or {}, trial=trial)
-        found = _measured(done, original, written, seen, cells, log, kept, below, found_hints, beside or {}, seeded)
+        found = _measured(done, original, written, seen, cells, log, kept, below, found_hints, beside or {}, notes)
         if kept is not None:
             own = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
             found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
@@ -293,6 +293,24 @@ def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> tup
     missing, separator = original.missing, original.separator
     read = files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
     return read, files.stored_cells(path, separator=separator, encoding=encoding)
+
+
+def notes_of(plan: Plan) -> list[str]:
+    """What the seeds and the order of a plan, as it is given, tell whoever has it or another file."""
+    notes = []
+    seeded = [step.name for step in plan.steps if isinstance(step, Random) and step.seed is not None]
+    if seeded:
+        notes.append(
+            f"the seeds of {_checks.shown(dict.fromkeys(seeded))} were not drawn for this release, they stand in the "
+            "plan: who has that plan undoes what was drawn, and so does who guesses a seed that somebody chose. Leave "
+            "seeds out of a plan, and new ones are drawn; only to repeat a release, run its log"
+        )
+    if plan.keep_order:
+        notes.append(
+            "rows have the order of the original: whoever has another file in this order, such as an earlier release, "
+            "links the two row by row"
+        )
+    return notes
 
 
 def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
@@ -388,7 +406,7 @@ def _measured(
     below: int | None,
     found: Mapping[tuple[str, ...], Hints],
     beside: Mapping[str, pl.DataFrame],
-    seeded: Sequence[str],
+    notes: Sequence[str],
 ) -> Release:
     plan.check_conditions(written)
     standings = tuple(
@@ -404,18 +422,7 @@ def _measured(
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     }
-    notes = []
-    if seeded:
-        notes.append(
-            f"the seeds of {_checks.shown(dict.fromkeys(seeded))} were not drawn for this release, they stand in the "
-            "plan: who has that plan undoes what was drawn, and so does who guesses a seed that somebody chose. Leave "
-            "seeds out of a plan, and new ones are drawn; only to repeat a release, run its log"
-        )
-    if plan.keep_order:
-        notes.append(
-            "rows have the order of the original: whoever has another file in this order, such as an earlier release, "
-            "links the two row by row"
-        )
+    notes = list(notes)
     if any(not each.pairs for each in found.values()):
         notes.append(
             "columns were tried alone for what they tell of keys, and not all pairs of them: there are too many"
