@@ -93,6 +93,26 @@ def test_in_pieces_every_row_is_that_of_the_release_in_memory(path, capsys, monk
     assert sum(step["columns"]["town"]["suppressed"] for step in other["steps"] if "town" in step["columns"]) > 0
 
 
+def test_in_pieces_the_risk_is_that_on_the_worst_of_several_sets_of_keys(path, capsys, monkeypatch, request):
+    plan = """
+    naysay = "plan"
+    version = 1
+    keys = ["town", "age", "job"]
+    sets = [["town"], ["age", "job"]]
+    accepted = ["income", "day", "id", "age", "job", "town"]
+    [[step]]
+    method = "suppress"
+    keys = ["town", "age", "job"]
+    sets = [["town"], ["age", "job"]]
+    [[step]]
+    method = "shuffle"
+    """
+    (_, told, _), (_, other, _) = both(path, plan, capsys, monkeypatch, request)
+    for name in ("guarantee_before", "guarantee_after"):
+        assert other[name] == told[name] == min((each[name] for each in told["sets"]), key=lambda each: each["k"])
+    assert other["guarantee_after"]["k"] < other["sets"][0]["guarantee_after"]["k"]
+
+
 @pytest.mark.parametrize("order", ["shuffled by a seed of the plan", "kept"])
 def test_in_pieces_seeds_of_a_plan_and_the_order_of_rows_are_noted_as_in_memory(
     order, path, capsys, monkeypatch, request

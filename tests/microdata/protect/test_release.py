@@ -456,3 +456,16 @@ def test_an_interrupted_run_leaves_what_was_there(sav):
     assert process.returncode != 0
     assert out.read_text() == "mine"
     assert sorted(path.name for path in sav.parent.iterdir()) == ["safe.sav", "survey.sav"]
+
+
+def test_the_risk_of_households_is_that_on_the_worst_of_several_sets_of_keys(tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({"a": ["x"] * 300, "b": rng.integers(0, 4, 300), "home": np.repeat(np.arange(150), 2)})
+    frame.write_csv(tmp_path / "in.csv")
+    sets = [["a"], ["b"]]
+    step = protect.Suppress(keys=["a", "b"], sets=sets, unit="home")
+    plan = protect.Plan(keys=["a", "b"], sets=sets, unit="home", steps=[step])
+    done = protect.release(files.Original.read(tmp_path / "in.csv"), plan, tmp_path / "out.csv", trial=True)
+    assert [each.after.k for each in done.standings] == [150, done.after.k]
+    assert 3 <= done.after.k < 150
+    assert done.to_dict()["guarantee_after"]["k"] == done.after.k

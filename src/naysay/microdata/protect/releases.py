@@ -81,8 +81,13 @@ class Release(Printed):
 
     @property
     def worst(self) -> Standing:
-        """The set of keys on which most people may be found after all steps."""
-        return max(self.standings, key=lambda each: (each.weighing_after or 0.0, each.bound_after or 0.0))
+        """The set of keys on which most people may be found, or where nobody measured that, on which fewest match."""
+
+        def risk(each: Standing) -> tuple[float, float, float]:
+            fewest = math.inf if each.after is None else each.after.k
+            return each.weighing_after or 0.0, each.bound_after or 0.0, -fewest
+
+        return max(self.standings, key=risk)
 
     @property
     def before(self) -> Guarantee:
