@@ -133,10 +133,10 @@ class Original:
             self._write_labelled(made, rows, path, system, set(changed), set(plain), meanings)
             return
         raw = scan(self.path, separator=self.separator, encoding=self.encoding).collect()
-        kept = [
-            self._restored(raw[name], made, name, rows) if name not in plain else made[name]
+        kept = {  # by name: of columns in a list, one without a name would be given another
+            name: self._restored(raw[name], made, name, rows) if name not in plain else made[name]
             for name in made.columns
-        ]  # fmt: skip
+        }  # fmt: skip
         frame = _texts(pl.DataFrame(kept))
         if system == "csv" and (self.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
             self._write_encoded(frame, path)

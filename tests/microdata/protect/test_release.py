@@ -469,3 +469,11 @@ def test_the_risk_of_households_is_that_on_the_worst_of_several_sets_of_keys(tmp
     assert [each.after.k for each in done.standings] == [150, done.after.k]
     assert 3 <= done.after.k < 150
     assert done.to_dict()["guarantee_after"]["k"] == done.after.k
+
+
+def test_a_column_without_a_name_such_as_the_row_names_of_r_stays_without_one(tmp_path):
+    rows = [f'"{row + 1}",{row % 4},{"xyz"[row % 3]}\n' for row in range(60)]
+    (tmp_path / "in.csv").write_text('"","a","b"\n' + "".join(rows))
+    options = ["--keys", "a,b", "--bins", "a=2", "--out", str(tmp_path / "out.csv")]
+    assert main(["protect", str(tmp_path / "in.csv"), *options]) == 0
+    assert files.Original.read(tmp_path / "out.csv").frame.columns == ["", "a", "b"]
