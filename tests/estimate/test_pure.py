@@ -142,7 +142,8 @@ def test_the_likelihood_of_thousands_of_categories():
     assert "those of moments, n - 1; the likelihood's are at most as large" in str(fit)
     np.testing.assert_array_equal(fit.standard_errors, plain.standard_errors)
     bounds = fit.interval()
-    assert ((bounds[:, 0] <= pi) & (pi <= bounds[:, 1])).mean() == pytest.approx(0.95, abs=0.02)
+    held = ((bounds[:, 0] <= pi) & (pi <= bounds[:, 1])).mean()
+    assert 0.93 <= held <= 0.99  # more than .95: an estimate below 0 has the interval of one at 0
     assert ((bounds[:, 0] <= fit.proportions) & (fit.proportions <= bounds[:, 1])).all()
     with pytest.raises(DataError, match="use method='agresti_coull' or 'wald'"):
         fit.interval(method="score")
