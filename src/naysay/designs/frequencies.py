@@ -237,7 +237,7 @@ def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desi
     Examples
     --------
     >>> [frequency(t, epsilon=1).kind for t in (4, 16, 1024)]
-    ['table', 'subset_selection', 'affine']
+    ['pattern', 'subset_selection', 'affine']
     >>> print(*frequency(1024, epsilon=1).notes)
     affine with g = 3 was chosen: its variance is 1.025 times that of the best design, and each report is one of \
 3,279 numbers, so that a table of counts is the whole tally; k_ary would have 92.3 times its variance

@@ -106,11 +106,12 @@ def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mea
 
     Examples
     --------
+    >>> import numpy as np
     >>> from naysay import designs
-    >>> survey = designs.number(low=0, high=100, epsilon=2)
-    >>> fit = mean(survey, survey.tally({0: 300, 1: 420, 2: 280}))
+    >>> survey, truth = designs.number(low=0, high=100, epsilon=2), np.repeat([20, 50, 80], [400, 300, 300])
+    >>> fit = mean(survey, survey.tally(survey.randomize(truth, rng=np.random.default_rng(1))))
     >>> round(fit.value, 2), round(fit.standard_error, 2), fit.interval().round(1)
-    (48.53, 1.77, array([45.1, 52. ]))
+    (47.51, 1.62, array([44.3, 50.7]))
     """
     answered_under(design, tally)
     checked_target(target)

@@ -69,9 +69,9 @@ class Projected:
     >>> survey = designs.k_ary(("a", "b", "c"), epsilon=1)
     >>> print(estimate.moments(survey, survey.tally(count=[60, 25, 15])).projected())
     category  estimate     low    high  display
-    a           1.0656  0.7963  1.0000   0.9805
+    a           1.0656  0.7310  1.0000   0.9805
     b           0.1045  0.0000  0.3613   0.0195
-    c          -0.1701  0.0000  0.0605   0.0000
+    c          -0.1701  0.0000  0.2490   0.0000
     <BLANKLINE>
     note: display: moved to the nearest possible shares; its sums are biased, it is not a basis for intervals
     """
