@@ -206,8 +206,8 @@ def test_a_clock_that_goes_back_is_refused_and_loses_nothing(path):
     [
         (lambda book: book.answer(KARY, "z", question="q", wave=1), "'z' is no category"),
         (lambda book: book.answer(KARY, "a", question="q", wave=0), "was answered; send that answer again"),
-        (lambda book: book.answer(KARY, "a", question="q", wave=1, rule="memory"), "does not fit"),
-        (lambda book: book.answer(MEMORY.to_json(), "a", question="q", wave=1, rule="kept"), "does not fit"),
+        (lambda book: book.answer(KARY, "a", question="q", wave=1, rule="memory"), "'fresh' and 'kept' fit"),
+        (lambda book: book.answer(MEMORY.to_json(), "a", question="q", wave=1, rule="kept"), "'memory' fits"),
         (lambda book: book.answer("{}", "a", question="q", wave=1), "no design of version 1"),
         (lambda book: book.one_of({}, wave=1), "one question or more"),
         (lambda book: Ledger(book.path.parent / "none" / "x").spent(), "cannot use"),

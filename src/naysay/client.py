@@ -12,7 +12,7 @@ import secrets
 import struct
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
 __all__ = ["draw"]
@@ -194,7 +194,10 @@ def grid_point(design: Node, truth: Any, source: Bytes) -> int:
     """The first half of the rule "window"."""
     low: int = design["low"]
     high: int = design["high"]
-    units = Decimal(str(truth)).scaleb(design["decimals"])
+    try:
+        units = Decimal(str(truth)).scaleb(design["decimals"])
+    except InvalidOperation:
+        raise ValueError(f"{truth!r} is no number; write it with digits, such as '12.5'") from None
     if not units.is_finite() or not low <= (z := int(units.to_integral_value(ROUND_HALF_UP))) <= high:
         if not (design["clip"] and units.is_finite()):
             raise ValueError(f"{truth!r} does not lie between the bounds of the design")

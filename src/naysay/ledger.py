@@ -151,7 +151,8 @@ class Ledger:
         client.position(node, truth, client.Bytes(self._read))  # refuses a truth that the design does not know
         asked = rule or ("memory" if node["kind"] == "remembered" else "fresh")
         if asked not in RULES or (asked == "memory") != (node["kind"] == "remembered"):
-            raise LedgerError(f"rule {rule!r} does not fit a design of kind {node['kind']!r}; known are {RULES}")
+            fitting = "'memory' fits" if node["kind"] == "remembered" else "'fresh' and 'kept' fit"
+            raise LedgerError(f"rule {rule!r} does not fit a design of kind {node['kind']!r}; {fitting}")
         if asked != "memory":
             _check_parts(node)
         if asked == "kept" and client.holds(node, "window"):

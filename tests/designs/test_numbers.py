@@ -181,6 +181,12 @@ def test_numbers_are_read_alike_however_they_are_written():
     assert design._units(["-0.00005", "0.00005", None]).tolist()[:2] == [-1, 1]
 
 
+@pytest.mark.parametrize("answer", [True, None, "", "many", [5]])
+def test_the_device_says_what_is_no_number(answer):
+    with pytest.raises(ValueError, match=r"is no number; write it with digits, such as '12\.5'"):
+        client.draw(designs.number(low=0, high=10, epsilon=1).to_json(), answer)
+
+
 def test_a_number_outside_the_bounds_is_an_error_on_the_device_unless_it_is_clipped():
     strict, kind = (designs.number(low=0, high=10, epsilon=1, clip=clip) for clip in (False, True))
     for outside in (10.1, -3, "11", "-1e30", np.float64(1e300)):

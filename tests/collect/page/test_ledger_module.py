@@ -53,7 +53,7 @@ def test_a_life_of_a_ledger_in_the_browser_goes_on_in_python(node, tmp_path):
     for part in (
         "was answered",
         "not a category",
-        "does not fit",
+        "; fresh and kept fit",
         "with the cap",
         "goes back",
         "refused: ε would be 5",

@@ -31,7 +31,7 @@ export class Ledger {
     checkParts(node);
     const asked = rule ?? (node.kind === "remembered" ? "memory" : "fresh");
     if (!["fresh", "kept", "memory"].includes(asked) || (asked === "memory") !== (node.kind === "remembered"))
-      throw new LedgerError(`rule ${rule} does not fit a design of kind ${node.kind}; known are fresh, kept and memory`);
+      throw new LedgerError(`rule ${rule} does not fit a design of kind ${node.kind}; ${node.kind === "remembered" ? "memory fits" : "fresh and kept fit"}`);
     if (asked === "kept" && node.kind === "window")
       throw new LedgerError(
         `${question} asks for a number, which cannot be kept: a number that moves a little would be drawn anew each time, and the draws would show it; draw it anew`,
