@@ -132,3 +132,45 @@ def test_levels_of_one_key_from_two_places_are_refused(tmp_path, capsys):
     words = ["protect", str(tmp_path / "people.csv"), "--keys", "region", "--hierarchies", str(tmp_path / "levels")]
     assert main([*words, "--hierarchy", f"region={tmp_path / 'region.csv'}"]) == 2
     assert "both have levels of 'region'" in capsys.readouterr().err
+
+
+GERMAN = {
+    "semicolons": "smith;craft;any\r\nnurse;care;any\r\n;;\r\n",
+    "semicolons beside commas": "smith;craft, and more;any\nnurse;care, and more;any\n",
+    "tabs": "smith\tcraft\tany\nnurse\tcare\tany\n",
+    "blanks before labels": "smith, craft,any\nnurse,care, any\n",
+    "commas": 'smith,"craft;x",any\nnurse,"care;x",any\n',
+}
+
+
+@pytest.mark.parametrize("case", GERMAN)
+def test_a_hierarchy_is_read_as_spreadsheets_of_any_country_write_it(case, tmp_path):
+    (tmp_path / "jobs.csv").write_bytes(b"\xef\xbb\xbf" + GERMAN[case].encode())
+    found = protect.Hierarchy.read(tmp_path / "jobs.csv")
+    assert list(found.levels) == ["smith", "nurse"]
+    labels = found.levels["smith"]
+    assert (labels[0][:5], labels[-1], len(labels)) == ("craft", "any", 2)
+
+
+def test_a_folder_of_levels_that_was_saved_with_semicolons_is_read_back(tmp_path):
+    frame = pl.DataFrame({"job": ["smith", "nurse"] * 5})
+    written = write_hierarchies(tmp_path / "levels", frame, ["job"])
+    file = tmp_path / "levels" / "job.csv"
+    file.write_text("\ufeff" + file.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
+    assert read_hierarchies(tmp_path / "levels") == written
+
+
+CARELESS = {
+    "in another encoding": ("Bäcker,Handwerk,any\n".encode("cp1252"), "save it as 'CSV UTF-8'"),
+    "with a blank before a value": (b" smith,craft,any\nnurse,care,any\n", "holds ' smith', and the file 'smith'"),
+    "with rows of several lengths": (b"smith;craft;any\nnurse;any\n", "row 2 has 2 of 3"),
+}
+
+
+@pytest.mark.parametrize("case", CARELESS)
+def test_a_hierarchy_that_was_saved_carelessly_is_one_clear_error(case, tmp_path, capsys):
+    pl.DataFrame({"job": ["smith", "nurse"] * 9}).write_csv(tmp_path / "in.csv")
+    (tmp_path / "jobs.csv").write_bytes(CARELESS[case][0])
+    words = ["protect", str(tmp_path / "in.csv"), "--keys", "job", "--hierarchy", f"job={tmp_path / 'jobs.csv'}"]
+    assert main(words) == 2
+    assert CARELESS[case][1] in capsys.readouterr().err

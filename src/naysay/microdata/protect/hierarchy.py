@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +20,7 @@ from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.recoding import Coarser, ordered
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Generalize", "Hierarchy", "hierarchy_of_numbers", "nesting"]
+__all__ = ["Generalize", "Hierarchy", "hierarchy_of_numbers", "nesting", "rows_of_csv"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,10 @@ class Hierarchy:
     def check(self, values: Sequence[str], name: str) -> None:
         """Raise for the first value that the hierarchy does not hold."""
         missed = [value for value in values if value not in self.levels]
+        blank = next((leaf for leaf in self.levels if missed and leaf.strip() in missed and leaf != leaf.strip()), None)
+        if blank is not None:
+            told = f"the hierarchy of {name!r} holds {blank!r}, and the file {blank.strip()!r}"
+            raise DataError(f"{told}: take the blank out of the hierarchy", column=name, value=blank)
         if missed:
             told = f"the hierarchy of {name!r} does not hold {_checks.shown(missed)}, which the file does"
             raise DataError(f"{told}; add a row for each", column=name, value=missed[0])
@@ -117,30 +122,77 @@ class Hierarchy:
         ------
         DataError
             A file that cannot be read, rows of different length, a value twice.
+
+        Notes
+        -----
+        Blanks around labels are left out. See `rows_of_csv` for what spreadsheet programs write.
         """
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                rows = [row for row in csv.reader(file, delimiter=separator, strict=True) if row]
-        except (OSError, UnicodeError, csv.Error) as error:
-            raise DataError(f"cannot read the hierarchy {str(path)!r}: {error}") from None
+        rows = rows_of_csv(path, separator)
         known: dict[str, list[str]] = {}
-        for number, row in enumerate(rows, 1):
-            if len(row) != len(rows[0]) or len(row) < 2:
-                told = f"row {number} has {len(row)} of {max(len(rows[0]), 2)}"
+        for number, (leaf, *cells) in rows:
+            if len(cells) + 1 != len(rows[0][1]) or not cells:
+                told = f"row {number} has {len(cells) + 1} of {max(len(rows[0][1]), 2)}"
                 raise DataError(f"every row of the hierarchy {str(path)!r} needs its cells; {told}", row=number - 1)
-            if row[0] in known and known[row[0]] != row[1:]:
-                told = f"the hierarchy {str(path)!r} has {row[0]!r} twice, with other labels in row {number}"
-                raise DataError(told, row=number - 1, value=row[0])
-            known[row[0]] = row[1:]
+            labels = [label.strip() for label in cells]
+            if leaf in known and known[leaf] != labels:
+                told = f"the hierarchy {str(path)!r} has {leaf!r} twice, with other labels in row {number}"
+                raise DataError(told, row=number - 1, value=leaf)
+            known[leaf] = labels
         try:
             return cls(known)
         except DataError as error:
-            if len(rows) > 2 and rows[0][-1] not in (below := {row[-1] for row in rows[1:]}) and len(below) == 1:
-                told = f"the hierarchy {str(path)!r} begins with a header, {_checks.shown(rows[0])}"
+            first, *others = (labels[-1] for labels in known.values())
+            if len(others) > 1 and first not in others and len(set(others)) == 1:
+                told = f"the hierarchy {str(path)!r} begins with a header, {_checks.shown(rows[0][1])}"
                 raise DataError(
                     f"{told}: remove that row, so that each row is a value with its labels", row=0
                 ) from None
             raise DataError(f"the hierarchy {str(path)!r}: {error}", value=error.value) from None
+
+
+def rows_of_csv(path: Path, separator: str) -> list[tuple[int, list[str]]]:
+    """The rows of a CSV file that a person edited, with their numbers from 1, without those that are empty.
+
+    Programs of countries with a decimal comma write semicolons: they are read, too, and tabs, where commas are expected
+    and semicolons or tabs give each row as many cells, and more of them.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read, or is not UTF-8.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeError:
+        raise DataError(f"{str(path)!r} is not UTF-8: save it as 'CSV UTF-8' in the spreadsheet program") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    rows = _split(text, separator)
+    if isinstance(rows, csv.Error):
+        raise DataError(f"cannot read {str(path)!r}: {rows}")
+    for mark in (";", "\t") if separator == "," else ():
+        others = _split(text, mark)
+        if isinstance(others, csv.Error):
+            continue
+        uneven = _width(rows) == 1 and min(len(row) for _, row in others) > 1
+        if uneven or _width(others) > max(1, _width(rows)):
+            rows = others
+    return rows
+
+
+def _split(text: str, mark: str) -> list[tuple[int, list[str]]] | csv.Error:
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+    except csv.Error as error:
+        return error
+    return [(number, row) for number, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
+
+
+def _width(rows: Sequence[tuple[int, Sequence[str]]]) -> int:
+    """The cells of each row; 0 where they are not equally many."""
+    widths = {len(row) for _, row in rows}
+    return widths.pop() if len(widths) == 1 else 0
 
 
 def nesting(values: Sequence[float]) -> list[float]:

@@ -17,7 +17,7 @@ from naysay.errors import DataError
 from naysay.files.kinds import library
 from naysay.files.workbook import MOST_ROWS
 from naysay.microdata.keys.table import check_names
-from naysay.microdata.protect.hierarchy import Hierarchy, nesting
+from naysay.microdata.protect.hierarchy import Hierarchy, nesting, rows_of_csv
 from naysay.microdata.protect.recoding import Dates, label_between
 from naysay.microdata.protect.tables import texts
 
@@ -181,11 +181,7 @@ def _tables(path: Path, separator: str) -> Iterable[tuple[str, list[tuple[int, l
     """The name of each sheet or file, and its rows with their numbers, without those that are empty."""
     if path.is_dir():
         for file in sorted(path.glob("*.csv")):
-            try:
-                with file.open(encoding="utf-8-sig", newline="") as lines:
-                    yield f"file {file.name!r}", _filled(csv.reader(lines, delimiter=separator, strict=True))
-            except (OSError, UnicodeError, csv.Error) as error:
-                raise DataError(f"cannot read {str(file)!r}: {error}") from None
+            yield f"file {file.name!r}", [(number, list(row)) for number, row in rows_of_csv(file, separator)]
         return
     if path.suffix.lower() != ".xlsx":
         raise DataError(f"hierarchies stand in a workbook (.xlsx) or in a folder of CSV files; got {str(path)!r}")
