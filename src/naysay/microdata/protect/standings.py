@@ -36,15 +36,16 @@ _DISTANCES = 200_000_000  # between people and records, key by key: a few second
 
 
 _MEASURED = (
-    "Informed: knows that a person is in the file, and all keys of that person; takes one that fits. Who also knows "
-    "the keys of everybody else, and repeats the steps, knows which records are left for whom, with what other columns "
-    "were seen to tell for sure. Who weighs takes the likeliest by how columns, alone and in pairs, go together with "
-    "keys in the original. That is measured, not proved: a better model may find more."
+    "The informed intruder knows that a person is in the file, and all keys of that person, and takes a record that "
+    "fits. An intruder who repeats the steps also knows everybody else's keys, and so which records are left for "
+    "which people, with what other columns were seen to tell for sure. An intruder who weighs takes the likeliest "
+    "record by how columns, alone and in pairs, go together with keys in the original. That is measured, not proved: "
+    "a better model may find more."
 )
 _BOUND = (
-    "The last line is proved: who knows of people no more than what the file holds of these keys, and has no log, "
-    "finds no more on average, however exactly they know which keys go with which other columns. Who knows another "
-    "column of a person may find more: make it a key."
+    "The last line is proved. An intruder without the log, who knows of people no more than what the file holds of "
+    "these keys, finds no more on average, however exactly they know which keys go with which other columns. An "
+    "intruder who knows another column of a person may find more: make it a key."
 )
 
 
