@@ -91,7 +91,7 @@ def test_the_codebook_beside_a_release_carries_its_designs(naysay, folder):
 
 
 def test_the_log_of_a_release_says_which_records_are_left(naysay, folder):
-    alone = pl.DataFrame([[900], [99], ["x"], ["spy"], [-1], [1]], schema=folder.schema)
+    alone = pl.DataFrame([[900], [70], ["x"], ["spy"], [-1], [1]], schema=folder.schema)
     alike = pl.concat([folder.with_columns(pl.col("id") + 1_000 * place) for place in range(3)])  # all have company
     pl.concat([alone, alike]).write_csv("more.csv")
     code, _, err = naysay("protect", "more.csv", "--keys", "age,sex,job", "--out", "safe.csv")
@@ -194,3 +194,31 @@ def test_what_is_refused_is_said_in_one_line(naysay, folder, words, expected):
     assert (code, out) == (2, "")
     assert expected in err
     assert err.count("\n") == 1
+
+
+def test_in_csv_every_attack_says_which_keys_its_intruder_knows(naysay, folder):
+    words = ("attack", "gaps.csv", "--register", "survey.csv", "--id", "id", "--na", "-9", "--format", "csv")
+    code, out, _ = naysay(*words, "--keys", "age,sex", "--keys", "job")
+    assert code == 0
+    table = pl.read_csv(out.encode())
+    assert table["keys"].unique(maintain_order=True).to_list() == ["age,sex", "job"]
+    alone = [pl.read_csv(naysay(*words, "--keys", keys).out.encode()) for keys in ("age,sex", "job")]
+    assert pl.concat(alone).equals(table)
+
+
+def test_every_secret_is_told_in_json(naysay, folder):
+    words = ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "sex", "--id", "id", "--na", "-9")
+    found = told(naysay, *words, "--secret", "job", "--secret", "home")
+    assert [each["secret"] for each in found["inferences"]] == ["job", "home"]
+    assert "inference" not in found
+    assert told(naysay, *words, "--secret", "job")["inference"] == found["inferences"][0]
+
+
+@pytest.mark.parametrize("command", ["risk", "protect", "attack"])
+@pytest.mark.parametrize("sets", [("age,sex", "age,sex"), ("age,sex", "sex,age"), ("age,age",)])
+def test_keys_that_are_given_twice_are_refused_also_in_another_order(naysay, folder, command, sets):
+    files_of = {"attack": ("gaps.csv", "--register", "survey.csv", "--id", "id")}.get(command, ("survey.csv",))
+    code, _, err = naysay(command, *files_of, *(word for each in sets for word in ("--keys", each)))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "once" in err
+    assert "twice" in err

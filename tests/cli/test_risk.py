@@ -60,7 +60,20 @@ def names(value):
 
 def test_every_field_is_documented(naysay, survey):
     words = ("panel.csv", "--keys", "age,gender", "--population", "1e7", "--weight", "weight", "--sensitive", "illness")
-    found = told(naysay, *words, "--attempt", "register=1", "--stand-out", "1", "--row", "1", "--missing", "category")
+    found = told(
+        naysay,
+        *words,
+        "--na",
+        "refused,-9",
+        "--attempt",
+        "register=1",
+        "--stand-out",
+        "1",
+        "--row",
+        "1",
+        "--missing",
+        "category",
+    )
     page = (Path(__file__).parents[2] / "docs" / "risk.md").read_text(encoding="utf-8")
     data = {"age", "gender", "1", *microdata.SCENARIOS}
     assert not [name for name in names(found) - data if f"`{name}`" not in page]

@@ -8,7 +8,7 @@ import json
 import polars as pl
 import pytest
 
-WORDS = ("risk", "panel.csv", "--keys", "age,gender")
+WORDS = ("risk", "panel.csv", "--keys", "age,gender", "--na", "refused,-9")
 
 
 def test_only_theta_needs_a_population(naysay, survey):

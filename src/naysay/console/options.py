@@ -51,6 +51,10 @@ Encoding = Annotated[
 Codes = Annotated[
     bool, typer.Option("--codes", help="SPSS and Stata: read the codes themselves, not the value labels.")
 ]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="DuckDB: the table of FILE; not needed if it holds one."),
+]
 Confidence = Annotated[float, typer.Option(help="The confidence of each interval.")]
 Target = Literal["population", "file"]
 Format = Annotated[

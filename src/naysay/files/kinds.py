@@ -19,16 +19,16 @@ _WRITTEN = {
     **{".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"},
     **{".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xlsx": "xlsx"},
 }
-_READ = _WRITTEN | {".por": "spss"}
+_READ = _WRITTEN | {".por": "spss", ".duckdb": "duckdb"}
 
-PROGRAMS = {"spss": "SPSS", "stata": "Stata", "xlsx": "Excel"}
+PROGRAMS = {"spss": "SPSS", "stata": "Stata", "xlsx": "Excel", "duckdb": "DuckDB"}
 """The kinds of files that take a library to read and write, and the programs that they come from."""
 
-_LIBRARIES = {"spss": "pyreadstat", "stata": "pyreadstat", "xlsx": "openpyxl"}
+_LIBRARIES = {"spss": "pyreadstat", "stata": "pyreadstat", "xlsx": "openpyxl", "duckdb": "duckdb"}
 
 
 def kind(path: Path, *, to_write: bool = False) -> str:
-    """What the suffix says that a file is: csv, parquet, jsonl, spss, stata or xlsx.
+    """What the suffix says that a file is: csv, parquet, jsonl, spss, stata, xlsx or duckdb.
 
     Examples
     --------
@@ -38,19 +38,23 @@ def kind(path: Path, *, to_write: bool = False) -> str:
     Raises
     ------
     DataError
-        Another suffix, or a portable file of SPSS that is to be written.
+        Another suffix; a portable file of SPSS, or a database of DuckDB, that is to be written.
     """
     known = _WRITTEN if to_write else _READ
     suffix = path.suffix.lower()
     if suffix not in known:
-        hint = "; portable files of SPSS are read, not written: take .sav" if suffix in _READ else ""
+        hints = {
+            ".por": "; portable files of SPSS are read, not written: take .sav",
+            ".duckdb": "; databases of DuckDB are read, not written: take .parquet",
+        }
+        hint = hints.get(suffix, "")
         what = "file to write" if to_write else "file of answers"
         raise DataError(f"the name of a {what} must end in {', '.join(known)}; got {str(path)!r}{hint}")
     return known[suffix]
 
 
 def library(path: Path) -> Any:
-    """The library that reads and writes a file of SPSS, Stata or Excel.
+    """The library that reads a file of SPSS, Stata, Excel or DuckDB.
 
     Raises
     ------
@@ -61,9 +65,10 @@ def library(path: Path) -> Any:
     try:
         return importlib.import_module(_LIBRARIES[found])
     except ModuleNotFoundError as error:
+        extra = "duckdb" if found == "duckdb" else "files"
         raise DataError(
             f"{str(path)!r} is a file of {PROGRAMS[found]}, and {error.name}, which reads and writes it, is not "
-            'installed; get it with: pip install "naysay[files]"'
+            f'installed; get it with: pip install "naysay[{extra}]"'
         ) from None
 
 

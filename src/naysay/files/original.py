@@ -34,7 +34,7 @@ class Original:
     path : Path
     frame : DataFrame
         As `naysay.files.scan` reads it: labels in place of codes, and gaps where cells mean missing.
-    separator, encoding, codes, missing
+    separator, encoding, codes, missing, table
         How it was read.
 
     Examples
@@ -56,6 +56,7 @@ class Original:
     missing: tuple[str, ...] = ()
     cells: Mapping[str, Any] = field(default_factory=dict, repr=False)
     told: Any = field(default=None, repr=False)
+    table: str | None = None
 
     @classmethod
     def read(
@@ -66,6 +67,7 @@ class Original:
         encoding: str | None = None,
         codes: bool | Collection[str] = False,
         missing: Sequence[str] = (),
+        table: str | None = None,
     ) -> Original:
         """The file, all of it in memory.
 
@@ -77,7 +79,7 @@ class Original:
         if codebook_of(path) is not None:
             told = f"{str(path)!r} is the export of a survey, or a release: its codebook lies beside it"
             raise DataError(f"{told}, and would not fit what is changed; copy the file to another folder without it")
-        frame = scan(path, separator=separator, encoding=encoding, codes=codes).collect()
+        frame = scan(path, separator=separator, encoding=encoding, codes=codes, table=table).collect()
         cells: dict[str, Any] = {}
         about = None
         if kind(path) in ("spss", "stata"):
@@ -85,7 +87,7 @@ class Original:
         schema = frame.schema
         flat = [name for name in frame.columns if missing and not schema[name].is_nested()]
         gone = [pl.when(~text_of(name, schema[name]).is_in(list(missing))).then(name).alias(name) for name in flat]
-        return cls(path, frame.with_columns(gone), separator, encoding, codes, tuple(missing), cells, about)
+        return cls(path, frame.with_columns(gone), separator, encoding, codes, tuple(missing), cells, about, table)
 
     @property
     def labels(self) -> dict[str, str]:

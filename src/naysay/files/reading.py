@@ -10,6 +10,7 @@ import polars as pl
 from naysay.errors import DataError
 from naysay.files import labelled, text
 from naysay.files.codebook import codebook_of
+from naysay.files.database import scan_table
 from naysay.files.kinds import kind, no_rows, readable
 from naysay.files.workbook import scan_workbook
 
@@ -17,7 +18,12 @@ __all__ = ["scan", "stored_cells", "value_labels", "variable_labels"]
 
 
 def scan(
-    path: Path, *, separator: str = ",", encoding: str | None = None, codes: bool | Collection[str] = False
+    path: Path,
+    *,
+    separator: str = ",",
+    encoding: str | None = None,
+    codes: bool | Collection[str] = False,
+    table: str | None = None,
 ) -> pl.LazyFrame:
     r"""The file as a lazy frame, after checking that it can be read.
 
@@ -30,7 +36,7 @@ def scan(
     Parameters
     ----------
     path : Path
-        A file whose name ends in .csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .por, .dta or .xlsx.
+        A file whose name ends in .csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .por, .dta, .xlsx or .duckdb.
     separator : str
         Between the cells of a CSV file.
     encoding : str, optional
@@ -39,6 +45,8 @@ def scan(
     codes : bool or names of columns
         Codes instead of value labels in a file of SPSS or Stata: everywhere, or in these columns. Of the export of a
         survey, which has its codebook beside it, the names in the questionnaire instead of labels, whatever the file.
+    table : str, optional
+        Of a database of DuckDB; not needed where it holds one.
 
     Raises
     ------
@@ -57,16 +65,20 @@ def scan(
     """
     book = codebook_of(path)
     if book is None:
-        return _scanned(path, separator=separator, encoding=encoding, codes=codes)
+        return _scanned(path, separator=separator, encoding=encoding, codes=codes, table=table)
     listed = [entry.column for entry in book.entries if entry.listed or entry.holds == "numbers"]
     bare = True if codes is True else [*(codes or ()), *listed]
-    frame = _scanned(path, separator=separator, encoding=encoding, codes=bare)
+    frame = _scanned(path, separator=separator, encoding=encoding, codes=bare, table=table)
     return book.read(frame, names=codes is True, escaped=kind(path) == "csv")
 
 
-def _scanned(path: Path, *, separator: str, encoding: str | None, codes: bool | Collection[str]) -> pl.LazyFrame:
+def _scanned(
+    path: Path, *, separator: str, encoding: str | None, codes: bool | Collection[str], table: str | None = None
+) -> pl.LazyFrame:
     """The file as it is, whatever lies beside it."""
     found = kind(path)
+    if table is not None and found != "duckdb":
+        raise DataError(f"--table is for databases of DuckDB; {str(path)!r} is none")
     with readable(path):
         if not path.stat().st_size:
             raise DataError(f"{str(path)!r} is empty (0 bytes)")
@@ -79,6 +91,8 @@ def _scanned(path: Path, *, separator: str, encoding: str | None, codes: bool | 
             frame.collect_schema()
         elif found == "xlsx":
             frame = scan_workbook(path)
+        elif found == "duckdb":
+            frame = scan_table(path, table)
         else:
             return labelled.scan_labelled(path, encoding=encoding, codes=codes)
         if not frame.head(1).collect().height:

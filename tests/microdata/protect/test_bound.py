@@ -195,6 +195,7 @@ def test_user_missing_codes_of_other_columns_are_read_back_and_count_in_the_boun
     done = protect.release(files.Original.read(tmp_path / "in.sav"), plan, tmp_path / "out.sav", trial=True)
     assert done.hints[0].implied == 40
     assert done.standings[0].bound_after == pytest.approx(4 / 40)
+    assert done.standings[0].most_after == pytest.approx(4 / 40)  # of 40 people who read the same, four are found
 
 
 def test_the_one_person_without_a_number_counts_in_the_bound(tmp_path):
@@ -204,6 +205,25 @@ def test_the_one_person_without_a_number_counts_in_the_bound(tmp_path):
     plan = protect.Plan(keys=["age"], target="k >= 3", steps=[protect.Bins(variable="age", width=100)])
     done = protect.release(original, plan, tmp_path / "out.csv", trial=True)
     assert done.standings[0].bound_after * 40 == pytest.approx(1 + 30 / 39)  # that person, and 10 of 39 of three ages
+
+
+def test_who_shares_a_new_number_counts_in_the_bound(tmp_path):
+    # all read the same, and share a number with one other of their age
+    frame = pl.DataFrame({"age": [20, 20, 30, 30] * 10, "home": [row // 2 + 700 for row in range(40)]})
+    frame.write_csv(tmp_path / "in.csv")
+    steps = [protect.Bins(variable="age", width=100), protect.Shuffle(), protect.Renumber(columns=["home"])]
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=steps)
+    done = protect.release(files.Original.read(tmp_path / "in.csv"), plan, tmp_path / "out.csv", trial=True)
+    assert done.standings[0].bound_after * 40 == pytest.approx(2)
+
+
+def test_who_is_in_an_earlier_release_is_known_of_the_same_people_after_a_shuffle(tmp_path):
+    pl.DataFrame({"age": [20] * 10 + [30] * 30}).write_csv(tmp_path / "in.csv")
+    original = files.Original.read(tmp_path / "in.csv")
+    plan = protect.Plan(keys=["age"], target="k >= 3", steps=[protect.Suppress(keys=["age"])])
+    earlier = {"earlier.csv": pl.DataFrame({"there": [True] * 10 + [None] * 30})}
+    done = protect.release(original, plan, tmp_path / "out.csv", trial=True, beside=earlier)
+    assert done.standings[0].beside == (10, 0)
 
 
 def test_what_is_told_of_hidden_keys_for_sure_is_no_more_than_the_bound(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect.conditions import Condition
+from naysay.microdata.protect.conditions import Condition, unmet
 
 
 def classes(frame, keys, column):
@@ -96,3 +96,11 @@ def test_a_condition_that_says_nothing_is_refused(text):
 def test_a_key_cannot_be_its_own_secret():
     with pytest.raises(DataError, match="is a key and cannot be the sensitive column"):
         protect.Suppress(keys=["age"], target="k >= 3 and l(age) >= 2")
+
+
+@pytest.mark.parametrize("asked", ["presence(study, yes) <= 0.5", "presence(study, yes) >= 0.5"])
+def test_a_share_that_is_just_the_bound_is_within_it(asked):
+    people = pl.DataFrame({"age": [30] * 6 + [40] * 6, "study": ["yes", "no"] * 6})
+    assert unmet(people, ["age"], [Condition.of(asked)]) == 0
+    changed = people.with_columns(pl.Series("study", ["yes", "no"] * 3 + ["yes"] * 4 + ["no"] * 2))
+    assert unmet(changed, ["age"], [Condition.of(asked)]) == (6 if "<=" in asked else 0)

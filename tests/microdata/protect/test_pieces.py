@@ -9,6 +9,7 @@ import pytest
 
 from naysay import files
 from naysay.cli import main
+from naysay.microdata import protect
 from naysay.microdata.protect import pieces
 from naysay.microdata.protect.releases import log_of
 
@@ -128,7 +129,10 @@ def test_in_pieces_seeds_of_a_plan_and_the_order_of_rows_are_noted_as_in_memory(
 
 
 def test_in_pieces_deleted_rows_are_those_that_memory_deletes(path, capsys, monkeypatch, request):
-    pl.DataFrame({"age": [1] * 3_000 + [2, 2], "sex": ["f"] * 3_000 + ["m", "m"]}).write_parquet(path)
+    alone = [row in (10, 2_100) for row in range(3_002)]  # in two pieces, with others behind them
+    pl.DataFrame({"age": [1 + each for each in alone], "sex": ["m" if each else "f" for each in alone]}).write_parquet(
+        path
+    )
     plan = """
     naysay = "plan"
     version = 1
@@ -144,7 +148,79 @@ def test_in_pieces_deleted_rows_are_those_that_memory_deletes(path, capsys, monk
     (held, told, log), (made, other, other_log) = both(path, plan, capsys, monkeypatch, request)
     assert made.equals(held)
     assert other["steps"] == told["steps"]
-    assert other_log["log"]["rows_left_out"] == log["log"]["rows_left_out"] == [3_000, 3_001]
+    assert other_log["log"]["rows_left_out"] == log["log"]["rows_left_out"] == [10, 2_100]
+
+
+def test_in_pieces_measures_with_a_point_are_put_in_bins_as_in_memory(path, capsys, monkeypatch, request):
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({"height": rng.normal(170, 9, N).round(1), "sex": rng.choice(["f", "m"], N)})
+    frame.with_columns(pl.col("height").replace(170.0, None)).write_parquet(path)
+    bins = '\n[[step]]\nmethod = "bins"\nvariable = "height"\nwidth = 10'
+    plan = f"""
+    naysay = "plan"
+    version = 1
+    keys = ["height", "sex"]
+    {bins}
+    [[step]]
+    method = "suppress"
+    keys = ["height", "sex"]
+    [[step]]
+    method = "shuffle"
+    seed = 7000000000000000001
+    """
+    (held, told, _), (made, other, _) = both(path, plan, capsys, monkeypatch, request)
+    assert made.equals(held)
+    assert (other["steps"], other["guarantee_before"]) == (told["steps"], told["guarantee_before"])
+    frame.with_columns(pl.int_range(N) + 0.5).write_parquet(path)
+    words = ["protect", str(path), "--keys", "literal,sex", "--out", str(path.with_name("o.parquet"))]
+    assert main(words) == 2
+    assert "numbers by --bins literal=5" in " ".join(capsys.readouterr().err.split())
+
+
+def test_in_pieces_codes_of_missing_in_a_stratum_are_one_with_its_gaps(path, capsys, monkeypatch, request):
+    frame = pl.DataFrame({"age": [30] * 40 + [50] * 4, "town": ["a", "b"] * 20 + [None, None, "?", "?"]})
+    frame.write_parquet(path)
+    plan = """
+    naysay = "plan"
+    version = 1
+    keys = ["age"]
+    missing = ["?"]
+    accepted = ["town"]
+    [[step]]
+    method = "suppress"
+    keys = ["age"]
+    strata = ["town"]
+    [[step]]
+    method = "shuffle"
+    seed = 7000000000000000001
+    """
+    (held, told, _), (made, other, _) = both(path, plan, capsys, monkeypatch, request)
+    assert made["age"].equals(held["age"])
+    assert made["age"].null_count() == 0  # four people without a town are enough, two and two would not be
+    assert other["steps"] == told["steps"]
+
+
+def test_in_pieces_a_new_value_that_is_written_like_a_missing_one_is_no_gap(path, capsys, request):
+    jobs = ["cook"] * 40 + ["pilot"] * 2 + [None] * 2
+    pl.DataFrame({"job": jobs, "age": [30] * 44}).write_parquet(path)
+    recode = protect.Recode(variable="job", into={"cook": "cook", "pilot": "?"})
+    plan = protect.Plan(keys=["job"], target="k >= 3", steps=[recode], missing=["?"])
+    path.with_name("plan.toml").write_text(plan.toml())
+    for without in (False, True):
+        if without:
+            request.getfixturevalue("without_memory")
+        words = ["protect", str(path), "--plan", str(path.with_name("plan.toml")), "--accept", "age", "--out"]
+        assert main([*words, str(path.with_name("out.parquet"))]) == 2
+        assert "the plan reaches k >= 2, not k >= 3" in " ".join(capsys.readouterr().err.split())
+
+
+def test_in_pieces_a_release_over_another_removes_its_codebook(path, without_memory):
+    out = path.with_name("safe.parquet")
+    files.place_of(out).write_text("{}")
+    options = ["--bins", "age=10", "--drop", "day,income", "--out", str(out)]
+    assert protected(path, *options) == 2
+    assert protected(path, *options, "--force") == 0
+    assert not files.place_of(out).exists()
 
 
 def protected(path, *options):
@@ -175,6 +251,11 @@ REFUSED = {
     "households": (["--unit", "town"], "--unit needs all of it"),
     "a page": (["--html", "page.html"], "--html needs all of it"),
     "conditions": (["--target", "k >= 3 and l(income) >= 2"], "conditions such as l(income) >= 2 are met in memory"),
+    "a key that would be empty": (["--keys", "id,town"], "suppression would empty column 'id'"),
+    "a key of another set of keys": (
+        ["--keys", "town", "--accept", "income", "--accept", "day"],
+        "was not tried: 'age', 'job'",
+    ),
     "an order that links": (["--accept", "income", "--accept", "day", "--keep-order"], "'the order of rows'"),
 }
 

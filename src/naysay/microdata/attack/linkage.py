@@ -18,7 +18,7 @@ from naysay.microdata.risk.written import Printed, grid
 from naysay.printing import Content, Facts, Note, Sentence, plain
 from naysay.printing.numbers import csv_text
 
-__all__ = ["ATTACKS", "Linkage", "link"]
+__all__ = ["ATTACKS", "Linkage", "csv_of_links", "link"]
 
 ATTACKS: dict[str, Callable[..., dict[str, Linked]]] = {
     "exact": exact,
@@ -101,14 +101,20 @@ class Linkage(Printed):
 
     def to_csv(self) -> str:
         """A row for each attack."""
-        names = ("of_links", "of_all", "control")
-        rows: list[Sequence[Any]] = [
-            ("attack", *(f"{name}{end}" for name in names for end in ("", "_low", "_high", "_n")))
-        ]
-        for each in self.attacks:
+        return csv_of_links([self])
+
+
+def csv_of_links(links: Sequence[Linkage]) -> str:
+    """One CSV table of what several intruders achieve: a row for each attack, with the keys of its intruder."""
+    names = ("of_links", "of_all", "control")
+    ends = ("", "_low", "_high", "_n")
+    rows: list[Sequence[Any]] = [("attack", *(f"{name}{end}" for name in names for end in ends), "keys")]
+    for one in links:
+        for each in one.attacks:
             shares = [getattr(each, name) for name in names]
-            rows.append([each.name, *(cell for one in shares for cell in (one.value, *one.interval, one.n))])
-        return csv_text(rows)
+            cells = (cell for part in shares for cell in (part.value, *part.interval, part.n))
+            rows.append([each.name, *cells, csv_text([one.keys])])
+    return csv_text(rows)
 
 
 def _told(share: Share) -> str:

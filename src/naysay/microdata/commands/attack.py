@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 from typer import Argument, Option
 
+from naysay import files
 from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
 from naysay.errors import DataError
-from naysay.microdata.commands import declared
+from naysay.microdata import attack
+from naysay.microdata.attack.inference import Inference
+from naysay.microdata.attack.linkage import Linkage, csv_of_links
+from naysay.microdata.attack.page import attack_html
+from naysay.microdata.attack.replicated import Replicated
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
 from naysay.microdata.keys.table import check_names
@@ -84,47 +92,79 @@ def command(options: Options) -> None:
       naysay attack synthetic.csv --synthetic --register survey.csv \\
           --keys age,region --secret illness --control others.csv
     """
-    from naysay.microdata.attack.page import attack_html
-
     pages.check(options.html)
     if options.control is not None and not (options.secret or options.synthetic):
         raise DataError(
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
         )
-    sets = [declared.record(text, option="--keys") for text in options.keys]
-    several = [_found(options, keys) for keys in sets]
+    sets, files_read = declared.key_sets(options.keys), _Files.of(options)
+    several = [_found(options, files_read, keys) for keys in sets]
     found = [each for part in several for each in part]
     if options.format_ == "json":
-        told = [{each.name: each.to_dict() for each in part} for part in several]
+        told = [_form(part) for part in several]
         output.say(output.json_text(told[0] if len(told) == 1 else {"sets": told}))
     elif options.format_ == "csv":
-        csv = [each for each in found if hasattr(each, "to_csv")]
-        if not csv:
+        links = [each for each in found if isinstance(each, Linkage)]
+        if not links:
             raise DataError("only links are told in csv; ask for table or json")
-        output.say("\n".join(each.to_csv() for each in csv))
-        if len(found) > len(csv):
+        output.say(csv_of_links(links))
+        if len(found) > len(links):
             output.note("--secret is not in csv; ask for table or json")
     else:
         output.say("\n\n".join(map(str, found)))
+    text = undeclared.sentence(files_read.codes([*(name for keys in sets for name in keys), *(options.secret or ())]))
+    if text is not None:
+        output.note(text)
     pages.write(options.html, lambda: attack_html(found))
 
 
-def _found(options: Options, keys: tuple[str, ...]) -> list[Any]:
-    """What each attack that was asked for found, by an intruder who knows these keys."""
-    from naysay.microdata import attack
+def _form(found: Sequence[Linkage | Replicated | Inference]) -> dict[str, Any]:
+    """What was found by an intruder who knows one set of keys, as JSON holds it."""
+    inferences = [each.to_dict() for each in found if isinstance(each, Inference)]
+    told: dict[str, Any] = {each.name: each.to_dict() for each in found if not isinstance(each, Inference)}
+    told |= {"inference": inferences[0]} if len(inferences) == 1 else {}  # one field cannot hold several
+    return told | ({"inferences": inferences} if inferences else {})
 
-    reading = Reading.of(options)
-    register = reading.table(options.register)
+
+@dataclass(frozen=True)
+class _Files:
+    """The files of an attack, each read once."""
+
+    register: pl.DataFrame
+    release: pl.DataFrame
+    control: pl.DataFrame | None
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, options: Options) -> _Files:
+        reading = Reading.of(options)
+        register = reading.table(options.register)
+        release = reading.released(
+            options.release, options.register, register.height, identity=options.id, synthetic=options.synthetic
+        )
+        control = None if options.control is None else reading.table(options.control)
+        names = {"register": options.register.name, "release": options.release.name}
+        return cls(register, release, control, names)
+
+    def codes(self, columns: Sequence[str]) -> list[undeclared.MissingCode]:
+        """Cells of these columns that may mean missing, in the register and in the release."""
+        tables = {"register": self.register, "release": self.release}
+        return [
+            code
+            for name, table in tables.items()
+            for code in undeclared.codes_in_frame(table, columns, file=f"the {name}, {self.names[name]}")
+        ]
+
+
+def _found(options: Options, files_read: _Files, keys: tuple[str, ...]) -> list[Linkage | Replicated | Inference]:
+    """What each attack that was asked for found, by an intruder who knows these keys."""
+    register, release, control = files_read.register, files_read.release, files_read.control
     check_names(keys, register.columns)
-    release = reading.released(
-        options.release, options.register, register.height, identity=options.id, synthetic=options.synthetic
-    )
     check_names(keys, [name for name in release.columns if name != RECORD])
     ordered = options.id is None and RECORD in release.columns
     register = register.with_row_index(RECORD) if ordered else register
-    control = None if options.control is None else reading.table(options.control)
     shared: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
-    found: list[Any] = []
+    found: list[Linkage | Replicated | Inference] = []
     if options.synthetic:
         for name in ("id", "household", "wave", "by", "recoding"):
             if getattr(options, name):
@@ -148,10 +188,6 @@ def _found(options: Options, keys: tuple[str, ...]) -> list[Any]:
 
 def _recoding(path: Path) -> dict[str, str]:
     """The released value of each value, from a CSV file."""
-    import polars as pl
-
-    from naysay import files
-
     with files.readable(path):
         frame = files.scan(path).select(pl.all().cast(pl.String)).collect()
     if frame.columns != ["value", "released"]:

@@ -16,7 +16,7 @@ from naysay.microdata import Between, Either, Form, Joined, Privatized
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.report.protection import protection
 
-__all__ = ["chances", "check_free", "forms", "log_of", "named", "orders", "policies", "published", "record"]
+__all__ = ["chances", "check_free", "forms", "key_sets", "log_of", "named", "orders", "policies", "published", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -29,6 +29,28 @@ def record(text: str, *, option: str) -> tuple[str, ...]:
     if not names or not all(name.strip() for name in names):
         raise DataError(f"{option} must list names with commas, such as 'age,gender'; got {text!r}")
     return names
+
+
+def key_sets(texts: Iterable[str]) -> list[tuple[str, ...]]:
+    """The sets of keys that ``--keys`` lists, one for each time it is given.
+
+    Raises
+    ------
+    DataError
+        A key that a set names twice, or a set that stands twice, in whatever order.
+    """
+    sets: list[tuple[str, ...]] = []
+    for text in texts:
+        names = record(text, option="--keys")
+        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if twice is not None:
+            raise DataError(f"{twice!r} is named twice in --keys {text!r}; name each key once", column=twice)
+        same = next((other for other in sets if set(other) == set(names)), None)
+        if same is not None:
+            told = f"--keys lists the same keys twice, as {','.join(same)!r} and as {text!r}"
+            raise DataError(f"{told}: what an intruder knows has no order; give each set once")
+        sets.append(names)
+    return sets
 
 
 def check_free(path: Path, *, force: bool) -> None:

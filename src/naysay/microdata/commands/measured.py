@@ -13,6 +13,7 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
+from naysay.files.casts import text_of
 from naysay.microdata.commands import declared
 from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.plan import Plan
@@ -33,12 +34,15 @@ class Reading:
     codes : bool
     na : sequence of str
         Cells that mean missing.
+    original_table : str, optional
+        Of the original, where it is a database.
     """
 
     separator: str
     encoding: str | None
     codes: bool
     na: Sequence[str]
+    original_table: str | None = None
 
     @classmethod
     def of(cls, options: Any) -> Reading:
@@ -50,9 +54,12 @@ class Reading:
         """All columns: those that hold only numbers as numbers, other texts as they are."""
         with files.readable(path):
             frame = files.scan(path, separator=self.separator, encoding=self.encoding, codes=self.codes)
-            plain = [name for name, kind in frame.collect_schema().items() if not kind.is_nested()]
+            schema = frame.collect_schema()
+            plain = [name for name, kind in schema.items() if not kind.is_nested()]
             if self.na:
-                kept = (pl.when(~pl.col(name).cast(pl.String).is_in(list(self.na))).then(name) for name in plain)
+                kept = (
+                    pl.when(~text_of(name, schema[name]).is_in(list(self.na))).then(name).alias(name) for name in plain
+                )
                 frame = frame.with_columns(kept)
             return files.as_measured(frame, plain).collect()
 
@@ -95,5 +102,5 @@ class Reading:
                         places = step.done(places.to_frame()).frame.to_series()
             else:
                 read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
-                places = plan.run(files.Original.read(original, **read).frame)[2]
+                places = plan.run(files.Original.read(original, table=self.original_table, **read).frame)[2]
         return table if table.height != len(places) else table.with_columns(places.cast(pl.UInt32).alias(RECORD))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from naysay.console.options import Codes, Encoding, File, Force, Separator, column
+from naysay.console.options import Codes, Encoding, File, Force, Separator, TableName, column
 
 __all__ = ["ProtectOptions"]
 
@@ -95,3 +95,4 @@ class ProtectOptions:
     separator: Separator = ","
     encoding: Encoding = None
     codes: Codes = False
+    table: TableName = None

@@ -12,13 +12,13 @@ import polars as pl
 
 from naysay import _checks, files
 from naysay.errors import DataError
-from naysay.microdata.commands import declared
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.protect_options import ProtectOptions
-from naysay.microdata.keys.table import check_names, texts_of_values
+from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.dropping import Drop, naming
 from naysay.microdata.protect.hierarchy import Hierarchy
-from naysay.microdata.protect.identity import Shuffle, numbers_of_people
+from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.pieces import release_in_pieces
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
@@ -30,12 +30,10 @@ from naysay.microdata.protect.target import Target
 
 __all__ = ["Protecting"]
 
-_WORDS = ["na", "n/a", "nan", "null", "none", "missing", "unknown", "refused", "?", "-", "."]
-_LOW = [*(f"-{each}" for each in range(1, 10)), *(f"-{each}{each}" for each in range(6, 10)), "-997", "-998", "-999"]
-_HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99999"]
-
 _THERE = "in this release"  # a column that tells people all of whose cells are gaps from those who are not there
 _BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
+
+_WRITTEN_AS = {".por": ".sav", ".duckdb": ".parquet"}  # what is read and cannot be written
 
 _IN_MEMORY = ("beside", "hierarchy", "hierarchies", "related", "unit", "order", "html")
 
@@ -109,13 +107,14 @@ class Protecting:
                 encoding=options.encoding,
                 codes=options.codes,
                 missing=missing,
+                table=options.table,
             )
 
     def _missing(self) -> tuple[str, ...]:
         return () if self.options.na is None else declared.record(self.options.na, option="--na")
 
     def _sets(self) -> list[tuple[str, ...]]:
-        return [declared.record(text, option="--keys") for text in self.options.keys or ()]
+        return declared.key_sets(self.options.keys or ())
 
     def levels(self, path: Path) -> dict[str, Hierarchy]:
         """Levels of each key, written to a workbook or folder for a person to edit."""
@@ -131,17 +130,18 @@ class Protecting:
         missing = self._missing()
         if plan is not None:
             missing = missing or tuple(plan.missing)
-        if _too_large(options.file):
+        if _too_large(options.file, options.table):
             return self._in_pieces(plan, missing)
         original = self._original(missing)
-        beside = self._beside(original)
+        beside, read = self._beside(original), original.frame
         if plan is None:
             plan, original = self._proposed(original, missing, beside)
+        self._note_undeclared(read.lazy(), plan)
         plan = self._completed(plan)
         if options.out is None:
             self.notes.append("nothing is written without --out")
             with TemporaryDirectory(prefix="naysay-") as folder:
-                out = Path(folder) / f"release{options.file.suffix}".replace(".por", ".sav")
+                out = Path(folder) / f"release{_WRITTEN_AS.get(options.file.suffix.lower(), options.file.suffix)}"
                 found = release(original, plan, out, beside=beside, trial=True)
             if any(not set(hint.columns) <= set(plan.accepted) for hint in found.hints):
                 self.notes.append("with --out it is refused: other columns tell of what it hides, and are not accepted")
@@ -165,6 +165,15 @@ class Protecting:
             self.notes.append(f"{options.save}: the plan; change it, and run it with --plan")
         return plan
 
+    def _note_undeclared(self, table: pl.LazyFrame, plan: Plan) -> None:
+        """Say which cells of the columns that the plan works on may mean missing."""
+        there = table.collect_schema().names()
+        steps = [step for step in plan.steps if not isinstance(step, Drop | Renumber)]
+        names = [*plan.keys, *(name for step in steps for name in (*step.needs, *step.variables))]
+        columns = [name for name in names if name in there]
+        text = undeclared.sentence(undeclared.codes_in_frame(table, columns, declared=plan.missing))
+        self.notes += [] if text is None else [text]
+
     def _note_log(self, out: Path) -> None:
         told = "it repeats the release, and undoes what was drawn: keep it with the original"
         self.notes.append(f"{out}: the release; {log_of(out).name}: its log, secret like the original, for {told}")
@@ -185,19 +194,21 @@ class Protecting:
                 "where they lose less than empty cells, write them into a plan (--save, then --plan)"
             )
         plan = self._completed(replace(plan, missing=missing or plan.missing))
+        self._note_undeclared(files.scan(options.file, table=options.table), plan)
         if options.out is not None:
-            found = release_in_pieces(options.file, plan, options.out, force=options.force)
+            found = release_in_pieces(options.file, plan, options.out, force=options.force, table=options.table)
             self._note_log(options.out)
             return found
         self.notes.append("nothing is written without --out")
         with TemporaryDirectory(prefix="naysay-") as folder:
-            return release_in_pieces(options.file, plan, Path(folder) / "release.parquet", trial=True)
+            out = Path(folder) / "release.parquet"
+            return release_in_pieces(options.file, plan, out, trial=True, table=options.table)
 
     def _suppressing(self, missing: tuple[str, ...]) -> Plan:
         """A plan that puts keys in the bins that are asked for, and suppresses cells."""
         options, sets = self.options, self._sets()
         keys = tuple(dict.fromkeys(name for known in sets for name in known))
-        check_names(keys, pl.scan_parquet(options.file, glob=False).collect_schema().names())
+        check_names(keys, files.scan(options.file, table=options.table).collect_schema().names())
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
         check_names(list(widths), keys, what="key")
         known = sets if len(sets) > 1 else ()
@@ -224,7 +235,7 @@ class Protecting:
                 raise DataError(
                     f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it"
                 )
-            reading = Reading(options.separator, options.encoding, options.codes, original.missing)
+            reading = Reading(options.separator, options.encoding, options.codes, original.missing, options.table)
             table = reading.released(path, options.file, rows, identity=None, synthetic=False)
             if RECORD not in table.columns:
                 raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
@@ -286,7 +297,7 @@ class Protecting:
         return together | alone
 
     def _check_keys(self, original: files.Original, keys: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> None:
-        """Raise for a key that numbers people; note cells that may mean missing."""
+        """Raise for a key that numbers people."""
         options = self.options
         check_names(keys, original.frame.columns)
         recoded = {text.partition("=")[0] for text in options.bins or ()} | set(hierarchies)
@@ -297,22 +308,14 @@ class Protecting:
                     f"leave it out of --keys, and out of the release (--drop {name})",
                     column=name,
                 )
-        for name in keys:
-            codes = _codes_of_missing(original.frame[name])
-            if codes:
-                shown = " and ".join(codes)
-                self.notes.append(
-                    f"{shown} in {name!r} may mean missing; they count as values of their own: "
-                    f"if they do, say --na {','.join(codes)}"
-                )
 
 
-def _too_large(path: Path) -> bool:
-    """Whether a Parquet file would not fit into this computer's memory with what is computed from it."""
+def _too_large(path: Path, name: str | None) -> bool:
+    """Whether a table of Parquet or DuckDB would not fit into this computer's memory with what is computed from it."""
     memory = _memory()
-    if memory is None or files.kind(path) != "parquet" or not path.is_file():
+    if memory is None or files.kind(path) not in ("parquet", "duckdb") or not path.is_file():
         return False
-    table = pl.scan_parquet(path, glob=False)
+    table = files.scan(path, table=name)
     rows, columns = int(table.select(pl.len()).collect().item()), len(table.collect_schema())
     return rows * columns * _BYTES_OF_A_CELL > memory
 
@@ -323,19 +326,6 @@ def _memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
-
-
-def _codes_of_missing(column: pl.Series) -> list[str]:
-    """Values of a column that often mean missing: -9 where nothing else is negative, 99 far above all others."""
-    cells = texts_of_values(column).drop_nulls().unique()
-    numbers = cells.cast(pl.Float64, strict=False).drop_nulls().sort().to_list()
-    found = sorted(cells.filter(cells.str.to_lowercase().is_in(_WORDS)).to_list())
-    usual = [each for each in numbers if each >= 0 and f"{each:g}" not in _HIGH]
-    for number in numbers if usual else []:
-        low = number < 0 and f"{number:g}" in _LOW and min(usual) >= 0
-        high = f"{number:g}" in _HIGH and number > max(usual) + 2
-        found += [f"{number:g}"] if low or high else []
-    return found
 
 
 def _class(table: pl.DataFrame, keys: Sequence[str], name: str, least: int) -> pl.Series:

@@ -17,7 +17,7 @@ from naysay.console import output
 from naysay.errors import DataError
 from naysay.microdata import Joined, Keys
 from naysay.microdata.combinations.recodings import everywhere
-from naysay.microdata.commands import declared
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.commands.answers import Answers
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.commands.source import Source
@@ -51,7 +51,7 @@ class Request:
     def __init__(self, options: Options) -> None:
         people = options.population
         self.options = options
-        self.asked = [declared.record(text, option="--keys") for text in options.keys]
+        self.asked = declared.key_sets(options.keys)
         self.cells = declared.published(options, self.every) | declared.forms(options)
         self.policies = declared.policies(options.missing or ())
         self.population = int(people) if people is not None and people.is_integer() else people
@@ -125,6 +125,9 @@ class Request:
             self._alone(found, keys, progress)
             if options.search is not None:
                 self._searched(found, keys, options.search, progress)
+            text = undeclared.sentence(undeclared.codes_in_keys(read[0], [*plain, *([sensitive] if sensitive else [])]))
+            if text is not None:
+                output.note(text)
             return found
 
     def _read(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:

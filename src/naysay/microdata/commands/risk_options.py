@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from naysay.console.options import Codes, Encoding, File, Format, Separator, column
+from naysay.console.options import Codes, Encoding, File, Format, Separator, TableName, column
 
 __all__ = ["Options", "Place", "Text", "Texts"]
 
@@ -111,3 +111,4 @@ class Options:
     separator: Separator = ","
     encoding: Encoding = None
     codes: Codes = False
+    table: TableName = None

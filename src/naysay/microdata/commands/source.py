@@ -55,7 +55,9 @@ class Source:
         """
         options, weight = self.options, self.options.weight
         codes = options.codes or ([] if weight is None else [weight])
-        frame = files.scan(options.file, separator=options.separator, encoding=options.encoding, codes=codes)
+        frame = files.scan(
+            options.file, separator=options.separator, encoding=options.encoding, codes=codes, table=options.table
+        )
         files.check_columns(frame, self.named)
         frame = frame.select(self.named)
         if weight is not None:

@@ -13,10 +13,12 @@ from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
 from naysay.errors import DataError
-from naysay.microdata.commands import declared
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.protect.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from naysay.microdata.tables import CellTable, NoisyTable, ProtectedTable, Rules
 
 __all__ = ["Options", "command"]
@@ -85,7 +87,12 @@ def command(options: Options) -> None:
     pages.check(options.html)
     if options.out is not None:
         declared.check_free(options.out, force=options.force)
-    found = _result(options, _rules(options))
+    rules, frame = _rules(options), _frame(options)
+    found = _result(options, rules, frame)
+    columns = [*declared.record(options.by, option="--by"), *(each for each in (options.value, options.unit) if each)]
+    text = undeclared.sentence(undeclared.codes_in_frame(frame, columns))
+    if text is not None:
+        output.note(text)
     if options.out is not None:
         options.out.write_text(found.released() + "\n", encoding="utf-8")
     output.result(found, options.format_)
@@ -106,25 +113,28 @@ def _rules(options: Options) -> Rules:
     return Rules(options.minimum, dominance, options.percent, options.margin)
 
 
-def _result(options: Options, rules: Rules) -> ProtectedTable | NoisyTable:
+def _frame(options: Options) -> pl.DataFrame:
+    missing = () if options.na is None else declared.record(options.na, option="--na")
+    with files.readable(options.file):
+        return files.Original.read(
+            options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
+        ).frame
+
+
+def _result(options: Options, rules: Rules, frame: pl.DataFrame) -> ProtectedTable | NoisyTable:
     from naysay.microdata.tables import noisy, protect
 
-    table = _table(options, max(2, rules.dominance[0] if rules.dominance else 2))
+    table = _table(options, frame, max(2, rules.dominance[0] if rules.dominance else 2))
     if options.epsilon is None:
         return protect(table, rules=rules, method=options.method, cost=options.cost)
     return noisy(table, epsilon=options.epsilon)
 
 
-def _table(options: Options, largest: int) -> CellTable:
+def _table(options: Options, frame: pl.DataFrame, largest: int) -> CellTable:
     from naysay.microdata.tables import tabulate
 
     by = declared.record(options.by, option="--by")
     paths = declared.named(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
-    missing = () if options.na is None else declared.record(options.na, option="--na")
-    with files.readable(options.file):
-        frame = files.Original.read(
-            options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
-        ).frame
     hierarchies = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
     return tabulate(
         frame,

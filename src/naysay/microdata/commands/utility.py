@@ -107,7 +107,7 @@ def command(options: Options) -> None:
         return
     if options.keys is None:
         raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
-    keys = declared.record(options.keys, option="--keys")
+    (keys,) = declared.key_sets([options.keys])
     names = [str(path) for path in options.after]
     if len(set(names)) < len(names):
         raise DataError(f"a release is named twice: {', '.join(names)}")

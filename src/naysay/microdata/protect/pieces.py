@@ -47,7 +47,9 @@ class _Masks:
     gone: NDArray[np.intp]
 
 
-def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False, trial: bool = False) -> Release:
+def release_in_pieces(
+    path: Path, plan: Plan, out: Path, *, force: bool = False, trial: bool = False, table: str | None = None
+) -> Release:
     """Run a plan on a Parquet file, and write the release and its log, as `release` does, without holding the file.
 
     What is held are the distinct tuples of keys, a few bytes for each row, and one column or a piece of rows at a time.
@@ -56,7 +58,7 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
     Parameters
     ----------
     path, out : Path
-        Both of Parquet.
+        Both of Parquet; or `path` a database of DuckDB, whose table is copied to a temporary file first.
     plan : Plan
         Of steps that leave out columns, recode, suppress, shuffle and renumber, in this order.
     force : bool
@@ -64,6 +66,8 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
     trial : bool
         Whether columns that were not tried for what they tell of hidden cells are only noted. Otherwise the plan must
         accept them by name.
+    table : str, optional
+        Of a database that holds several.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
         A step or a measure that needs the file in memory, with the way out; all that `release` refuses.
     """
     _check(path, plan, out)
-    raw = pl.scan_parquet(path, glob=False)
+    raw = files.scan(path, table=table)
     schema = raw.collect_schema()
     check_names([*plan.keys, *(name for step in plan.steps for name in step.needs)], schema.names())
     rows = int(raw.select(pl.len()).collect().item())
@@ -85,19 +89,19 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
     strata = [name for step in plan.steps if isinstance(step, Suppress) for name in step.strata]
     changed = {name for step in plan.steps for name in step.variables} | set(plan.keys)
     steps: list[Step] = []
-    coded, table = (_gaps(raw, names, plan.missing) for names in ({*changed, *strata}, changed))
+    coded, released_table = (_gaps(raw, names, plan.missing) for names in ({*changed, *strata}, changed))
     stays: _Masks | None = None
     order: NDArray[np.intp] | None = None
     shown_rows = rows
     for step in plan.steps:
         method = step.prepared()
         if isinstance(method, Drop):
-            cells = [Cells(name, held := int(table.select(pl.col(name).count()).collect().item()), held, 0)
+            cells = [Cells(name, held := int(released_table.select(pl.col(name).count()).collect().item()), held, 0)
                      for name in method.columns]  # fmt: skip
-            table = table.drop(method.columns)
+            released_table = released_table.drop(method.columns)
             steps.append(Step(method, rows, 0, tuple(cells)))
         elif isinstance(method, Coarser):
-            coded, table, told = _recoded(method, coded, table)
+            coded, released_table, told = _recoded(method, coded, released_table)
             steps.append(Step(method, rows, 0, (told,)))
         elif isinstance(method, Suppress):
             stays, told_step = _suppressed(method, coded, rows)
@@ -114,17 +118,17 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
                         f"leave it out (--drop {name})",
                         column=name,
                     )
-            held_cells = table.select(pl.col(method.columns).count()).collect().row(0, named=True)
+            held_cells = released_table.select(pl.col(method.columns).count()).collect().row(0, named=True)
             numbered_cells = (Cells(name, cells, cells, 0) for name, cells in held_cells.items())
             steps.append(Step(method, shown_rows, 0, tuple(numbered_cells)))
     log = Log(tuple(steps))
     done = Plan(**{**vars(plan), "steps": log.methods})
     numbered = [name for step in done.steps if isinstance(step, Renumber) for name in step.columns]
-    released = table.collect_schema().names()
+    released = released_table.collect_schema().names()
     untried = _untried(done, log, [name for name in released if name not in numbered], trial=trial)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         there = Path(folder) / out.name
-        pieces = _pieces(table, rows, stays)
+        pieces = _pieces(released_table, rows, stays)
         ordered = pieces if order is None else _scattered(pieces, order, Path(folder))
         files.write_pieces(_renumbered(ordered, numbered), there)
         written = pl.scan_parquet(there, glob=False)
@@ -138,7 +142,7 @@ def release_in_pieces(path: Path, plan: Plan, out: Path, *, force: bool = False,
             "rows released": shown_rows,
             "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "naysay": version("naysay"),
-        }
+        } | ({} if table is None else {"table": table})
         names = [name for name in released if name not in numbered and naming(written.select(name).collect())]
         households = [name for name in others if name in released and grouping(raw.select(name).collect(), plan.keys)]
         notes = ["memory does not hold this file: intruders were not tried on it, and answers that it lost are counted "
@@ -205,7 +209,7 @@ def _recoded(method: Coarser, coded: pl.LazyFrame, table: pl.LazyFrame) -> tuple
 
 def _suppressed(method: Suppress, coded: pl.LazyFrame, rows: int) -> tuple[_Masks, Step]:
     """What each row keeps, decided on distinct tuples of keys."""
-    keys = Keys(coded, [*method.keys, *method.strata])
+    keys = _keys(coded, [*method.keys, *method.strata])
     keep, left = masks(method, Units.of_tuples(keys))
     tuples = keys.tuples
     cells = []
@@ -215,8 +219,8 @@ def _suppressed(method: Suppress, coded: pl.LazyFrame, rows: int) -> tuple[_Mask
         cells.append(Cells(name, int(tuples.count[held].sum()), emptied, emptied))
         if held.any() and not (held & (keep >> place & 1 > 0)).any():
             raise DataError(
-                f"suppression would empty column {name!r}; recode it first, give it more importance, or leave it out "
-                "of the file",
+                f"suppression would empty column {name!r}; recode it first (numbers by --bins {name}=5), give it more "
+                "importance, or leave it out of the file",
                 column=name,
             )
     deleted = int(tuples.count[left].sum())
@@ -304,7 +308,7 @@ def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written: pl.
     left = [name for name in keys if name in written.collect_schema()]
     if not left:
         return Standing(keys, before, None)
-    after, goal = _guarantee(_gaps(written, set(keys), plan.missing), left, plan), plan.goal
+    after, goal = _guarantee(written, left, plan), plan.goal  # whose new values may read as missing elsewhere
     if goal is not None and (after.of(goal.reading) or 0) < goal.least:
         raise DataError(
             f"the plan reaches {goal.reading} >= {after.of(goal.reading)}, not {goal}, and nothing was kept: end it "
@@ -314,4 +318,16 @@ def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written: pl.
 
 
 def _guarantee(table: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> Guarantee:
-    return of_units(Units.of_tuples(Keys(table, list(keys))), 3 if plan.goal is None else plan.goal.least)
+    return of_units(Units.of_tuples(_keys(table, keys)), 3 if plan.goal is None else plan.goal.least)
+
+
+def _keys(table: pl.LazyFrame, names: Sequence[str]) -> Keys:
+    """Keys of a table, measures that are not whole as texts, as `keyed` has them in memory."""
+    schema = table.collect_schema()
+    measures = [name for name in names if schema[name].is_float()]
+    if not measures:
+        return Keys(table, list(names))
+    cells = [pl.col(name).fill_nan(None) for name in measures]
+    broken = table.select((cell != cell.round(0)).any() for cell in cells).collect(engine="streaming")
+    written = [text_of(name, schema[name]).alias(name) for name in measures if broken[name].item()]
+    return Keys(table.with_columns(written), list(names))

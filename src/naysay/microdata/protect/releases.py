@@ -426,7 +426,7 @@ def _measured(
         "rows released": written.height,
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
-    }
+    } | ({} if original.table is None else {"table": original.table})
     notes = list(notes)
     if any(not each.pairs for each in found.values()):
         notes.append(
