@@ -49,6 +49,7 @@ def path(tmp_path):
         designs.mix(
             (3, designs.negative(tuple("abcde"), discards=2)), (1, designs.uniform(tuple("abcde"), discards=2))
         ),
+        designs.mix(*((1, designs.negative(tuple("abcde"), discards=2)) for _ in range(2))),  # no noise: ε is ∞
         designs.two_coins() * designs.k_ary(ABC, epsilon=0.5),
         *(
             designs.remembered(7, epsilon=0.5, lifetime=2, design=family)

@@ -173,6 +173,8 @@ def test_at_most_holds_for_all_sequences_of_values_that_may_share_a_hash(t, base
         assert device.spent().at_most == pytest.approx(most, rel=1e-9)
         if t > base:  # what answers tell of the pattern is counted, too
             assert every <= most + 1e-9
+            lines = device.spent()  # a change can show which values share a hash: it may cost all that is left
+            assert lines.unchanged + lines.per_change == pytest.approx(most)
             ((_, _, rho),) = prices.odds_of_memo(survey.first.pieces, second.keep, second.whole)
             assert most <= one + (waves - 1) * rho + 1e-9
 
@@ -203,6 +205,23 @@ def test_four_reports_of_a_short_memo_cost_3_72_and_a_cap_of_0_6_stops_them(tmp_
     book.answer(survey.to_json(), 0, question="q", wave=0)
     with pytest.raises(LedgerError, match="is refused"):
         book.answer(survey.to_json(), 0, question="q", wave=1)
+
+
+def test_a_memo_of_which_each_report_tells_more_costs_no_less_if_the_value_never_changed(tmp_path):
+    """With a weak report of a strong memo, two reports tell more than twice as much as one."""
+    survey = designs.remembered(4, epsilon=0.25, lifetime=2, design="k_ary")
+    book = Ledger(tmp_path / "ledger")
+    for wave in range(4):
+        book.answer(survey.to_json(), 0, question="q", wave=wave)
+        assert book.spent().at_most >= book.spent().unchanged - 1e-12
+        assert wave == 0 or book.spent().unchanged > (wave + 1) * 0.25
+
+
+def test_kept_answers_cost_one_draw_of_each_value_and_no_more(tmp_path):
+    book = Ledger(tmp_path / "ledger")
+    for wave in range(7):
+        book.answer(KARY.to_json(), 0, question="q", wave=wave, rule="kept")
+        assert book.spent().at_most == pytest.approx(min(wave + 1, 4))
 
 
 def test_a_change_can_show_more_than_the_values_cost():

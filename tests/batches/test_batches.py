@@ -159,6 +159,7 @@ BAD = {
     "no batch": (b"PK\x03\x04", "it begins neither with NSRB nor with {"),
     "no body": (forged([], count=1), "it is cut short: .* bytes are missing"),
     "a body too large": (forged([], count=2**60), "its body would have .* bytes; a batch has at most 67,108,864"),
+    "a body of few wide reports too large": (forged([], width=2**15, count=2**12), "would have 134,217,728 bytes"),
     "a question of 141 characters": (forged([0], question=b"q" * 141), "at most 140 characters in one line"),
     "a question of two lines": (forged([0], question=b"a\nb"), "at most 140 characters in one line"),
     "a question that is no text": (forged([0], question=b"\xff"), "must be UTF-8"),

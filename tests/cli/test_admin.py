@@ -71,6 +71,10 @@ def test_a_draft_without_a_private_question_gets_a_first_day_only_after_a_yes(na
     assert (told.code, "'plain-2' was not opened: no question is private" in told.err) == (2, True)
     assert naysay("survey", "schedule", "plain-2").out == "plain-2 has no dates\n"
     assert naysay(*first, "--yes").code == 0
+    naysay("survey", "backup", "first-day.db")
+    restored = naysay("survey", "restore", "first-day.db", "--db", "restored.db")
+    assert "plain-2: this draft has no private question, so its first day of answers was struck out" in restored.err
+    assert naysay("survey", "schedule", "plain-2", "--db", "restored.db").out == "plain-2 has no dates\n"
     (tmp_path / "other.json").write_text(json.dumps({**form, "name": "other", "items": [{**asked[0], "name": "year"}]}))
     naysay("survey", "open", "other.json", "--yes")
     assert "its first day of answers was struck out" in naysay("survey", "copy", "other", "plain-2").err

@@ -18,6 +18,7 @@ from naysay.collect.admin.sessions import Sessions
 from naysay.collect.client import Client
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.storage.tables import metadata
+from naysay.questionnaire import of_form, sample
 
 from .conftest import PASSWORD
 
@@ -214,6 +215,47 @@ def test_the_admin_page_restores_a_foreign_page_as_its_own_and_says_so(run, clie
         (entry.what, entry.about, entry.detail) for entry in log.entries(store)
     }
     assert set(client_bytes(store).values()) == set(client.files.values())
+
+
+PLAIN = {
+    **{"naysay": "questionnaire", "version": 1, "name": "plain", "title": {"en": "P"}, "languages": ["en"]},
+    "items": [{"kind": "integer", "name": "age", "label": {"en": "How old are you?"}}],
+}
+
+
+@pytest.fixture
+def backup_with_first_days(tmp_path):
+    """A backup with two drafts that open today: `plain` without a private question, and the sample."""
+    source, path = Store(tmp_path / "source.db"), tmp_path / "first-days.db"
+    for form in (of_form(PLAIN).questionnaire, sample()):
+        drafts.keep(source, form)
+        plans.schedule(source, form.name, plans.Plan(opens=today(), keeps=today()))
+    backups.backup(source, path)
+    source.dispose()
+    return path
+
+
+def test_a_restored_draft_without_a_private_question_does_not_open_by_itself(backup_with_first_days, client, empty):
+    """Whoever wrote the backup set the day; nobody here agreed that every answer is sent as it is."""
+    assert backups.restore(empty, backup_with_first_days, client=client).undated == ("plain",)
+    assert plans.find(empty, "plain") == plans.Plan(keeps=today())
+    assert plans.carry_out(empty, client=client) == ["opened sample"]
+    assert list(empty.standing()) == ["sample"]
+
+
+def test_whoever_restores_a_draft_without_its_first_day_is_told(backup_with_first_days, run, client, tmp_path):
+    from .conftest import Visitor
+
+    store = Store(tmp_path / "mine.db")
+    Account(store).set_password(PASSWORD)
+    admin = Visitor(run([], store, client=client, admin=True))
+    admin.log_in()
+    found = admin.post("/admin/restore", files={"backup": ("x.db", backup_with_first_days.read_bytes())})
+    page = admin.get(found.headers["location"]).content.decode()
+    assert "The backup is restored." in page
+    assert "Drafts without a private question lost their first day" in page
+    assert ("struck out a first day", "plain") in {(entry.what, entry.about) for entry in log.entries(store)}
+    store.dispose()
 
 
 def spoiled(change):

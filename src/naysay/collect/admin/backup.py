@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Table, delete, func, insert, select
 
 from naysay import _checks
+from naysay.collect.admin import drafts
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, admin_tables, tables
 from naysay.errors import DataError
@@ -34,14 +35,17 @@ _SCHEMA = "SELECT iif(type = 'table' AND rootpage = 0, 'virtual table', type), n
 
 @dataclass(frozen=True)
 class Copied:
-    """How many surveys and replies a backup holds; and which surveys came with a page that this naysay does not ship.
+    """How many surveys and replies a backup holds, and what was changed when it was restored.
 
-    The latter have the page of this naysay instead. So they have a new hash, which names the hash before.
+    Surveys that are `renewed` came with a page that this naysay does not ship. They have the page of this naysay
+    instead. So they have a new hash, which names the hash before. Drafts that are `undated` have no private question,
+    and lost their first day.
     """
 
     surveys: int
     replies: int
     renewed: tuple[str, ...] = ()
+    undated: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         several = _checks.several
@@ -69,7 +73,7 @@ def backup(store: Store, path: Path) -> Copied:
     >>> store = Store("sqlite://")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     backup(store, Path(folder, "backup.db"))
-    Copied(surveys=0, replies=0, renewed=())
+    Copied(surveys=0, replies=0, renewed=(), undated=())
     >>> store.dispose()
     """
     if path.exists():
@@ -99,7 +103,8 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
 
     A password that is set there stays; sessions and tokens are not restored. No page comes in but the one that this
     naysay ships: a hash shows only that a page is whole, not who wrote it, and on the admin's origin a page can act as
-    the admin. A survey with another page is renewed.
+    the admin. A survey with another page is renewed. A draft without a private question loses its first day: it would
+    open by itself, and nobody here agreed to that.
 
     Parameters
     ----------
@@ -122,7 +127,7 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
             used = select(tables.survey.c.client)
             connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
         _check_surveys(backup)
-        renewed = _renewed(backup, shipped)
+        renewed, undated = _renewed(backup, shipped), drafts.strike_out(backup)
         _check_surveys(backup)  # a renewed survey may not have taken files that lay under the hash of the shipped page
         with backup.snapshot() as source, store.engine.begin() as into:
             if held := _counted(into).surveys:
@@ -138,7 +143,7 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
                 _copy(source, into, table)
             counted = _counted(into)
     store.settle()
-    return dataclasses.replace(counted, renewed=renewed)
+    return dataclasses.replace(counted, renewed=renewed, undated=undated)
 
 
 def hashes(store: Store, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import secrets
@@ -19,7 +20,7 @@ from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form
 
-__all__ = ["Draft", "copied", "discard", "find", "keep", "listed", "publish", "with_key"]
+__all__ = ["Draft", "copied", "discard", "find", "is_plain", "keep", "listed", "publish", "strike_out", "with_key"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,28 @@ def discard(store: Store, name: str) -> None:
         connection.execute(delete(plan).filter_by(survey=name))
     if not found:
         raise DataError(f"there is no draft {name!r}")
+
+
+def is_plain(questionnaire: Questionnaire) -> bool:
+    """Whether no question is private, so that opening it needs somebody who agrees."""
+    return all(question.privacy is None for question in questionnaire.questions)
+
+
+def strike_out(store: Store) -> tuple[str, ...]:
+    """Strike out the first day of each draft without a private question; the names of those that had one.
+
+    A draft of a backup opens by itself on that day, and who agreed to it cannot be known: the file may be somebody
+    else's.
+    """
+    plain = []
+    for draft in listed(store):
+        with contextlib.suppress(QuestionnaireError):  # such a draft does not open
+            plain += [draft.name] if is_plain(draft.questionnaire) else []
+    dated = plan.c.survey.in_(plain) & plan.c.opens.is_not(None)
+    with store.engine.begin() as connection:
+        names = connection.execute(select(plan.c.survey).where(dated).order_by(plan.c.survey)).scalars().all()
+        connection.execute(update(plan).where(dated).values(opens=None))
+    return tuple(names)
 
 
 def publish(store: Store, name: str, *, client: Client | Path = FOLDER) -> Published:

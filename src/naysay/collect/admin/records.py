@@ -58,5 +58,8 @@ def restore(visit: Visit) -> Response:
     visit.desk.record("restored a backup", detail=str(counted))
     for name in counted.renewed:
         visit.desk.record("renewed", name, backups.hashes(visit.store, name))
+    for name in counted.undated:
+        visit.desk.record("struck out a first day", name, "it has no private question")
     visit.desk.refresh()
-    return visit.to(HOME, "restored-renewed" if counted.renewed else "restored")
+    changes = {"renewed-pages": counted.renewed, "undated": counted.undated}
+    return visit.to(HOME, ".".join(["restored", *(notice for notice, names in changes.items() if names)]))

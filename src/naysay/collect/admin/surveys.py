@@ -80,7 +80,7 @@ def draft(visit: Visit) -> Response:
         questions=_questions(form),
         privacy=lines(form),
         problems=of_form(form.form()).problems,
-        plain=_is_plain(form),
+        plain=drafts.is_plain(form),
         plan=plans.find(visit.store, visit.name),
         today=today(),
     )
@@ -289,12 +289,8 @@ def _draft(visit: Visit) -> drafts.Draft:
     return drafts.find(visit.store, visit.name)
 
 
-def _is_plain(form: Questionnaire) -> bool:
-    return all(question.privacy is None for question in form.questions)
-
-
 def _check_agreed(visit: Visit, form: Questionnaire) -> None:
-    if _is_plain(form) and visit["plain"] != "yes":
+    if drafts.is_plain(form) and visit["plain"] != "yes":
         raise DataError(
             f"{form.name!r} is not opened: no question is private, so every answer is sent as it is; tick to agree"
         )

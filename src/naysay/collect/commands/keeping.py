@@ -152,7 +152,8 @@ def restore(
 ) -> None:
     """Copy a backup into a database without surveys, whichever kind of database it came from.
 
-    A survey whose page is not the one that this naysay ships gets the page of this naysay, and a new hash.
+    A survey whose page is not the one that this naysay ships gets the page of this naysay, and a new hash. A
+    draft without a private question loses its first day, on which it would open by itself.
 
     \b
     Example:
@@ -172,8 +173,15 @@ def restore(
         hashes = {name: backups.hashes(store, name) for name in found.renewed}
         for name, change in hashes.items():
             record(store, "renewed", who=COMMAND_LINE, about=name, detail=change)
+        for name in found.undated:
+            record(store, "struck out a first day", who=COMMAND_LINE, about=name, detail="it has no private question")
     output.say(f"restored {found}")
     if takes_password:
         output.note("the admin pages have the password of the backup; for another one: naysay admin password")
     for name, change in hashes.items():
         output.note(f"{name}: its page was not the one of this naysay, and is now; it has a new hash: {change}")
+    for name in found.undated:
+        output.note(
+            f"{name}: this draft has no private question, so its first day of answers was struck out; "
+            f"set it again with: naysay survey schedule {name} --opens DATE"
+        )
