@@ -195,6 +195,12 @@ def test_one_bad_report_is_named_and_the_others_are_kept_if_asked(wrong):
     assert kept.why.startswith("report 3 of 5 is ")
 
 
+def test_a_bad_report_of_a_binary_batch_is_left_out_and_the_others_are_kept_if_asked():
+    found = batches.count(forged([0, 1, 3]), CRASH, bad="keep")
+    assert next(iter(found.tallies.values())).counts.tolist() == [1, 1, 0]
+    assert (found.refused, found.reports) == (1, 2)
+
+
 def test_sets_of_another_size_or_with_bits_beyond_are_refused():
     design = KNOWN["unary, two words"]
     beyond = forged([*[0] * 7, 128], design=design, width=8)
