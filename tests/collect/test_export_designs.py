@@ -167,3 +167,32 @@ def test_a_repeated_question_that_repeats_another_is_quoted_without_end():
     form = Questionnaire(name="x", title={"fr": "X"}, languages=("fr",), items=items)
     assert in_words(form.questions[2].label["fr"], form, "fr") == "So [answer to: And …?], [answer to: First?]?"
     assert not re.search(r"\$\{", in_words("${unknown}", form, "fr"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "alone"), [(".csv", False), (".parquet", False), *((each, True) for each in (".sav", ".dta", ".xlsx"))]
+)
+def test_risk_says_which_columns_of_an_export_hold_randomized_answers(capsys, exported, tmp_path, kind, alone):
+    path = exported[kind]
+    if alone:  # without its codebook: the labels in the file say it
+        path = tmp_path / f"alone{kind}"
+        path.write_bytes(exported[kind].read_bytes())
+    assert main(["risk", str(path), "--keys", "warner,k_ary", "--sensitive", "negative"]) == 0
+    told = capsys.readouterr().err
+    assert f"randomized answers, not people's own: {', '.join(DESIGNS)}\n" in told
+    assert ("warner, k_ary: counted as if they were people's own answers" in told) == alone
+    assert "negative: what is told of it is about the values that were sent" in told
+
+
+def test_tables_and_crosstabs_of_an_export_say_that_answers_are_counted_as_they_were_sent(capsys, exported, tmp_path):
+    path = tmp_path / "alone.sav"
+    path.write_bytes(exported[".sav"].read_bytes())
+    for command in (["table", "--by", "k_ary"], ["crosstab", "--row", "k_ary", "--column", "warner"]):
+        main([command[0], str(path), *command[1:]])
+        told = " ".join(capsys.readouterr().err.split())
+        assert "randomized answers, not people's own, and counted as they were sent: " in told
+        assert "k_ary" in told
+    plain = tmp_path / "plain.csv"
+    plain.write_text("k_ary,warner\n" + "a,x\nb,y\n" * 20)
+    assert main(["table", str(plain), "--by", "k_ary"]) == 0
+    assert "randomized answers" not in capsys.readouterr().err

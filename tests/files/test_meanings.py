@@ -11,7 +11,7 @@ import pytest
 from naysay import designs
 from naysay.files import Asked, Codebook, Entry, Value, explained, write_pieces
 from naysay.files.codebook import codebook_of, place_of
-from naysay.files.meanings import PHRASES
+from naysay.files.meanings import PHRASES, is_randomized
 
 NAMES = ("few", "some", "many")
 
@@ -88,6 +88,28 @@ def test_a_direct_level_is_not_called_randomized():
     assert label == "After randomization or sent as it is: How many?"
     assert set(said["many"].split("; ")) == {"level all: 10+", "level coin: 10+ (after randomization)"}
     assert meanings(designs.direct(NAMES)) == ("Sent as it is: How many?", {"few": "0-2", "some": "3-9", "many": "10+"})
+
+
+@pytest.mark.parametrize(
+    ("language", "ruled_out", "randomized"),
+    [
+        ("de", "AUSGESCHLOSSEN", "Nach Randomisierung"),
+        ("es", "DESCARTADO", "Tras la aleatorización"),
+        ("ar", "مُستبعَد", "بعد تغيير عشوائي"),
+        ("fr", "RULED OUT", "After randomization"),
+    ],
+)
+def test_labels_begin_in_the_language_of_the_survey_and_are_known_again(language, ruled_out, randomized):
+    kary, direct = designs.k_ary(NAMES, epsilon=1), designs.direct(NAMES)
+    negative = explained(entry(designs.negative(NAMES)), language=language)
+    said = explained(entry(kary), language=language)
+    assert (negative.label, said.label) == (f"{ruled_out}: How many?", f"{randomized}: How many?")
+    assert said.meaning.startswith(f"{randomized}, ")
+    offer = designs.levels({"all": direct, "open": designs.negative(NAMES), "coin": kary})
+    several = explained(entry(offer, level="q_level"), language=language)
+    assert several.label.startswith(f"{ruled_out} {PHRASES.get(language, PHRASES['en']).either} ")
+    assert all(is_randomized(each.label) for each in (negative, said, several))
+    assert not is_randomized(explained(entry(direct), language=language).label)
 
 
 def test_plain_columns_stay_as_they_are():

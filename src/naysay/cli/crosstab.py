@@ -151,6 +151,12 @@ def _of_file(asked: Options, file: Path) -> Crosstab:
     amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
     frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
     sampling = asked.sampling(frame)
+    plain = [each.column for each in variables if each.design in (None, "plain")]
+    if sent := [name for name in files.randomized_columns(file, encoding=asked.encoding) if name in plain]:
+        output.note(
+            f"randomized answers, not people's own, and counted as they were sent: {', '.join(sent)}; name the design, "
+            "such as --row-design"
+        )
     with files.readable(file):
         return crosstab.crosstab(
             prepared(_prepared(asked, frame, variables), sampling),

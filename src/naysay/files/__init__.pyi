@@ -14,6 +14,7 @@ from naysay.files.kinds import kind as kind
 from naysay.files.kinds import readable as readable
 from naysay.files.meanings import explained as explained
 from naysay.files.original import Original as Original
+from naysay.files.reading import randomized_columns as randomized_columns
 from naysay.files.reading import scan as scan
 from naysay.files.reading import stored_cells as stored_cells
 from naysay.files.reading import value_labels as value_labels

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,37 +12,106 @@ import numpy as np
 from naysay.design import Design
 from naysay.files.codebook import Entry, Value
 
-__all__ = ["PHRASES", "Phrases", "explained"]
+__all__ = ["PHRASES", "Phrases", "explained", "is_randomized"]
 
 
 class Phrases(NamedTuple):
-    """How the meaning of a value is said, in one language."""
+    """How the meaning of a value, and of a whole column, is said in one language."""
 
     ruled_out: str
     randomized: str
     never_sent: str
     at_levels: str
+    heads: Mapping[str, str]
+    """What the label of a private column begins with, by what its values are."""
+    sentences: Mapping[str, str]
+    either: str
+    by_value: str
     as_it_is: str = "{option}"
+
+    def head(self, kinds: Iterable[str]) -> str:
+        """The beginning of a label, where values are of one kind or of several."""
+        first, *others = (self.heads[kind] for kind in kinds)
+        others = [word if word.isupper() else word[:1].lower() + word[1:] for word in others]
+        return f" {self.either} ".join([first, *others])
+
+
+_KINDS = ("ruled_out", "randomized", "as_it_is")
+
+
+def _phrases(values: Sequence[str], heads: Sequence[str], sentences: Sequence[str], either: str, by: str) -> Phrases:
+    by_kind = (dict(zip(_KINDS, words, strict=True)) for words in (heads, sentences))
+    return Phrases(*values, *by_kind, either, by)
 
 
 PHRASES = {
-    "en": Phrases("not {option}", "{option} (after randomization)", "{option} (never sent)", "level {levels}: {words}"),
-    "de": Phrases("nicht {option}", "{option} (nach dem Zufall)", "{option} (nie gesendet)", "Stufe {levels}: {words}"),
-    "es": Phrases("no {option}", "{option} (tras el azar)", "{option} (nunca enviado)", "nivel {levels}: {words}"),
-    "ar": Phrases("ليس {option}", "{option} (بعد تدخّل الصدفة)", "{option} (لا يُرسل أبدًا)", "المستوى {levels}: {words}"),
+    "en": _phrases(
+        ("not {option}", "{option} (after randomization)", "{option} (never sent)", "level {levels}: {words}"),
+        ("RULED OUT", "After randomization", "Sent as it is"),
+        (
+            "not the person's answer: the person says that they are NOT in any category that is named here",
+            "not the person's answer: chance had a part in what was sent, and it may equal the answer or not",
+            "the design changes no answer",
+        ),
+        "or",
+        "the meaning of each value says which",
+    ),
+    "de": _phrases(
+        ("nicht {option}", "{option} (nach Randomisierung)", "{option} (nie gesendet)", "Stufe {levels}: {words}"),
+        ("AUSGESCHLOSSEN", "Nach Randomisierung", "Unverändert gesendet"),
+        (
+            "nicht die Antwort der Person: Sie sagt, dass sie zu KEINER der hier genannten Kategorien gehört",
+            "nicht die Antwort der Person: Was gesendet wurde, hat der Zufall mitbestimmt. Es kann die Antwort sein",
+            "das Verfahren ändert keine Antwort",
+        ),
+        "oder",
+        "Was zutrifft, sagt die Bedeutung jedes Werts",
+    ),
+    "es": _phrases(
+        ("no {option}", "{option} (tras la aleatorización)", "{option} (nunca enviado)", "nivel {levels}: {words}"),
+        ("DESCARTADO", "Tras la aleatorización", "Enviado tal cual"),
+        (
+            "no es la respuesta de la persona: dice que NO está en ninguna de las categorías que se nombran aquí",
+            "no es la respuesta de la persona: el azar intervino en lo que se envió, que puede coincidir o no con ella",
+            "el diseño no cambia ninguna respuesta",
+        ),
+        "o",
+        "el significado de cada valor dice cuál",
+    ),
+    "ar": _phrases(
+        ("ليس {option}", "{option} (بعد تغيير عشوائي)", "{option} (لا يُرسل أبدًا)", "المستوى {levels}: {words}"),
+        ("مُستبعَد", "بعد تغيير عشوائي", "مُرسَل كما هو"),
+        (
+            "ليست إجابة الشخص: يقول إنه لا ينتمي إلى أي فئة مذكورة هنا",
+            "ليست إجابة الشخص: كان للصدفة دور فيما أُرسل، وقد يطابق الإجابة أو لا يطابقها",
+            "لا يغيّر التصميم أي إجابة",
+        ),
+        "أو",
+        "يبيّن معنى كل قيمة أيّهما",
+    ),
 }
 """By language. What is ruled out is said as on the respondent's page; other languages get the English words."""
 
-_HEADS = {
-    "ruled_out": "RULED OUT",
-    "randomized": "after randomization",
-    "as_it_is": "sent as it is",
-}
-_SENTENCES = {
-    "ruled_out": "not the person's answer: the person says that they are NOT in any category that is named here",
-    "randomized": "not the person's answer: chance had a part in what was sent, and it may equal the answer or not",
-    "as_it_is": "the design changes no answer",
-}
+_BY_CHANCE = frozenset(
+    words.head(kinds)
+    for words in PHRASES.values()
+    for size in range(1, len(_KINDS) + 1)
+    for kinds in itertools.combinations(_KINDS, size)
+    if kinds != ("as_it_is",)
+)
+
+
+def is_randomized(label: str) -> bool:
+    """Whether the label of a variable says that chance had a part in its values.
+
+    Examples
+    --------
+    >>> is_randomized("RULED OUT: How many?"), is_randomized("Nach Randomisierung: Rauchen Sie?")
+    (True, True)
+    >>> is_randomized("Sent as it is: How many?"), is_randomized("After randomization of clinics: which one?")
+    (False, False)
+    """
+    return label.partition(": ")[0] in _BY_CHANCE
 
 
 def explained(entry: Entry, *, language: str = "en") -> Entry:
@@ -77,12 +147,9 @@ def explained(entry: Entry, *, language: str = "en") -> Entry:
     values = tuple(replace(value, meaning=_meaning(value, kinds, phrases)) for value in entry.values)
     categories = set(map(str, design.categories))
     of_categories = {kind for labels in kinds.values() for label, kind in labels.items() if label in categories}
-    there = [kind for kind in _HEADS if kind in of_categories] or ["randomized"]  # others name no category
-    head = " or ".join(_HEADS[kind] for kind in there)
-    head = head[:1].upper() + head[1:]
-    sentence = (
-        f"{head}, {_SENTENCES[there[0]]}." if len(there) == 1 else f"{head}: the meaning of each value says which."
-    )
+    there = [kind for kind in _KINDS if kind in of_categories] or ["randomized"]  # others name no category
+    head = phrases.head(there)
+    sentence = f"{head}, {phrases.sentences[there[0]]}." if len(there) == 1 else f"{head}: {phrases.by_value}."
     wording = entry.wording or entry.label
     return replace(entry, label=f"{head}: {wording}", wording=wording, meaning=sentence, values=values)
 

@@ -12,9 +12,10 @@ from naysay.files import labelled, text
 from naysay.files.codebook import codebook_of
 from naysay.files.database import scan_table
 from naysay.files.kinds import kind, no_rows, readable
-from naysay.files.workbook import scan_workbook
+from naysay.files.meanings import explained, is_randomized
+from naysay.files.workbook import labels_in, scan_workbook
 
-__all__ = ["scan", "stored_cells", "value_labels", "variable_labels"]
+__all__ = ["randomized_columns", "scan", "stored_cells", "value_labels", "variable_labels"]
 
 
 def scan(
@@ -148,3 +149,19 @@ def variable_labels(path: Path, *, encoding: str | None = None) -> dict[str, str
     if book is not None:
         return {entry.column: entry.label for entry in book.entries if entry.label.strip()}
     return labelled.titles_of(path, encoding=encoding) if kind(path) in ("spss", "stata") else {}
+
+
+def randomized_columns(path: Path, *, encoding: str | None = None) -> tuple[str, ...]:
+    """The columns in whose values chance had a part, as the file or the codebook beside it tells.
+
+    The codebook holds designs; files of SPSS and Stata, and a workbook's sheet of variables, say it in labels. Other
+    files without a codebook tell of none.
+    """
+    book = codebook_of(path)
+    if book is not None:
+        labels = {entry.column: explained(entry).label for entry in book.entries if entry.asked is not None}
+    elif kind(path) == "xlsx":
+        labels = labels_in(path)
+    else:
+        labels = variable_labels(path, encoding=encoding)
+    return tuple(name for name, label in labels.items() if is_randomized(label))

@@ -15,9 +15,10 @@ from naysay.errors import DataError
 from naysay.files.codebook import Codebook
 from naysay.files.kinds import library
 
-__all__ = ["scan_workbook", "write_workbook"]
+__all__ = ["labels_in", "scan_workbook", "write_workbook"]
 
 MOST_ROWS = 1_048_576
+_VARIABLES = "variables"  # the sheet with what columns mean
 
 
 def scan_workbook(path: Path) -> pl.LazyFrame:
@@ -38,6 +39,15 @@ def scan_workbook(path: Path) -> pl.LazyFrame:
         problem = "no names of columns" if twice is None else f"two columns {twice!r}"
         raise DataError(f"{str(path)!r} has {problem} in its first row")
     return pl.LazyFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def labels_in(path: Path) -> dict[str, str]:
+    """The labels of the columns, by name, from the sheet of variables that an export has; none without it."""
+    with closing(library(path).load_workbook(path, read_only=True, data_only=True)) as book:
+        if _VARIABLES not in book.sheetnames:
+            return {}
+        head, *rows = book[_VARIABLES].iter_rows(values_only=True)
+        return {str(row[0]): str(row[1]) for row in rows if head[:2] == ("column", "label") and len(row) > 1 and row[1]}
 
 
 def _text(cell: Any) -> str | None:
@@ -114,6 +124,6 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
         ]
         for each in book.entries
     ]
-    yield "variables", [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
+    yield _VARIABLES, [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
     values = [[each.column, value.name, value.label, value.meaning] for each in book.entries for value in each.values]
     yield "values", [["column", "value", "label", "meaning"], *values]

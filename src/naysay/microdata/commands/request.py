@@ -117,6 +117,7 @@ class Request:
                 output.note(f"{' + '.join(names)}:")
                 for line in str(microdata.explain(read[0].only(names), rule=options.rule)).splitlines():
                     output.note(f"  {line}")
+            self._tell_randomized()
             found, keys = self._measured(read, progress), read[0].only(self.every)
             found.keys = keys
             if options.html is not None:
@@ -129,6 +130,19 @@ class Request:
             if text is not None:
                 output.note(text)
             return found
+
+    def _tell_randomized(self) -> None:
+        """Say which columns hold randomized answers, and how those among the keys are counted."""
+        randomized = files.randomized_columns(self.options.file, encoding=self.options.encoding)
+        if randomized:
+            output.note(f"randomized answers, not people's own: {', '.join(randomized)}")
+        if plain := [name for name in randomized if name in self.every and name not in self.cells]:
+            output.note(
+                f"{', '.join(plain)}: counted as if they were people's own answers, so that a match may be wrong; name "
+                "the design with --design, or leave them out of --keys"
+            )
+        if self.options.sensitive in randomized:
+            output.note(f"{self.options.sensitive}: what is told of it is about the values that were sent")
 
     def _read(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:
         """All keys under a policy, and the sensitive variable, read once."""

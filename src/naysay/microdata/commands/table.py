@@ -135,6 +135,9 @@ def _table(options: Options, frame: pl.DataFrame, largest: int) -> CellTable:
 
     by = declared.record(options.by, option="--by")
     paths = declared.named(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
+    randomized = files.randomized_columns(options.file, encoding=options.encoding)
+    if counted := [name for name in randomized if name in (*by, options.value)]:
+        output.note(f"randomized answers, not people's own, and counted as they were sent: {', '.join(counted)}")
     hierarchies = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
     return tabulate(
         frame,
