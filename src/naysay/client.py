@@ -480,5 +480,6 @@ def said(design: Node, response: Any) -> str:
         return str(design["responses"][response])
     if kind == "pattern":
         return str(design["categories"][response])
-    known = domain(design)
-    return ";".join([str(known[place]) for place in response]) or ";"
+    listed = design["categories"]
+    labels = response if isinstance(listed, dict) else [listed[place] for place in response]  # numbers name themselves
+    return ";".join(map(str, labels)) or ";"
