@@ -1,10 +1,13 @@
 """Clients that break their promise are found by what they let out; clients that keep it are seldom accused."""
 
 import contextlib
+import hashlib
+import hmac
 import json
 import math
 import sys
 import threading
+import zlib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from naysay import DataError, DesignError, designs
 from naysay.audit import Callee, Command, Endpoint, Observed, audit, of_design, walked
 from naysay.audit.features import features
 from naysay.audit.judging import detectable, lower_bound
+from naysay.audit.relations import HASHES, pairs
 from naysay.design import AffineHash, SubsetSelection
 from naysay.design.drawing import ByteSource
 from tests.audit import clients
@@ -143,6 +147,36 @@ def test_relations_of_two_fields_are_computed_as_they_are_named():
     assert known["whether a is b.c"] == [False, True]
     assert known["a - b.c"] == [2, 0]
     assert known["a xor b.c"] == [6, 0]
+
+
+@pytest.mark.parametrize(("salt_name", "digest_name"), [("a", "b"), ("b", "a")])
+@pytest.mark.parametrize("words", ["{} + truth", "truth + {}", "{}:truth", "truth:{}", "hmac"])
+@pytest.mark.parametrize("name", HASHES)
+def test_each_hash_of_a_salt_and_a_truth_is_known_by_its_name(name, words, salt_name, digest_name):
+    """Wherever the digest stands; written here a second time, with hashlib alone."""
+    if (name, words) == ("crc32", "hmac"):
+        return
+    reports = []
+    for salt, truth in (("x1", "0"), ("x2", "1"), ("x3", "1")):
+        if words == "hmac":
+            digest = hmac.new(salt.encode(), truth.encode(), name).hexdigest()
+        else:
+            text = words.replace("truth", truth).replace("{}", salt).replace(" + ", "").encode()
+            digest = f"{zlib.crc32(text):08x}" if name == "crc32" else hashlib.new(name, text).hexdigest()
+        reports.append({salt_name: salt, digest_name: digest})
+    called = f"hmac_{name}({salt_name}, truth)" if words == "hmac" else f"{name}({words.format(salt_name)})"
+    assert dict(pairs(reports, PAIR))[f"the truth for which {digest_name} is {called}"] == ["0", "1", "1"]
+
+
+def test_random_bytes_are_looked_at_beside_the_value_and_beside_each_member_of_a_set():
+    seen = [Observed(b"[1, 2]", drawn=2), Observed(b"[1, 3]", drawn=4), Observed(b"[2, 3]", drawn=2)]
+    known = {each.name: [each.values[code] for code in each.codes] for each in features(seen)}
+    assert known["whether it holds 1 × random bytes read"] == ["1 with 2", "1 with 4", "0 with 2"]
+    assert len(set(known["the value × random bytes read"])) == 3
+
+
+def test_an_event_that_nobody_was_in_has_no_more_power_than_one_in_two_audits_would_see_once():
+    assert detectable(1.0, 0.0, 1_000, 0.01) == detectable(1.0, 1 / 2_000, 1_000, 0.01)
 
 
 def test_a_hash_that_was_not_declared_is_not_run_again_and_the_verdict_says_so():
