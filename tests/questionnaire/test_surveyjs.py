@@ -361,6 +361,15 @@ def test_any_json_is_a_questionnaire_or_problems(elements, survey):
         ({"custom": {"naysay": "design", "version": 1}}, {}),
         ({"customProperties": [{"privacy": "warner(p=0.7)"}]}, {}),
         ({"choices": [{"value": "yes", "naysay": "warner(p=0.7)"}, "no"]}, {}),
+        ({"description": "warner(p=0.7)"}, {}),
+        ({"remarkText": {"default": "krr(epsilon=1)"}}, {}),
+        ({"validators": [{"type": "expression", "text": "design: warner(p=0.7)"}]}, {}),
+        ({"choices": [{"value": "yes", "text": {"de": "warner(p=1/4)"}}, "no"]}, {}),
+        *(
+            ({key: "x"}, {})
+            for key in ("isPrivate", "privacyLevel", "desing", "d\u0435sign", "randomizedBy", "epsilon")
+        ),
+        *(({key: 1}, {}) for key in ("Zufallsantwort", "vertraulich", "confidencial", "sensitive", "rrt")),
         ({}, {"naysayDesign": "warner(p=0.7)"}),
         ({}, {"options": {"q": "k_ary(epsilon=1)"}}),
     ],
@@ -372,6 +381,19 @@ def test_privacy_that_nobody_reads_is_an_error_that_names_its_place(tmp_path, of
     told = [each for each in examine(file).errors if each.reason.startswith("answers that were to be private")]
     assert len(told) == 1
     assert told[0].place.path.startswith("elements[0]." if of_question else tuple(of_survey))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["designer", "remark", "codebook", "level", "designEffect", "childProtection", "educationLevels", "zufallszahl"],
+)
+def test_properties_that_authors_keep_for_themselves_stay_warnings(tmp_path, key):
+    asked = {"type": "radiogroup", "name": "smokes", "title": "Do you smoke?", "choices": ["yes", "no"], key: "x"}
+    file = tmp_path / "smoking.json"
+    file.write_text(json.dumps({"title": "Smoking", "elements": [asked]}))
+    found = examine(file)
+    assert found.errors == ()
+    assert any(key in each.message for each in found.problems)
 
 
 def test_words_of_an_ordinary_survey_are_not_taken_for_designs(tmp_path):

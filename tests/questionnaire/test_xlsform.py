@@ -1,6 +1,7 @@
 """XLSForm in and out: what is read, and where each thing that is wrong stands."""
 
 import csv
+import zipfile
 
 import openpyxl
 import pytest
@@ -690,6 +691,14 @@ UNREAD = "answers that were to be private would be sent as they are"
         ),
         *(("x", cell) for cell in ("w\u00e1rner(p=0.7)", "war\u200bner(p=0.7)")),
         *((column, "ja") for column in ("randomisiert", "geschützt", "Vertraulichkeit", "privacidad", "rr", "eps")),
+        *(
+            (column, "x")
+            for column in ("d\u0435sign", "\u0440rivate", "n\u0430ys\u0430y_design", "des\u0131gn", "diseno")
+        ),
+        *((column, "ja") for column in ("Zufallsantwort", "Zufallsantwort-Verfahren", "anonymisiert", "sensibel")),
+        *((column, "1") for column in ("respuesta aleatoria", "réponse aléatoire", "vie privée", "خصوصية", "سري")),
+        *(("x", cell) for cell in ("w\u0430rner(p=0.7)", "Zufallsantwort", "respuesta aleatoria")),
+        *(("appearance", word) for word in ("private", "w2 sensitive", "privat")),
         ("appearance", "warner"),
         ("appearance", "w1 warner(p=0.7)"),
         ("hint::English (en)", "Design: warner(p=0.7)"),
@@ -714,6 +723,12 @@ def test_a_design_in_a_column_that_nobody_reads_is_an_error_that_names_it(form, 
         ("source", "Warner (1965)"),
         *((column, "x") for column in ("project", "level", "primate", "resign", "guidance_hint", "$given_name", "hxl")),
         *((column, "x") for column in ("education_levels", "design effect", "child protection", "kitchen_sink")),
+        *(
+            (column, "x")
+            for column in ("Zufallszahl", "Zufallsgruppe", "orden aleatorio", "примечание", "ملاحظات", "notas")
+        ),
+        *(("appearance", word) for word in ("minimal", "likert w2", "no-buttons", "quick")),
+        ("parameters", "randomize=true"),
         *(("remarks", cell) for cell in ("randomize choices", "household number", "p = 0.05", "skip if (n < 5)")),
         ("remarks", "asked crosswise to the other question, as in the wave of last year, which had no design"),
     ],
@@ -851,6 +866,33 @@ def test_cells_of_a_workbook_that_would_be_lost_are_refused(tmp_path, cells, tol
     book.save(path)
     with pytest.raises(DataError, match=told):
         examine(path)
+
+
+def pinned(folder, text, *, in_box):
+    """The sample as a workbook, with a note of Excel or a text box in its sheet."""
+    path = folder / "pinned.xlsx"
+    write_xlsform(sample(), path)
+    book = openpyxl.load_workbook(path)
+    book["survey"]["B3"].comment = openpyxl.comments.Comment("" if in_box else f"Ada:\n{text}", "Ada")
+    book.save(path)
+    if in_box:
+        with zipfile.ZipFile(path, "a") as archive:
+            drawn = "http://schemas.openxmlformats.org/drawingml/2006/main"
+            archive.writestr("xl/drawings/drawing9.xml", f'<a:p xmlns:a="{drawn}"><a:r><a:t>{text}</a:t></a:r></a:p>')
+    return [each for each in examine(path).problems if "notes and text boxes" in each.message]
+
+
+@pytest.mark.parametrize(("text", "in_box"), [(DESIGN, False), ("private", False), ("Ada: two coins", True)])
+def test_a_design_in_a_note_or_a_text_box_is_an_error(tmp_path, text, in_box):
+    [told] = pinned(tmp_path, text, in_box=in_box)
+    assert (told.severity, told.reason, told.place.row) == ("error", UNREAD, None if in_box else 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["ask Bob whether the number of choices is right", "negative wording?", "private school"]
+)
+def test_a_note_of_an_author_is_a_warning_that_says_it_is_not_read(tmp_path, text):
+    assert [each.severity for each in pinned(tmp_path, text, in_box=False)] == ["warning"]
 
 
 def test_a_design_in_a_column_without_a_name_is_an_error(form, tmp_path):

@@ -9,12 +9,26 @@ import unicodedata
 
 from naysay.designs import FAMILIES
 
-__all__ = ["SENT_PLAINLY", "names_privacy", "reads_as_design"]
+__all__ = ["SENT_PLAINLY", "asks_for_privacy", "names_privacy", "reads_as_design"]
 
 SENT_PLAINLY = "answers that were to be private would be sent as they are"
 """Why privacy that is not read is an error."""
 
-_WORDS = frozenset({
+_LOOK_ALIKE = str.maketrans(
+    "авекмнорстухіјѕԁһԛԝґАВЕКМНОРСТУХІЈЅαβικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɡɑ",
+    "abekmhopctyxijsdhqwrABEKMHOPCTYXIJSabiknoptuxABEZHIKMNOPTYXiga",
+)
+"""Letters of other alphabets that look like Latin ones; not ε, which is a word of its own."""
+_UNSEEN = ("Cf", "Mn")  # characters that copying brings: joiners, marks of direction, accents
+
+
+def _plain(text: str) -> str:
+    """A text without what nobody sees: letters of another alphabet that look alike, other widths, accents, marks."""
+    seen = (each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in _UNSEEN)
+    return "".join(seen).translate(_LOOK_ALIKE)
+
+
+_WORDS = frozenset(map(_plain, {
     "naysay", "design", "designs", "private", "privacy", "randomize", "randomise", "randomized", "randomised",
     "randomization", "randomisation", "epsilon", "sensitive", "rrt", "sink", "innocuous", "levels", "privat", "geheim",
     "vertraulich", "privado", "privada", "diseño", "secret", "confidential", "confidencial", "anonymous", "anonymize",
@@ -22,8 +36,15 @@ _WORDS = frozenset({
     "ε", "randomizer", "randomiser",
     "randomizing", "randomising", "perturb", "perturbed", "perturbation", "randomisiert",
     "geschützt", "vertraulichkeit", "privatsphäre", "privacidad", "confidencialidad", "aleatorizado", "aleatorizada",
-})  # fmt: skip
-_EVERYDAY = frozenset({"design", "designs", "levels", "sink", "secret", "protection", "randomize", "randomise"})
+    "anonymisiert", "geheimhaltung", "zufallsverfahren", "verschleiert", "sensibel", "sensible", "anonymity",
+    "aleatorio", "aleatoria", "anónimo", "anónima", "aléatoire", "confidentiel", "confidentialité", "privé", "privée",
+    "anonyme", "protégé", "privacidade", "sigiloso", "riservato", "vertrouwelijk", "конфиденциально", "анонимно",
+    "приватно", "секретно", "рандомизация", "خصوصية", "الخصوصية", "سري", "سرية", "عشوائي", "عشوائية",
+}))  # fmt: skip
+_EVERYDAY = frozenset(map(_plain, {
+    "design", "designs", "levels", "sink", "secret", "protection", "randomize", "randomise", "sensible", "aleatorio",
+    "aleatoria", "aléatoire", "عشوائي", "عشوائية",
+}))  # fmt: skip
 """Of the words: those that ordinary columns hold beside another word, as in "child protection"."""
 _FRAMES = frozenset({"bind", "body", "control", "instance", "question", "answer", "answers"})  # belong to any column
 _COMMON = frozenset({
@@ -49,11 +70,11 @@ _TELLING = frozenset({"epsilon", "eps", "ε", "sigma", "discards", "forced_yes",
 _METHOD = re.compile(
     r"\b(?:randomi[sz]ed (?:response|answer|reply)s?|(?:local |locally )?differential(?:ly)? priva(?:cy|te)|rappor"
     r"|local(?:ly)? randomi[sz]\w+|locally private|local privacy|negative surveys?|forced responses?|crosswise|warner"
-    r"|rrt|ldp|k ?rr)\b"
+    r"|rrt|ldp|k ?rr|zufallsantwort\w*|randomisierte\w* antwort\w*|respuestas? aleatori\w+|reponses? aleatoires?"
+    r"|respostas? aleatori\w+)\b"
 )
 _MOST_WORDS = 8  # of a cell that names a method; a longer one is a remark
 _SHORT = re.compile(r"\W*(?:RRT?|LDP|DP)\W*")
-_UNSEEN = ("Cf", "Mn")  # characters that copying brings: joiners, marks of direction, accents
 _LEAST, _LONG = 5, 8  # letters of a word that may be misspelled, and in which one may be replaced
 _ALIKE = 0.85
 
@@ -69,10 +90,26 @@ def names_privacy(header: str) -> bool:
     (True, True, False)
     >>> names_privacy("bind::design"), names_privacy("design effect"), names_privacy("child protection")
     (True, False, False)
+    >>> names_privacy("d\u0435sign"), names_privacy("Zufallsantwort"), names_privacy("Zufallszahl")  # a Cyrillic е
+    (True, True, False)
     """
-    parts = [part.lower() for part in _PART.findall(header)]
+    parts = [part.lower() for part in _PART.findall(_plain(header))]
+    if _METHOD.search(" ".join(parts)):
+        return True
     alone = all(part in _FRAMES or _is_word(part, _WORDS) for part in parts)
     return any(_is_word(part, _WORDS if alone else _WORDS - _EVERYDAY) for part in parts)
+
+
+def asks_for_privacy(text: str) -> bool:
+    """Whether a text holds nothing but words for privacy, such as "private question".
+
+    Examples
+    --------
+    >>> asks_for_privacy("Private!"), asks_for_privacy("ask in private"), asks_for_privacy("")
+    (True, False, False)
+    """
+    parts = [part.lower() for part in _PART.findall(_plain(text))]
+    return bool(parts) and all(part in _FRAMES or _is_word(part, _WORDS) for part in parts) and names_privacy(text)
 
 
 def _is_word(part: str, words: frozenset[str]) -> bool:
@@ -120,8 +157,7 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
     >>> reads_as_design("number (of people)"), reads_as_design("negative", alone=False), reads_as_design("see below")
     (False, False, False)
     """
-    seen = (each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in _UNSEEN)
-    plain = " ".join("".join(seen).lower().split())
+    plain = " ".join(_plain(text).lower().split())
     if plain.startswith("{"):
         return _JSON.search(plain) is not None
     plain = _BEFORE.sub("", plain, count=1).rstrip("\"'`”“ ")

@@ -118,18 +118,20 @@ def of_question(element: Element, item: Mapping[str, Any]) -> None:
 def privacy(survey: Element) -> None:
     """Name each property that would make answers private and that nobody has read: misspelled, or at a wrong place."""
     known = _LOOKS | _ERRORS.keys() | _WARNINGS.keys() | {"value"}
-    waiting: list[tuple[str, str, Any]] = [("", "", survey.raw)]
+    waiting: list[tuple[str, str, Any, bool]] = [("", "", survey.raw, False)]
     while waiting:  # no recursion: a stranger's file may be nested a thousand times
-        path, key, value = waiting.pop()
-        if path in survey.source.privacy or TEXT.search(key) or value in (None, "", False):
+        path, key, value, in_text = waiting.pop()
+        if path in survey.source.privacy or value in (None, "", False):
             continue
+        is_text = in_text or TEXT.search(key) is not None
+        is_own = key not in known and not is_text
         cell = value if isinstance(value, str) else ""
-        if (key not in known and names_privacy(key)) or reads_as_design(cell, alone=key not in known):
+        if (is_own and names_privacy(key)) or reads_as_design(cell, alone=is_own):
             message = f"privacy is not read here; got {str(value)[:60]!r}"
             survey.source.problem(
                 path, message, f'write it into the question, as its property "{PRIVACY}"', SENT_PLAINLY
             )
         elif isinstance(value, dict):
-            waiting += [(f"{path}.{name}".lstrip("."), str(name), each) for name, each in value.items()]
+            waiting += [(f"{path}.{name}".lstrip("."), str(name), each, is_text) for name, each in value.items()]
         elif isinstance(value, list):
-            waiting += [(f"{path}[{place}]", "value", each) for place, each in enumerate(value)]
+            waiting += [(f"{path}[{place}]", "value", each, is_text) for place, each in enumerate(value)]

@@ -207,12 +207,13 @@ def _unused(found: Columns, sheet: Sheet, header: str, base: str) -> None:
 
 
 def _misplaced(found: Columns, sheet: Sheet, header: str, meaning: str) -> None:
-    """A design in a column that is used for something else, such as appearance."""
+    """A design in a column that is used for something else, such as appearance, or a word that asks for one."""
     if meaning in own() or meaning in _NAMES:
         return
     for number, row in sheet.rows:
-        if reads_as_design(row.get(header, ""), alone=meaning in _FOR_PROGRAMS):
-            message = f"column {header!r} holds no designs; got {row[header][:60]!r}"
+        cell = row.get(header, "")
+        if reads_as_design(cell, alone=meaning in _FOR_PROGRAMS) or (meaning == "appearance" and names_privacy(cell)):
+            message = f"column {header!r} holds no designs; got {cell[:60]!r}"
             _problem(found, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=number)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
-from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_design
+from naysay.questionnaire.unread import SENT_PLAINLY, asks_for_privacy, names_privacy, reads_as_design
 from naysay.questionnaire.xlsform.columns import Columns, columns_of, own, tag_of
 from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
@@ -44,7 +44,7 @@ def read_xlsform(path: str | Path) -> Draft:
     NaysayError
         The extra ``collect`` is not installed.
     """
-    sheets, others = read_sheets(path)
+    sheets, others, beside = read_sheets(path)
     number, settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
     named = settings.get("default_language", "")
     default = tag_of(named) or "en"
@@ -61,6 +61,7 @@ def read_xlsform(path: str | Path) -> Draft:
     draft.form["items"] = _Nesting(workbook, sheets["survey"]).items()
     names = {columns["survey"].text(row, "name") for _, row in sheets["survey"].rows} - {""}
     draft.problems += [problem for name, cells in others.items() for problem in _unread(name, cells, names)]
+    draft.problems += _pinned(beside)
     known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
     told = _upstream(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in known]
@@ -85,6 +86,20 @@ def _unread(name: str, cells: Cells, questions: Collection[str]) -> Iterator[Pro
     elif cells:
         way_out = "leave it out, or keep it for yourself"
         yield Problem("columns", message, "", way_out, "warning", place=Place(name))
+
+
+def _pinned(lines: Cells) -> Iterator[Problem]:
+    """A design or a word for privacy in a note, comment or text box of a workbook; or that there are some."""
+    for row, line in lines:
+        words = line.rpartition(": ")[2]  # Excel writes the author before a note
+        if reads_as_design(line) or reads_as_design(words) or asks_for_privacy(words):
+            message = f"notes and text boxes are not read, and this one reads as a design: {line[:60]!r}"
+            way_out = "write the design into the column bind::naysay_design, or delete the note"
+            yield Problem("columns", message, SENT_PLAINLY, way_out, place=Place("workbook", row or None))
+            return
+    if lines:
+        message, way_out = "notes and text boxes are not read", "keep them for yourself"
+        yield Problem("columns", message, "", way_out, "warning", place=Place("workbook", lines[0][0] or None))
 
 
 def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:

@@ -30,6 +30,7 @@ _SUFFIXES = (".xlsx", ".csv", ".md")
 _SHEETS = ("survey", "choices", "settings")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_BESIDE = re.compile(r"xl/(?:comments|threadedComments|drawings)[^.]*\.xml")  # what is pinned to cells, or above them
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
@@ -88,8 +89,8 @@ def content_of(path: Path) -> bytes:
     return content
 
 
-def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells]]:
-    """The sheets survey, choices and settings of an XLSForm, and the cells of sheets by other names.
+def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells], Cells]:
+    """The sheets survey, choices and settings of an XLSForm, cells of sheets by other names, and what no cell holds.
 
     Parameters
     ----------
@@ -102,6 +103,8 @@ def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells]]:
         A sheet that is not there is empty.
     {name: Cells}
         The other sheets, of which nothing is asked.
+    Cells
+        Lines of notes, comments and text boxes; the row is that of the cell, or 0.
 
     Raises
     ------
@@ -125,7 +128,8 @@ def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells]]:
     cells = _cells(content) if suffix == ".xlsx" else _text_cells(content, suffix)
     sheets = {name: _sheet(path.name, read, name, cells.get(name, _OtherCells())) for name in _SHEETS}
     alone = len(cells) == 1  # whatever its name, it is read as the survey
-    return sheets, {name: each.all for name, each in cells.items() if name not in _SHEETS and not alone}
+    others = {name: each.all for name, each in cells.items() if name not in _SHEETS and not alone}
+    return sheets, others, _beside(content) if suffix == ".xlsx" else ()
 
 
 def _check_text(name: str, content: bytes) -> None:
@@ -222,6 +226,21 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
             way_out = "name the sheets survey, choices and settings there, or save the workbook as .xlsx"
             raise DataError(f"{name!r} is no questionnaire: its first column names no sheet ({way_out})") from None
         raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+
+def _beside(content: bytes) -> Cells:
+    """The lines of a workbook's notes, comments and text boxes."""
+    from openpyxl.xml.functions import fromstring
+
+    lines: list[tuple[int, str]] = []
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for part in filter(_BESIDE.match, archive.namelist()):
+            for element in fromstring(archive.read(part)).iter():
+                if str(element.tag).rpartition("}")[2] in ("comment", "threadedComment", "p"):
+                    row = re.search(r"\d+", element.get("ref", ""))
+                    text = "".join(element.itertext())
+                    lines += [(int(row[0]) if row else 0, line.strip()) for line in text.splitlines() if line.strip()]
+    return tuple(lines)
 
 
 @dataclass(frozen=True)
