@@ -39,9 +39,11 @@ class Phrases(NamedTuple):
 _KINDS = ("ruled_out", "randomized", "as_it_is")
 
 
-def _phrases(values: Sequence[str], heads: Sequence[str], sentences: Sequence[str], either: str, by: str) -> Phrases:
-    by_kind = (dict(zip(_KINDS, words, strict=True)) for words in (heads, sentences))
-    return Phrases(*values, *by_kind, either, by)
+def _phrases(
+    values: tuple[str, str, str, str], heads: Sequence[str], sentences: Sequence[str], either: str, by_value: str
+) -> Phrases:
+    of_labels, of_columns = (dict(zip(_KINDS, words, strict=True)) for words in (heads, sentences))
+    return Phrases(*values, heads=of_labels, sentences=of_columns, either=either, by_value=by_value)
 
 
 PHRASES = {

@@ -46,8 +46,8 @@ def labels_in(path: Path) -> dict[str, str]:
     with closing(library(path).load_workbook(path, read_only=True, data_only=True)) as book:
         if _VARIABLES not in book.sheetnames:
             return {}
-        head, *rows = book[_VARIABLES].iter_rows(values_only=True)
-        return {str(row[0]): str(row[1]) for row in rows if head[:2] == ("column", "label") and len(row) > 1 and row[1]}
+        rows = list(book[_VARIABLES].iter_rows(values_only=True))  # its first row says whether the sheet is naysay's
+        return {str(row[0]): str(row[1]) for row in rows if rows[0][:2] == ("column", "label") and row[1]}
 
 
 def _text(cell: Any) -> str | None:
