@@ -47,7 +47,9 @@ def labels_in(path: Path) -> dict[str, str]:
         if _VARIABLES not in book.sheetnames:
             return {}
         rows = list(book[_VARIABLES].iter_rows(values_only=True))  # its first row says whether the sheet is naysay's
-        return {str(row[0]): str(row[1]) for row in rows if rows[0][:2] == ("column", "label") and row[1]}
+        return {
+            str(row[0]): str(row[1]) for row in rows if rows[0][:2] == ("column", "label") and all(row[:2]) and row[1:]
+        }
 
 
 def _text(cell: Any) -> str | None:
