@@ -142,6 +142,16 @@ def test_a_page_of_one_plan(naysay, tmp_path):
     assert "Error and number of respondents" in (tmp_path / "one.html").read_text(encoding="utf-8")
 
 
+def test_the_page_of_a_plan_tells_its_power(naysay, tmp_path):
+    words = ("--null", "0.05", "--n", "57", "--target", "file", "--html", "one.html")
+    out, page = naysay("plan", *WARNER, *words).out, (tmp_path / "one.html").read_text(encoding="utf-8")
+    power = out.splitlines()[0].rpartition(" ")[2]
+    assert f"with a power of {power}." in page
+    whole = "no file of 57 people has a share of 0.1; the power is for 6 people"
+    assert f"note: {whole}" in out
+    assert f"{whole}." in page
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

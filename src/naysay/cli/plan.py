@@ -17,6 +17,7 @@ from naysay.console.commands import takes
 from naysay.console.methods import estimators
 from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
+from naysay.design.respondents import whole_people
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.power import exclusion, two_groups
@@ -134,6 +135,7 @@ def command(asked: Options) -> None:
     first = next(iter(named.values()))
     choosing = next((each for each in named.values() if each.assigned_by == "respondent"), first)
     assumed = asked.assumed(choosing)
+    above: list[str] = []
     if asked.compare:
         found = _compared(named, asked, assumed)
         output.result(found, asked.format_)
@@ -142,7 +144,8 @@ def command(asked: Options) -> None:
         output.result(plan, asked.format_)
         category = asked.category or _checks.label(first.categories[0])
         asked = replace(asked, category=category, people=plan.n)
-    pages.write(asked.html, lambda: study_page.comparison_html(_compared(named, asked, assumed)))
+        above = [plan.reached, *plan.warnings]
+    pages.write(asked.html, lambda: study_page.comparison_html(_compared(named, asked, assumed), above=above))
 
 
 def _designs(asked: Options) -> dict[str, Answerable]:
@@ -247,7 +250,23 @@ class Plan:
         """Warnings for the reader of the plan."""
         near = [_checks.label(name) for name in self.found.near_zero(self.n)]
         told = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
-        return [*([f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []), *self._rests()]
+        cut_off = [f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []
+        return [*cut_off, *self._whole_people(), *self._rests()]
+
+    def _whole_people(self) -> list[str]:
+        """The shares of a file that no whole number of people has, where a power is told."""
+        if self.power is None or self.asked.target != "file":
+            return []
+        groups = [(self.n, self.asked.pi), *([(self.second, self.asked.second)] if self.second else [])]
+        lines = []
+        for n, shares in groups:
+            place = self.found.place(self.asked.category)
+            members = int(whole_people(np.array(shares), n)[place])
+            if abs(members - n * shares[place]) > 1e-6:
+                lines.append(
+                    f"no file of {n:,} people has a share of {shares[place]:g}; the power is for {members:,} people"
+                )
+        return lines
 
     def _rests(self) -> list[str]:
         """What the power rests on, where it is not exact."""

@@ -99,6 +99,16 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     return stated
 
 
+def whole_people(proportions: Floats, n: int) -> NDArray[np.int64]:
+    """Whole counts (t,) of n people, as close to the proportions as possible: a fixed file."""
+    exact = proportions * n
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    missing = n - int(whole.sum())
+    # A stable sort gives ties to the first categories, so that the file is the same on every machine.
+    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+    return whole
+
+
 def place_of(label: Any, categories: Sequence[Any]) -> int:
     """The place of a category, named by itself or by its text."""
     texts = [_checks.label(category) for category in categories]

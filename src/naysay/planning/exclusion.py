@@ -1,8 +1,10 @@
 """How often the interval that `estimate` prints excludes a value.
 
-Two answers of a yes-or-no design, and any other design whose indicators take two values, make a binomial count. There
-the chance is exact: the interval's ends rise with the count, so the counts that exclude a value are those up to one
-number and those from another. Elsewhere the printed interval is that of the score test: it holds the values c that the
+Two answers of a yes-or-no design, and any other design whose indicators take two values, make a count: binomial, or in
+a file the sum of two binomial counts, of members and of the others. There the chance is exact: the interval's ends rise
+with the count, so the counts that exclude a value are those up to one number and those from another. With three or
+more categories the interval of a likelihood is extended to hold its estimate, and so excludes less in a few surveys;
+drawn ones tell how much. Elsewhere the printed interval is that of the score test: it holds the values c that the
 estimate does not reject with the variance V(c) of the value itself. Where it ends is computed as in
 `naysay.estimate.score`, and the estimate is taken as normal. Fewer respondents than that law is good for are drawn
 and estimated: as many surveys as a plan may take time for, with a fixed seed.
@@ -10,8 +12,9 @@ and estimated: as many surveys as a plan may take time for, with a fixed seed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +22,9 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.design import Answerable
+from naysay.design.respondents import whole_people
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.estimators import ESTIMATORS
 from naysay.estimate.intervals import more_is_told, share_ends, share_within, two_values
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.estimate.score import score_ends
@@ -33,6 +38,7 @@ __all__ = [
     "binomial_count",
     "difference_excluded",
     "difference_simulated",
+    "less_excluded",
     "normal_score",
     "simulated",
 ]
@@ -47,41 +53,75 @@ _SEED = 1965
 _LISTED = 2_000  # responses from which such surveys are drawn
 _HALVINGS = 60
 _MOST = 4_000_000  # pairs of counts of two groups
+_ALL = 1_000  # so many members of a file are counted one by one; of more, those within eight standard deviations
 _NEVER = 1e-12  # a chance of counts that is left out
 _INSIDE = 1e-6  # a likelihood has a variance only for proportions at least this far inside [0, 1]
 
 
 @dataclass(frozen=True)
 class BinomialCount:
-    """An estimate that is low + (high - low) · count / n, for a binomial count.
+    """An estimate that is low + (high - low) · count / n, for the count of answers that name a category.
 
     Parameters
     ----------
     low, high : float
-        The values of the indicator, low < high.
-    share : float
-        The chance that an answer has the value `high`.
+        The values of the indicator, low < high. Its mean is 1 over members of the category and 0 over the others.
+    shares : (t,) float
+        The true proportions.
+    place : int
+        The category's place in them.
     likelihood : bool
         Whether the estimate is cut to [0, 1].
+    file : bool
+        Whether people are fixed, as many of each category as is closest to the shares, and only answers are random.
     """
 
     low: float
     high: float
-    share: float
+    shares: Floats
+    place: int
     likelihood: bool
+    file: bool = False
+
+    @property
+    def share(self) -> float:
+        """The chance that an answer has the value `high`."""
+        return self._chance(float(self.shares[self.place]))
+
+    def _chance(self, mean: float) -> float:
+        """The chance of `high` where the indicator has this mean."""
+        return min(max((mean - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def excluded(self, null: float, n: Floats, z: float) -> Floats:
         """The chance that the interval from n answers excludes the null value, for each n."""
         size = np.floor(n)
 
         def ends(count: Floats) -> Floats:
-            share = share_ends(share_within(count / size, self.low, self.high), size, z)
-            return np.clip(self.low + (self.high - self.low) * share, 0.0, 1.0)
+            share = share_within(count / size, self.low, self.high)
+            width = self.high - self.low
+            if self.file:
+                member, other = (width**2 * each * (1 - each) for each in (self._chance(1.0), self._chance(0.0)))
+                variance = np.array([other, member - other, 0.0])
+                return np.clip(score_ends(self.low + width * share, size, variance, z**2), 0.0, 1.0)
+            return np.clip(self.low + width * share_ends(share, size, z), 0.0, 1.0)
 
         above = _least_count(size, lambda count: ends(count)[:, 0] > null)
         below = _least_count(size, lambda count: ends(count)[:, 1] >= null) - 1
-        law = scipy.stats.binom(size, self.share)
-        return np.asarray(law.cdf(below) + law.sf(above - 1))
+        if not self.file:
+            law = scipy.stats.binom(size, self.share)
+            return np.asarray(law.cdf(below) + law.sf(above - 1))
+        up_to = [self._up_to(ends, int(each)) for ends, each in zip(np.array([below, above - 1]).T, size, strict=True)]
+        return np.array([1 + low - high for low, high in up_to])
+
+    def _up_to(self, counts: Floats, n: int) -> Floats:
+        """The chances of at most so many answers `high` in a file of n people."""
+        members = int(whole_people(self.shares, n)[self.place])
+        law = scipy.stats.binom(members, self._chance(1.0))
+        low, high = law.support() if members < _ALL else law.mean() + np.array([-1, 1]) * (8 * law.std() + 1)
+        named = np.arange(max(math.floor(low), 0), min(math.ceil(high), members) + 1)
+        others = np.clip(counts[:, None] - named, -1, n - members)
+        below = scipy.special.bdtr(np.maximum(others, 0), n - members, self._chance(0.0))
+        return np.asarray(np.where(others < 0, 0.0, below) @ law.pmf(named))
 
     def counts(self, n: int) -> tuple[Floats, Floats, Floats]:
         """The counts that come: their chances, the estimates, and their printed variances (NaN where none is)."""
@@ -115,14 +155,13 @@ def binomial_count(design: Answerable, found: Variance, place: int) -> BinomialC
     """The binomial count on which the printed interval of a value rests; None where it rests on more."""
     channel = next(iter(design.parts.values()))
     likelihood = found.ask.estimator.principle == "likelihood" and channel.by_transform is None
-    if design.several or design.finer or found.ask.target == "file" or (likelihood and more_is_told(channel)):
+    if design.several or design.finer or (likelihood and more_is_told(channel)):
         return None
     values = two_values(channel)
     if values is None:
         return None
     low, high = sorted((float(values[0][place]), float(values[1][place])))
-    share = (float(found.values[place]) - low) / (high - low)
-    return BinomialCount(low, high, min(max(share, 0.0), 1.0), likelihood)
+    return BinomialCount(low, high, found.ask.proportions, place, likelihood, found.ask.target == "file")
 
 
 @dataclass(frozen=True)
@@ -206,6 +245,15 @@ def simulated(
     return lambda n: float(np.mean(surveys.each(n, excluded, without=False)))
 
 
+def less_excluded(
+    design: Answerable, found: Variance, place: int, null: float, confidence: float
+) -> Callable[[int], float] | None:
+    """How much more often the interval of moments excludes the null value than that of the likelihood, where drawn."""
+    moments = replace(found, ask=found.ask._replace(estimator=ESTIMATORS["moments"]))
+    shorter, longer = (simulated(design, each, place, null, confidence) for each in (moments, found))
+    return None if shorter is None or longer is None else lambda n: shorter(n) - longer(n)
+
+
 def difference_simulated(
     groups: Sequence[tuple[Answerable, Variance, int]], z: float
 ) -> Callable[[tuple[int, int]], float] | None:
@@ -245,7 +293,8 @@ class DrawnSurveys:
     ask : the assumptions of the plan
     codes : list of (responses, width) int
         All responses of each part.
-    chances : (responses of all parts,) float
+    chances : (responses of all parts, cells) float
+        P(response | cell).
     """
 
     design: Answerable
@@ -255,22 +304,23 @@ class DrawnSurveys:
 
     @classmethod
     def of(cls, design: Answerable, found: Variance) -> DrawnSurveys | None:
-        """None for a file, and where the responses are too many to list."""
+        """None where the responses are too many to list."""
         ask, parts = found.ask, list(design.parts.values())
-        listed = all(each.listed for each in parts) and sum(each.space.size for each in parts) <= _LISTED
-        if not listed or ask.target == "file":
+        if not all(each.listed for each in parts) or sum(each.space.size for each in parts) > _LISTED:
             return None
         codes = [each.space.listing() for each in parts]
-        chances = [
-            (each.rows(own) * chosen) @ ask.proportions
-            for each, own, chosen in zip(parts, codes, ask.preferences, strict=True)
-        ]
-        together = np.concatenate(chances)
-        return cls(design, ask, codes, together / together.sum())
+        chances = [each.rows(own) * chosen for each, own, chosen in zip(parts, codes, ask.preferences, strict=True)]
+        together = np.vstack(chances)
+        return cls(design, ask, codes, together / together.sum(axis=0))
 
     def each(self, n: int, read: Callable[[Estimate], Value], *, without: Value, seed: int = _SEED) -> list[Value]:
         """What `read` takes from the estimate of each survey of n people; `without`, where there is none."""
-        drawn = np.random.default_rng(seed).multinomial(n, self.chances, SURVEYS)
+        rng = np.random.default_rng(seed)
+        if self.ask.target == "file":
+            people = whole_people(self.ask.proportions, n)
+            drawn = rng.multinomial(people, self.chances.T, (SURVEYS, len(people))).sum(axis=1)
+        else:
+            drawn = rng.multinomial(n, self.chances @ self.ask.proportions, SURVEYS)
         surveys, place = np.unique(drawn, axis=0, return_inverse=True)
         values = [self._read(counts, read, without) for counts in surveys]
         return [values[at] for at in place.ravel().tolist()]
@@ -280,6 +330,6 @@ class DrawnSurveys:
         own = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
         answers = Tally(tuple(Part.of(each, y[c > 0], level=level, count=c[c > 0]) for (level, each), y, c in own))
         try:
-            return read(self.ask.estimator.fit(self.design, answers))
+            return read(self.ask.estimator.fit(self.design, answers, target=self.ask.target))
         except (DataError, NotEstimable):  # such answers give no interval
             return without

@@ -13,7 +13,7 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.respondents import positive, share
 from naysay.errors import DataError
-from naysay.planning.power import Chance, checked_power, exclusion, two_groups
+from naysay.planning.power import Exclusion, checked_power, exclusion, two_groups
 from naysay.planning.variance import Variance, variance
 
 __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sample_size", "standard_error"]
@@ -21,7 +21,6 @@ __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sam
 MOST = 10**10
 """A target that needs more respondents than this is out of reach: there are not that many people."""
 
-_TRIED, _TRIED_OF_TWO = 20_000, 20  # numbers of respondents around the one that bisection gives
 _FEW = 400  # up to so many at least are tried, since whole counts matter most there
 
 
@@ -123,7 +122,7 @@ def sample_size(
     told_from, wanted = share(null, what="null"), checked_power(power, confidence)
     far = f"{value:g} lies only {abs(value - told_from):.3g} from {told_from:g}"
     test = exclusion(design, found, place, told_from, confidence)
-    return test.enough(_least(test.chance, wanted, far=far, tried=_TRIED), wanted)
+    return test.enough(_least(test, wanted, far=far), wanted)
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
@@ -192,15 +191,16 @@ def difference_sample_size(
     sizes = (1.0, positive(ratio, what="ratio"))
     wanted = checked_power(power, confidence)
     test = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
-    n = test.enough(_least(test.chance, wanted, far="the groups differ too little", tried=_TRIED_OF_TWO), wanted)
+    n = test.enough(_least(test, wanted, far="the groups differ too little"), wanted)
     return n, math.ceil(n * ratio)
 
 
-def _least(chance: Chance, power: float, *, far: str, tried: int) -> int:
+def _least(test: Exclusion, power: float, *, far: str) -> int:
     """The least n from which on the power is reached; counts are whole, so power does not rise with every respondent.
 
-    The number is doubled until it is enough, and then found by bisection; `tried` numbers around it are tried.
+    The number is doubled until it is enough, and then found by bisection; numbers around it are tried.
     """
+    chance, tried = test.chance, test.tried
 
     def enough(n: int) -> bool:
         return bool(chance(np.array([float(n)]))[0] >= power)

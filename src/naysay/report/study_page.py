@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from naysay.planning import Comparison
@@ -14,13 +15,15 @@ from naysay.simulate import Simulation
 __all__ = ["comparison_html", "simulation_html"]
 
 
-def comparison_html(found: Comparison, *, title: str = "Designs beside one another") -> str:
+def comparison_html(found: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()) -> str:
     """A comparison of designs as a page: error against respondents, precision against privacy, a table.
 
     Parameters
     ----------
     found : Comparison
     title : str
+    above : sequence of str
+        Sentences that stand first, such as what a plan reaches and with which power.
 
     Raises
     ------
@@ -46,7 +49,7 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
         *([Section("Precision against privacy", drawn)] if drawn else []),
         Section("The numbers", [table, notes]),
     ]
-    return html(title, sections, lead=[f"{line}." for line in told.items])
+    return html(title, sections, lead=[f"{line}." for line in (*above, *told.items)])
 
 
 def _varies(found: Comparison, measure: str) -> bool:

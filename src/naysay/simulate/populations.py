@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.design.respondents import positive
+from naysay.design.respondents import positive, whole_people
 from naysay.errors import DataError
 
 __all__ = [
@@ -65,12 +65,7 @@ class Population:
 
     def people(self, n: int) -> NDArray[np.int64]:
         """Whole counts (t,) of n people, as close to the proportions as possible: a fixed file."""
-        exact = self.proportions * n
-        whole = np.floor(exact + 1e-9).astype(np.int64)
-        missing = n - int(whole.sum())
-        # A stable sort gives ties to the first categories, so that the file is the same on every machine.
-        whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
-        return whole
+        return whole_people(self.proportions, n)
 
     def of(self, design: Answerable) -> Population:
         """The population in the order of a design's categories, or of its cells.
