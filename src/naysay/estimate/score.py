@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
@@ -62,6 +63,42 @@ def score_bounds(fit: Estimate, confidence: float, *, within: bool = True) -> Fl
     NotEstimable
         If moments cannot tell the proportions apart.
     """
+    if (law := _LAWS.get(fit)) is None:
+        law = _LAWS[fit] = _law(fit)
+    mean = np.clip(law.mean, 0.0, 1.0) if within else law.mean
+    df = law.degrees_of_freedom
+    if df is None:
+        quantile = scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
+    else:
+        quantile = scipy.stats.f.ppf(confidence, 1, max(df, 1.0))
+    return score_ends(mean, law.size, law.variance, float(quantile))
+
+
+class _Law(NamedTuple):
+    """What the score intervals of an estimate rest on, at every confidence.
+
+    Parameters
+    ----------
+    mean, size : (t,) float
+        The means of the indicators, and the number of answers that they are worth.
+    variance : (3, t) float
+        V(c) as constant, slope and curvature.
+    degrees_of_freedom : float or None
+        Of the quantile of t; None for the normal law.
+    """
+
+    mean: Floats
+    size: Floats
+    variance: Floats
+    degrees_of_freedom: float | None
+
+
+_LAWS: WeakKeyDictionary[Estimate, _Law] = WeakKeyDictionary()
+"""The laws of estimates that are still in use: a print asks for its intervals several times."""
+
+
+def _law(fit: Estimate) -> _Law:
+    """The law of an estimate; it may take seconds where many levels have responses that cannot be listed."""
     parts = [_Answers.of(part) for part in fit.tally.parts if part.weight.sum() > 0]
     mixing = _mixing(fit, parts)
     effective = fit.tally.effective
@@ -76,16 +113,15 @@ def score_bounds(fit: Estimate, confidence: float, *, within: bool = True) -> Fl
         shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
     spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
-    size, quantile = np.full(len(equal), effective), scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
+    df: float | None = None
+    size = np.full(len(equal), effective)
     if fit.indicators is not None and len(parts) > 1:
         size = size / _choosing(parts, means, mixing, variance, file=fit.target == "file")
     if fit.tally.weighted and not (fit.tally.complex is not None and fit.target == "file"):  # a file was not sampled
         ratio, complex_ = _weighting(fit, parts, means, mixing), fit.tally.complex
         size = size / np.maximum(ratio, 1.0 if complex_ is None else _LEAST)
         df = effective - 1 if complex_ is None else min(effective - 1, complex_.degrees_of_freedom)
-        quantile = scipy.stats.f.ppf(confidence, 1, max(df, 1.0))
-    mean = np.clip(means.mean, 0.0, 1.0) if within else means.mean
-    return score_ends(mean, size, variance, float(quantile))
+    return _Law(means.mean, size, variance, df)
 
 
 @dataclass(frozen=True)
