@@ -7,6 +7,7 @@ from scipy import optimize
 
 from naysay import designs, regression
 from naysay.errors import DataError, DesignError
+from naysay.report.regression_page import regression_html
 
 DESIGN = designs.cheating_detection(p=(0.25, 0.75))
 SYMMETRIC = designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1))
@@ -112,3 +113,20 @@ def test_other_designs_and_names_are_refused():
     fit = regression.regress(DESIGN, "said ~ x", table, sample="sample")
     with pytest.raises(DataError, match="with the same cheaters"):
         fit.likelihood_ratio(regression.regress(DESIGN, "said ~ 1", table, sample="sample", cheaters="CDM"))
+
+
+def test_a_prediction_that_the_cdm_cannot_make_is_told(tmp_path):
+    """At x = 4 nearly everybody has the category, and 15 % of everybody cheat: more than all people."""
+    fit = regression.regress(DESIGN, "said ~ x + g", survey(2)[0], sample="sample", cheaters="CDM")
+    beyond = "at x = 8 the predicted share and that of cheaters sum to more than 1; the CDM cannot hold there"
+    told = fit.to_dict(at=[{"x": 8}, {"x": -1}])["warnings"]
+    assert beyond in told
+    assert beyond in regression_html(fit, at=[{"x": 8}, {"x": -1}])
+    assert beyond not in fit.to_dict(at=[{"x": -1}])["warnings"]
+
+
+def test_the_page_of_a_cdm_tells_where_its_line_cannot_be():
+    table, _ = survey(2)
+    table["x"][:40] += 6  # these people are far to the right, where the sensitive category is everybody's
+    fit = regression.regress(DESIGN, "said ~ x + g", table, sample="sample", cheaters="CDM")
+    assert "sum to more than 1; the CDM cannot hold there" in regression_html(fit)

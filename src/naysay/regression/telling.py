@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.estimate.findings import decimals, shown
@@ -15,11 +15,12 @@ from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
 from naysay.printing.numbers import csv_text
 from naysay.regression import hypotheses
-from naysay.regression.effects import Effects, Predictions, effects, margins
+from naysay.regression.effects import Effects, Predictions, along, effects, margins
 from naysay.regression.fitted import Fitted
 
-__all__ = ["reservations", "sections", "to_csv", "to_dict"]
+__all__ = ["beyond_along", "reservations", "sections", "to_csv", "to_dict"]
 
+Floats = NDArray[np.float64]
 At = Sequence[Mapping[str, Any]]
 
 _EDGE = 1e-3  # a share below which a Wald interval of its logit says little
@@ -37,7 +38,7 @@ def sections(fit: Fitted, confidence: float, at: At) -> list[Content]:
         *_effects(fit, effects(fit, None), confidence),
         *_margins(fit, at, confidence),
         Points(tuple(_rests(fit))),
-        *(Note(each) for each in reservations(fit)),
+        *(Note(each) for each in [*reservations(fit), *_predicted_beyond(fit, at)]),
     ]
 
 
@@ -205,9 +206,35 @@ def reservations(fit: Fitted) -> list[str]:
 
 def _beyond(fit: Fitted) -> float:
     """The share of people for whom the model gives some cell a negative chance."""
-    model, theta = fit.model, fit.optimum.theta
-    cells = model.within.chances(model.split(theta)[1]) @ model.shares(theta)
-    return float(model.weight[(cells < -_SLACK).any(axis=0)].sum() / model.weight.sum())
+    model = fit.model
+    return float(model.weight[_impossible(fit, model.shares(fit.optimum.theta).T)].sum() / model.weight.sum())
+
+
+def _impossible(fit: Fitted, shares: Floats) -> NDArray[np.bool_]:
+    """Whether shares of the categories (rows, t) leave some cell a negative chance, (rows,)."""
+    chances = fit.model.within.chances(fit.model.split(fit.optimum.theta)[1])
+    return np.asarray((shares @ chances.T < -_SLACK).any(axis=1))
+
+
+def _predicted_beyond(fit: Fitted, at: At) -> list[str]:
+    """What must be told with shares that are predicted `at` values."""
+    apart = [", ".join(f"{n} = {v}" for n, v in each.items()) for each in at]
+    beyond = [who for who, each in zip(apart, at, strict=True) if _impossible(fit, margins(fit, each).probabilities)[0]]
+    return [_sum_above_one(f"at {' and at '.join(beyond)}")] if beyond else []
+
+
+def beyond_along(fit: Fitted, variable: str) -> str | None:
+    """What must be told with shares that are predicted along a variable; None where nothing."""
+    values, shares = along(fit, variable)
+    beyond = [values[place] for place in np.flatnonzero(_impossible(fit, shares.probabilities))]
+    shown_values = [
+        f"{value:.4g}" if isinstance(value, float) else str(value) for value in (beyond[:1] + beyond[1:][-1:])
+    ]
+    return _sum_above_one(f"at {variable} = {' to '.join(shown_values)}") if beyond else None
+
+
+def _sum_above_one(where: str) -> str:
+    return f"{where} the predicted share and that of cheaters sum to more than 1; the CDM cannot hold there"
 
 
 def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
@@ -241,7 +268,7 @@ def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
             "effects": _effects_told(fit, effects(fit, None), confidence),
             "predictions": [{"at": dict(values)} | _predicted(margins(fit, values), confidence) for values in at],
             "rests_on": list(_rests(fit)),
-            "warnings": reservations(fit),
+            "warnings": [*reservations(fit), *_predicted_beyond(fit, at)],
         }
     )
     if data.sampled is not None:

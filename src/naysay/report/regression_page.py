@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.printing import Chart, Content, Heading, Sentence
+from naysay.printing import Chart, Content, Heading, Note, Sentence
 from naysay.regression import Regression
+from naysay.regression.telling import beyond_along
 from naysay.report import charts, labels
 from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
@@ -151,6 +152,8 @@ def _charts(fit: Regression, confidence: float) -> Iterator[Content]:
                 fit, variable, confidence=confidence, size=min(size, _SIZE), room=room
             )
         )
+        if (told := beyond_along(fit, variable)) is not None:
+            yield Note(told)
     if fit.data.formula.variables:
         yield Sentence(
             f"Shares if everybody had this value, other variables as they are; bands and intervals of {confidence:.4g}."
