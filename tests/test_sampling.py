@@ -327,3 +327,18 @@ def test_raking_by_more_possible_cells_than_an_integer_holds_keeps_every_margin(
     weights = Sampling(totals=margins).rows(5_000).weight
     for column, total in zip(columns, totals, strict=True):
         assert np.bincount(column, weights) == pytest.approx(total, rel=1e-7)
+
+
+def test_one_as_a_number_and_as_yes_are_not_raked_as_one_class():
+    """1, 1.0 and True are equal to Python; people of all three were weighted to the total of the first."""
+    column = np.array([1, True, 1.0] * 20, dtype=object)
+    rows = Sampling(totals=[(column, {1: 300, "True": 600, "1.0": 100})]).rows(60)
+    sums = [rows.weight[[type(value) is kind for value in column]].sum() for kind in (int, bool, float)]
+    assert sums == pytest.approx([300, 600, 100])
+    with pytest.raises(DataError, match="has people in 'True', for which there is no total"):
+        Sampling(totals=[(column, {1: 1000})]).rows(60)
+
+
+def test_two_totals_for_one_class_are_refused():
+    with pytest.raises(DataError, match="has two totals for '1'; give one"):
+        Sampling(totals=[(np.array([1, 2] * 9), {1: 10, "1": 20, 2: 30})]).rows(18)

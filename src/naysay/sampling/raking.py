@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,9 @@ class Margins:
         totals, sums = list[float](), dict[str, float]()
         for name, column, known in margins:
             labels = {str(label): float(total) for label, total in known.items()}
+            if len(labels) < len(known):
+                twice = next(text for text, times in Counter(map(str, known)).items() if times > 1)
+                raise DataError(f"{name!r} has two totals for {twice!r}; give one", column=name)
             codes.append(_classified(name, column, labels))
             blocks.append(slice(len(totals), len(totals) + len(labels)))
             totals.extend(labels.values())
@@ -148,10 +152,11 @@ def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
     if column is not None and column.dtype.kind in "biuf":
         found, places = np.unique(column, return_inverse=True)
         return found.tolist(), places.reshape(-1)
-    seen: dict[Any, int] = {}
+    seen: dict[tuple[type, Any], int] = {}  # with the type: 1, 1.0 and True are equal, but other texts
     rows = column.tolist() if column is not None else values
-    numbered = np.fromiter((seen.setdefault(value, len(seen)) for value in rows), dtype=np.intp, count=len(rows))
-    return list(seen), numbered
+    keys = zip(map(type, rows), rows, strict=True)
+    numbered = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), dtype=np.intp, count=len(rows))
+    return [value for _, value in seen], numbered
 
 
 def classes(values: Any) -> tuple[tuple[str, ...], NDArray[np.intp]]:
