@@ -26,6 +26,7 @@ from naysay.tally import Channel, Part, Tally
 from naysay.tally.part import unique_codes
 
 __all__ = [
+    "ALIKE",
     "LISTED",
     "Agreement",
     "Counts",
@@ -44,6 +45,9 @@ __all__ = [
 
 LISTED = 5_000
 """With up to so many responses, a sample is compared response by response."""
+
+ALIKE = "the answers are too few to compare, or all alike"
+"""Why there is no test where nothing varies."""
 
 _RARE = 0.5  # responses with fewer expected answers are pooled; tests then held their size in random sparse surveys
 _SHRUNK = 5  # answers of weight 1 that are added to each pool, so that few answers do not tell its variance alone
@@ -205,7 +209,7 @@ def rao_scott(
     """
     statistic, df = agreement(samples)
     if not df:
-        return Agreement(statistic, 0, math.nan, "")
+        return Agreement(statistic, 0, math.nan, ALIKE)
     own = [np.linalg.pinv(each.information, rcond=1e-11, hermitian=True) for each in samples]
     curved = [each.information for each in samples]
     common = np.linalg.pinv(np.sum(curved, axis=0), rcond=1e-11, hermitian=True)
@@ -226,7 +230,12 @@ def rao_scott(
 
 
 def second_order(statistic: float, mean: float, square: float, worth: float) -> tuple[float, str]:
-    """The p-value of a quadratic form sᵀMs, and its law, from tr(M Cov s) and tr((M Cov s)²)."""
+    """The p-value of a quadratic form sᵀMs, and its law, from tr(M Cov s) and tr((M Cov s)²).
+
+    Where s does not vary, p is NaN, and in place of a law stands the reason.
+    """
+    if min(mean, square, worth) <= 0:
+        return math.nan, ALIKE
     first = mean**2 / square
     second = first * worth
     return float(scipy.stats.f.sf(statistic / mean, first, second)), f"Rao–Scott F({first:.3g}, {second:.3g})"

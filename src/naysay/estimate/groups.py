@@ -30,7 +30,6 @@ _MOMENTS = ("proportions", "covariance")
 _USUAL = "χ²"  # the law of a test that prints no law beside p
 _FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
-_ALIKE = "the answers are too few to compare, or all alike"
 _NO_COVARIANCE = "the covariance of some group is not defined"
 _TOO_LARGE = "too many differences for Wald's test, as the covariance of some group cannot be inverted"
 
@@ -241,7 +240,7 @@ def _tested(statistic: float, df: int, denominator: float) -> fitting.Agreement:
         return fitting.Agreement(statistic, df, math.nan, _TOO_LARGE if df else _NO_COVARIANCE)
     if df <= 0 or rest <= 0:
         few = f"{df} differences are more than the {denominator:.0f} degrees of freedom of the sample can test"
-        return fitting.Agreement(statistic, df, math.nan, _ALIKE if df <= 0 else few)
+        return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else few)
     if math.isinf(denominator):
         return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), _USUAL)
     p_value = float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
@@ -283,7 +282,7 @@ def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) ->
 def _by_f(statistic: float, df: int, shared: _Shared) -> fitting.Agreement:
     """The test by F, whose second degrees of freedom are those of the variance that the groups share."""
     if df <= 0 or shared.worth <= 0 or not math.isfinite(statistic):
-        return fitting.Agreement(statistic, df, math.nan, _ALIKE if df <= 0 else _NO_COVARIANCE)
+        return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else _NO_COVARIANCE)
     p_value = float(scipy.stats.f.sf(statistic / df, df, shared.worth))
     return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f}){shared.note}")
 
@@ -310,7 +309,7 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
     pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
     groups = [fitting.together(fitting.scores(samples.answering(tally), pooled)) for tally in tallies]
     if not fitting.agreement(groups)[1]:
-        return fitting.Agreement(0.0, 0, math.nan, _ALIKE)
+        return fitting.Agreement(0.0, 0, math.nan, fitting.ALIKE)
     if all(tally.complex is None for tally in tallies):
         return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
     ends = np.cumsum([len(group.items) for group in groups])[:-1]
@@ -323,10 +322,7 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
         total = [np.sum(moved, axis=0)] if one_sample else moved
         return np.asarray(np.sum([own.T @ own for own in total], axis=0))
 
-    try:
-        return fitting.rao_scott(groups, denominator, covariance)
-    except ZeroDivisionError:  # no unit of the sample differs from another
-        return fitting.Agreement(*fitting.agreement(groups), math.nan, _ALIKE)
+    return fitting.rao_scott(groups, denominator, covariance)
 
 
 def _answered(tally: Tally) -> NDArray[np.bool_]:
@@ -348,8 +344,8 @@ def _sampled(
     statistic, df = _quadratic(difference, whole)
     effects = np.linalg.pinv(whole, rcond=1e-10, hermitian=True) @ contrasts
     mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
-    if not df or not mean:
-        return "score", fitting.Agreement(math.nan, 0, math.nan, _ALIKE)
+    if not df:
+        return "score", fitting.Agreement(math.nan, 0, math.nan, fitting.ALIKE)
     return "score", fitting.Agreement(statistic, df, *fitting.second_order(statistic, mean, square, denominator))
 
 

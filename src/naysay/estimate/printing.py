@@ -99,8 +99,8 @@ def cautions(fit: Estimate) -> list[str]:
     told = [str(warning) for warning in fit.warnings]
     if fit.n <= _TINY:
         told.append(
-            "so few people tell nothing: intervals of 1 to 5 answers hold the true share less often than they say (.82 "
-            "of two direct answers)"
+            "so few people tell nothing: intervals of 1 to 5 answers can hold the true share less often than they say "
+            "(.82 of two direct answers)"
         )
     if fit.tally.weighted and fit.tally.effective < FEW:
         told.append(f"the weights leave the worth of {fit.tally.effective:.0f} answers; intervals need {FEW} at least")
@@ -112,7 +112,7 @@ def cautions(fit: Estimate) -> list[str]:
                 f"the weights leave the worth of fewer than {FEW} people in {', '.join(few[:_NAMED])}"
                 f"{f' and {len(few) - _NAMED} more' if len(few) > _NAMED else ''}: if weights go with the category, "
                 "intervals there can hold the true share far less often than they say (measured: .46 in place of .95, "
-                "where one such person of 15 times the weight is expected)"
+                "where fewer than one such person, of 15 times the weight, is expected)"
             )
     return told
 
