@@ -440,3 +440,10 @@ def test_the_missing_group_has_a_name_in_text_and_none_in_json():
     found = estimate.differences(fits, reference=None)
     assert "less (missing)" in printing.differences_text(found)
     assert printing.differences_dict(found)["reference"] is None
+
+
+@pytest.mark.parametrize(("mean", "square", "worth"), [(0.0, 0.0, 10.0), (-1e-17, 1e-34, 10.0), (1.0, 1.0, 0.0)])
+def test_a_form_that_does_not_vary_has_no_law(mean, square, worth):
+    p_value, law = fitting.second_order(0.0, mean, square, worth)
+    assert np.isnan(p_value)
+    assert law == "the answers are too few to compare, or all alike"
