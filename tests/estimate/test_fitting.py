@@ -198,3 +198,26 @@ def test_pearson_is_that_of_the_printed_estimate_and_says_what_its_p_value_belon
     inside = estimate.goodness_of_fit(EXTENDED, stacked(EXTENDED, (190, 310), (290, 210)))
     assert inside.pearson == inside.least
     assert "p of X² = " in str(inside)
+
+
+def test_levels_are_compared_by_all_answers_where_people_left_a_question_out():
+    rng, n = np.random.default_rng(1), 600
+    offer, other = designs.negative_levels(("a", "b", "c")), designs.warner(p=0.7)
+    said = offer.randomize(rng.choice(["a", "b", "c"], n), rng=rng)
+    beside = other.randomize(rng.choice(["yes", "no"], n), rng=rng).texts()
+    beside = [None if gone else text for gone, text in zip(rng.random(n) < 0.2, beside, strict=True)]
+    rows = {"q": said.texts(), "w": beside, "level": [str(level) for level in said.level]}
+    tally = (offer * other).tally(rows, ["q", "w"], level=["level"])
+    likely, weights, _ = estimate.information.evidence(tally)
+    pi = estimate.information.maximize(likely, weights).proportions
+    basis = np.linalg.svd(np.ones((1, len(pi))))[2][1:].T
+
+    def explained(rows, weights):
+        ratios = rows @ basis / (rows @ pi)[:, None]
+        score, information = weights @ ratios, ratios.T @ (ratios * weights[:, None])
+        return score @ np.linalg.pinv(information, rcond=1e-11) @ score
+
+    apart = sum(explained(part.design.rows(part.codes), part.weight) for part in tally.parts)
+    found = estimate.independence_test(offer * other, tally)
+    assert found.statistic == pytest.approx(apart - explained(likely, weights), rel=0.02)
+    assert found.degrees_of_freedom > 0

@@ -22,6 +22,7 @@ from naysay.design import Answerable
 from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.printing import number
+from naysay.responses.spaces import MISSING
 from naysay.tally import Channel, Part, Tally
 from naysay.tally.part import unique_codes
 
@@ -140,12 +141,16 @@ def _pools(expected: Floats) -> NDArray[np.intp]:
 
 
 def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
-    """The scores of several samples at the same proportions; from the observed ones if responses cannot be listed."""
+    """The scores of several samples at the same proportions.
+
+    They are those of the observed answers if responses cannot be listed, or if people left out one of several
+    questions: their answers are none of the listed responses.
+    """
     matrices: dict[int, tuple[Channel, Floats]] = {}  # holds the channel, too: else its id could be reused
     basis, found = tangent(len(proportions)), []
     for part in parts:
         design = part.design
-        if design.space.size > LISTED:
+        if design.space.size > LISTED or _in_part(part):
             found.append(_observed(part, proportions, basis))
             continue
         if id(design) not in matrices:
@@ -159,6 +164,11 @@ def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
         squares, score = float(residuals @ residuals), moved.T @ residuals
         found.append(Scores(n, squares, score, whole, len(c.rows) - 1, spread, items))
     return found
+
+
+def _in_part(part: Part) -> bool:
+    """Whether somebody left out one of several questions."""
+    return part.design.space.answers > 1 and bool((part.codes == MISSING).any())
 
 
 def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
@@ -317,7 +327,7 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     -------
     GoodnessOfFit or None
         None where nothing can be tested: as many free response probabilities as proportions, survey weights, more
-        responses than can be listed, or levels.
+        responses than can be listed, people who left out one of several questions, or levels.
 
     Raises
     ------
@@ -334,7 +344,9 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     """
     answered_under(design, tally)
     parts = [part for part in tally.parts if part.n]
-    if design.assigned_by == "respondent" or tally.weighted or any(part.design.space.size > LISTED for part in parts):
+    if design.assigned_by == "respondent" or tally.weighted:
+        return None
+    if any(part.design.space.size > LISTED or _in_part(part) for part in parts):
         return None
     if tally.free < len(design.categories):
         return None  # nothing is left to test; the fit below would take long with many proportions
