@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import openpyxl
 import pyreadstat
 import pytest
@@ -53,7 +54,8 @@ def exported(tmp_path_factory):
     for kind in (*KINDS, ".csv"):
         export(store, "designs", folder / f"as{kind[1:]}{kind}")
     store.dispose()
-    return {kind: folder / f"as{kind[1:]}{kind}" for kind in (*KINDS, ".csv")}
+    found_in = f"sqlite:///{folder / 'naysay.db'}"
+    return {"database": found_in} | {kind: folder / f"as{kind[1:]}{kind}" for kind in (*KINDS, ".csv")}
 
 
 def estimated(capsys, path, name):
@@ -82,6 +84,30 @@ def test_a_table_for_people_calls_categories_by_their_bare_labels(capsys, export
     assert "negative: How, negative?" in told
     assert all(LABELS[each] in told for each in FEW)
     assert not any(words in told for words in ("not 0 to 2", "not 10 or more", "RULED OUT"))
+
+
+def crossed(capsys, *asked):
+    given = [*asked, "--row", "k_ary", "--column", "negative", "--bootstrap", "0", "--format", "json"]
+    assert main(["crosstab", *given]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, ".csv"])
+def test_a_crosstab_takes_designs_from_an_export_and_never_reads_private_answers_as_they_are(capsys, exported, kind):
+    expected = crossed(capsys, "--survey", "designs", "--db", exported["database"])
+    found = crossed(capsys, str(exported[kind]))
+    assert [each["design"] for each in found["variables"]] == [each["design"] for each in expected["variables"]]
+    shares, published = np.array(found["proportions"]), np.array(expected["proportions"])
+    assert shares == pytest.approx(published, abs=1e-6)
+    levels = ["crosstab", str(exported[kind]), "--row", "warner", "--column", "levels", "--bootstrap", "0"]
+    assert main(levels) == 0
+    assert "warner(p=0.7) × levels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", [".sav", ".csv"])
+def test_a_private_column_of_an_export_is_no_covariate(capsys, exported, kind):
+    assert main(["regress", "warner ~ k_ary", str(exported[kind]), "--missing", "drop"]) == 2
+    assert "'k_ary' is private, so its cells are no answers" in capsys.readouterr().err
 
 
 def labels_of(path):

@@ -144,6 +144,27 @@ def test_a_label_that_is_cut_still_says_not(tmp_path, suffix, most, language):
             assert len(text.encode()) <= most
 
 
+@pytest.mark.parametrize("length", [20, 60, 90, 200])
+@pytest.mark.parametrize("language", ["en", "de", "es", "ar"])
+@pytest.mark.parametrize(
+    "names", [("open", "coin"), ("a level of which much is said", "another, of which even more is")]
+)
+def test_a_label_that_is_cut_says_what_a_value_means_at_every_level(tmp_path, length, language, names):
+    first, second = names
+    offer = designs.levels({first: designs.negative(NAMES), second: designs.k_ary(NAMES, epsilon=1)})
+    labels = tuple(f"{number} " + "ä" * (length // 2) for number in range(3))
+    found = explained(entry(offer, labels=labels, level="q_level"), language=language)
+    path = tmp_path / "data.sav"
+    write_pieces(
+        [pl.DataFrame({"q": [1, 2, 3]})], path, book=Codebook("s", "S", "0" * 64, language, (found,), coded=True)
+    )
+    phrases = PHRASES[language]
+    words = [phrases.ruled_out.partition("{option}")[0], phrases.randomized.partition("{option}")[2], first, second]
+    for text in pyreadstat.read_sav(path)[1].variable_value_labels["q"].values():
+        assert len(text.encode()) <= 120
+        assert all(each in text for each in words) or text.startswith("see the codebook: ")
+
+
 def test_a_codebook_that_an_older_naysay_wrote_is_still_read(tmp_path):
     found = explained(entry(designs.negative(NAMES)))
     node = Codebook("s", "S", "0" * 64, "en", (found,)).form()

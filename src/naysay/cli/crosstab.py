@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -101,10 +101,10 @@ class Options(SamplingOptions, Surveyed, Crossed):
 def command(asked: Options) -> None:
     """Estimate how two or three variables go together, each randomized or plain.
 
-    Each variable is a column of FILE, or with --survey a question, with the design that was published. A variable
-    without a design is plain: its answers are its categories. If they are those of a randomized question, such as yes
-    and no, say so: --column-design plain. Levels are chosen for each variable by itself. An empty
-    cell is a question left out; what the person said elsewhere still counts.
+    Each variable is a column of FILE, or with --survey a question, with the design that was published. The export of a
+    survey has its designs beside it. Any other variable without a design is plain: its answers are its categories. If
+    they are those of a randomized question, such as yes and no, say so: --column-design plain. Levels are chosen for
+    each variable by itself. An empty cell is a question left out; what the person said elsewhere still counts.
 
     Prints the joint distribution, the shares within rows, the odds ratio of a table of two by two, correlations of
     variables with two or ordered categories, Cramér's V, and a test of independence, each with its uncertainty. The
@@ -147,7 +147,8 @@ def _surveys(found: Crosstab) -> int:
 
 def _of_file(asked: Options, file: Path) -> Crosstab:
     """The crosstab of a file of answers."""
-    variables = list(asked.variables())
+    known = files.designs_of(file, codes=asked.codes)
+    variables = [_published(each, known) for each in asked.variables()]
     amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
     frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
     sampling = asked.sampling(frame)
@@ -207,6 +208,14 @@ def _variable(
     return Variable(
         name, "plain" if design else None, level, None if categories is None else options.record(categories), numbers
     )
+
+
+def _published(variable: Variable, known: Mapping[str, files.Asked]) -> Variable:
+    """The variable with the design that the export of a survey has beside it, unless an option names one."""
+    if variable.design is not None or variable.column not in known:
+        return variable
+    asked = known[variable.column]
+    return replace(variable, design=asked.design, level=variable.level or asked.level)
 
 
 def _numbers(record: str, option: str) -> tuple[float, ...]:

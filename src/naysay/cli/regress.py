@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -104,6 +105,7 @@ def command(asked: Options) -> None:
     pages.check(asked.html)
     formula = parse(asked.formula)
     asked, design = options.designed(asked, asked.file, formula.response[0])
+    _check_covariates(asked, formula.variables)
     frame = _prepared(asked, list(formula.response), list(formula.variables))
     sampling = asked.sampling(frame)
     with (
@@ -122,6 +124,18 @@ def command(asked: Options) -> None:
             cheaters=asked.cheaters,
         )
     _say(fit, asked)
+
+
+def _check_covariates(asked: Options, variables: Iterable[str]) -> None:
+    """Raise for a covariate that the export of a survey holds randomized: it would be read as the person's answer."""
+    known = files.designs_of(asked.file, codes=asked.codes)
+    private = next((name for name in variables if name in known), None)
+    if private is not None:
+        raise DataError(
+            f"covariates come from plain questions; {private!r} is private, so its cells are no answers "
+            f"(leave it out, or look at both questions together with naysay crosstab)",
+            column=private,
+        )
 
 
 def _say(fit: Regression, asked: Options) -> None:

@@ -16,6 +16,7 @@ from naysay.files.portable import cut, portable
 
 __all__ = ["labels_of", "write_statistical"]
 
+_ELLIPSIS = len("…".encode())
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
 
 
@@ -38,13 +39,16 @@ def _letters(text: str, most: int) -> str:
 
 
 def _value_label(value: Value, most: int) -> str:
-    """What a value means, in so many bytes: the option is cut, and never the words that turn its meaning."""
+    """What a value means, in so many bytes: the option is cut wherever it stands, and never the words around it."""
     option = value.label.strip() or value.name
     text = value.meaning or option
-    left = len(option.encode()) - (len(text.encode()) - most)
-    if 3 < left < len(option.encode()) and text.count(option) == 1:
-        text = text.replace(option, cut(option, left))
-    return cut(text, most)
+    excess = len(text.encode()) - most
+    if excess <= 0 or not value.meaning:
+        return cut(text, most)
+    left = len(option.encode()) + -excess // max(text.count(option), 1)  # of each option, where levels name it again
+    if left > _ELLIPSIS and option in text:
+        return text.replace(option, cut(option, left))
+    return cut(f"see the codebook: {option}", most)  # half a meaning would be another one
 
 
 def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str, dict[Any, str]]:
