@@ -2,6 +2,7 @@
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pyotp
 import pytest
@@ -15,6 +16,7 @@ from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.admin.visits import POLICY
 from naysay.collect.server.guard import SECURITY
+from naysay.collect.server.limits import Tries
 from naysay.collect.storage import Store
 from naysay.collect.storage.admin_tables import session as session_table
 
@@ -344,6 +346,33 @@ def test_the_second_factor_is_turned_on_and_off_from_the_page(office, admin, sto
     assert Visitor(office).log_in().status == 303
 
 
+def test_codes_that_are_guessed_at_once_are_counted_before_they_are_compared(store, monkeypatch):
+    secret = pyotp.random_base32()
+    account = Account(store)
+    account.set_password(PASSWORD)
+    account.start_second_factor(secret, pyotp.TOTP(secret).now())
+    compared = []
+    monkeypatch.setattr(Account, "_spend", lambda _, __, code: compared.append(code) or time.sleep(0.1))
+    codes = Tries(10, window=3_600)
+    with ThreadPoolExecutor(24) as threads:
+        found = list(threads.map(lambda _: account.wrong(PASSWORD, "000000", codes=codes), range(24)))
+    assert len(compared) == 10
+    assert sorted(found) == ["code"] * 10 + ["tries"] * 14
+
+
+def test_ten_tries_an_hour_are_ten_in_any_hour_and_a_right_code_is_none_of_them():
+    seconds = [3_590.0]
+    tries = Tries(10, window=3_600, clock=lambda: seconds[0])
+    for _ in range(20):
+        assert tries.take() == 0
+        tries.give_back()
+    assert [tries.take() for _ in range(10)] == [0] * 10
+    seconds[0] = 3_610.0
+    assert tries.take() == 3_580
+    seconds[0] = 7_190.0
+    assert tries.take() == 0
+
+
 def test_whoever_guesses_codes_behind_the_right_password_gets_ten_an_hour_and_is_noted(office, store, monkeypatch):
     secret = pyotp.random_base32()
     Account(store).start_second_factor(secret, pyotp.TOTP(secret).now())
@@ -352,7 +381,7 @@ def test_whoever_guesses_codes_behind_the_right_password_gets_ten_an_hour_and_is
     seconds, desk = [0.0], office.app.state.desk
     for limit in (desk.tries, desk.wrong_codes):
         limit._clock = lambda: seconds[0]
-        limit._renew()
+    desk.tries._renew()
     thief = Visitor(office)
     statuses = []
     for minute, guess in enumerate(guesses[:55]):

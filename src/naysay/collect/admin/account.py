@@ -18,6 +18,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from sqlalchemy import delete, insert, or_, select, update
 
+from naysay.collect.server.limits import Tries
 from naysay.collect.storage import Store
 from naysay.collect.storage.admin_tables import account as table
 from naysay.collect.storage.admin_tables import session
@@ -30,7 +31,7 @@ SETUP = 86_400  # seconds for which the link that sets the first password is goo
 _STEP = 30  # seconds for which a code of the second factor is shown
 _SECRET = re.compile("[A-Z2-7]{32}")
 _ARGON2 = PasswordHasher()  # Argon2id; 64 MiB and about 50 ms for a try
-Wrong = Literal["password", "code"]
+Wrong = Literal["password", "code", "tries"]
 """What was wrong with a try to log in; the code only where the password was right."""
 
 _ONE_AT_A_TIME = threading.Lock()  # so that many tries at once take neither memory nor processors from respondents
@@ -125,7 +126,7 @@ class Account:
         """
         return self.wrong(password, code) is None
 
-    def wrong(self, password: str, code: str | None = None, *, codes_left: bool = True) -> Wrong | None:
+    def wrong(self, password: str, code: str | None = None, *, codes: Tries | None = None) -> Wrong | None:
         """What is wrong with a password and a code; None where both are right.
 
         Parameters
@@ -133,8 +134,8 @@ class Account:
         password : str
         code : str, optional
             Of the second factor.
-        codes_left : bool
-            Whether another code may be tried; without one left, even the right code is refused, and stays unused.
+        codes : Tries, optional
+            How many wrong codes may be tried. Without one left, even the right code is refused, and stays unused.
         """
         kept = self._read("password")
         given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
@@ -147,7 +148,15 @@ class Account:
         secret = self._read("totp")
         if not right:
             return "password"
-        return None if secret is None or (codes_left and self._spend(secret, code or "")) else "code"
+        if secret is None:
+            return None
+        if codes is not None and codes.take():  # before the code is compared: many may ask at once
+            return "tries"
+        if not self._spend(secret, code or ""):
+            return "code"
+        if codes is not None:
+            codes.give_back()
+        return None
 
     def start_second_factor(self, secret: str, code: str) -> None:
         """Ask for a code at every login from now on, and log everybody out.

@@ -150,18 +150,16 @@ def _is_right(visit: Visit, name: str = "password") -> bool:
     """Whether the password and the code are right. Tries are few within a minute; the first wrong one is logged.
 
     A wrong code behind the right password is always logged: somebody else may know the password. Ten may be tried in
-    an hour, from all addresses together; after them even the right code is refused until the hour is over.
+    any hour, from all addresses together; after them even the right code is refused until one is older than that.
     """
     wait = visit.desk.tries.wait(visit.address)
     if wait:
         raise Refusal("busy", f"too many tries; wait {wait} seconds", retry_after=wait)
-    wrong = visit.desk.account.wrong(
-        visit.fields.get(name, ""), visit["code"], codes_left=not visit.desk.wrong_codes.full("")
-    )
+    wrong = visit.desk.account.wrong(visit.fields.get(name, ""), visit["code"], codes=visit.desk.wrong_codes)
+    if wrong == "tries":
+        wait = max(1, visit.desk.wrong_codes.full())
+        raise Refusal("busy", f"too many wrong codes; wait {wait} seconds", retry_after=wait)
     if wrong == "code":
-        wait = visit.desk.wrong_codes.wait("")
-        if wait:
-            raise Refusal("busy", f"too many wrong codes; wait {wait} seconds", retry_after=wait)
         visit.desk.record("wrong code", detail="the password was right; if this was not you, change it")
     elif wrong == "password" and not visit.desk.alarms.wait(""):
         visit.desk.record("wrong password", detail="further ones within this minute are not noted")

@@ -26,7 +26,7 @@ from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Session, Sessions
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
-from naysay.collect.server.limits import Rates
+from naysay.collect.server.limits import Rates, Tries
 from naysay.collect.storage import Store
 from naysay.errors import DataError, NaysayError
 
@@ -74,7 +74,7 @@ class Desk:
     style: str
     tries: Rates = field(default_factory=lambda: Rates(each=10, all=60))
     alarms: Rates = field(default_factory=lambda: Rates(all=1))
-    wrong_codes: Rates = field(default_factory=lambda: Rates(all=10, window=3_600))
+    wrong_codes: Tries = field(default_factory=lambda: Tries(10, window=3_600))
 
     @property
     def account(self) -> Account:

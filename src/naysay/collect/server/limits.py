@@ -8,12 +8,14 @@ import hashlib
 import ipaddress
 import math
 import secrets
+import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterable, Callable
 
 from naysay.collect.refusals import Refusal
 
-__all__ = ["MINUTE", "Rates", "body_of"]
+__all__ = ["MINUTE", "Rates", "Tries", "body_of"]
 
 MINUTE = 60.0
 SLOTS = 1 << 16
@@ -92,6 +94,57 @@ class Rates:
             self._renew()
         digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=8).digest()
         return int.from_bytes(digest) % SLOTS
+
+
+class Tries:
+    """So many tries within any stretch of time of this length, wherever it begins and however many ask at once.
+
+    Parameters
+    ----------
+    most : int
+    window : float
+        Seconds.
+    clock : callable
+        Seconds that only grow.
+
+    Examples
+    --------
+    >>> tries = Tries(1, window=3_600, clock=lambda: 0.0)
+    >>> tries.take(), tries.take()
+    (0, 3600)
+    """
+
+    def __init__(self, most: int, *, window: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._window = window
+        self._clock = clock
+        self._taken: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def full(self) -> int:
+        """Seconds until another try may be taken; 0 where it may be taken now."""
+        with self._lock:
+            return self._left()
+
+    def take(self) -> int:
+        """Take one try; if there is none, the seconds until there is."""
+        with self._lock:
+            seconds = self._left()
+            if not seconds:
+                self._taken.append(self._clock())
+            return seconds
+
+    def give_back(self) -> None:
+        """Return a try that does not count."""
+        with self._lock:
+            if self._taken:
+                self._taken.pop()
+
+    def _left(self) -> int:
+        now = self._clock()
+        while self._taken and now - self._taken[0] >= self._window:
+            self._taken.popleft()
+        return max(1, math.ceil(self._taken[0] + self._window - now)) if len(self._taken) >= self._most else 0
 
 
 def _network(address: str) -> str:
