@@ -222,3 +222,31 @@ def test_tables_and_crosstabs_of_an_export_say_that_answers_are_counted_as_they_
     plain.write_text("k_ary,warner\n" + "a,x\nb,y\n" * 20)
     assert main(["table", str(plain), "--by", "k_ary"]) == 0
     assert "randomized answers" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_question_that_is_repeated_in_choices_or_in_a_private_label_is_never_shown_by_its_name(language):
+    def words(text):
+        return {"en": f"{text} (en)", "de": f"{text} (de)"}
+
+    where = [Choice(name=each, label=words(each)) for each in ("here", "there")]
+    beside = [Choice(name=each, label=words(f"{each} in ${{area}}")) for each in ("work", "play")]
+    private = question("warner", *DESIGNS["warner"])
+    known = [Choice(name=each, label=words(f"{each}, in ${{area}}")) for each in YES]
+    items = (
+        SelectOne(name="area", label=words("Where?"), choices=tuple(where)),
+        SelectOne(name="what", label=words("What in ${ area }?"), choices=tuple(beside)),
+        SelectOne(name="secret", label=words("Ever in ${area}?"), choices=tuple(known), private=private.private),
+    )
+    form = Questionnaire(name="x", title=words("X"), languages=("en", "de"), items=items)
+    answer = ANSWER_TO[language].format(question=f"Where? ({language})")
+    book, statement = (
+        Columns(Published.of(form), language=language).book,
+        Statement(Published.of(form), language=language),
+    )
+    for entry in book.entries[2:]:
+        assert answer in entry.label
+        assert all(answer in value.label for value in entry.values)
+    assert "${" not in json.dumps(book.form())
+    assert answer.strip("[]").partition(":")[0] in statement.to_markdown()
+    assert not re.search(r"\$\\?\{", statement.to_markdown())
