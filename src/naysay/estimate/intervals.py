@@ -107,12 +107,16 @@ class IntervalMethod:
         ``bounds(request)`` takes a `Request` and returns (t, 2) float, not yet cut to [0, 1].
     refusal : callable
         ``refusal(fit)`` returns the reason why an estimate has no such intervals, or None where it has.
+    moves_within : bool
+        Whether an estimate beyond 0 or 1 is taken as one at that end. Refits of a bootstrap lie where they lie, and
+        would take as long a second time.
     """
 
     name: str
     help: str
     bounds: Callable[[Request], Floats]
     refusal: Callable[[Estimate], str | None] = lambda fit: None
+    moves_within: bool = True
 
 
 def intervals(
@@ -136,8 +140,8 @@ def intervals(
     ask = Request(fit, confidence, replicates, rng)
     method_bounds = METHODS[chosen].bounds
     raw = method_bounds(ask)
-    outside, misfit = np.zeros(len(raw), dtype=bool), False
-    if ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # the estimate may lie beyond an end
+    outside, misfit = _outside(raw), False
+    if METHODS[chosen].moves_within and ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # it may lie beyond an end
         outside = _outside(method_bounds(ask._replace(within=False)))
     if outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
@@ -432,7 +436,13 @@ METHODS = {
         IntervalMethod("agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_share),
         IntervalMethod("wald", "estimate ± z standard errors", _wald),
         IntervalMethod("profile", "all values that the likelihood ratio does not reject", _profile, _no_profile),
-        IntervalMethod("bootstrap", "respondents drawn again", lambda ask: bootstrap_bounds(*ask[:4]), not_redrawn),
+        IntervalMethod(
+            "bootstrap",
+            "respondents drawn again",
+            lambda ask: bootstrap_bounds(*ask[:4]),
+            not_redrawn,
+            moves_within=False,
+        ),
     )
 }
 """All interval methods by name."""
