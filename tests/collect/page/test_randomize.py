@@ -46,6 +46,13 @@ def test_recorded_bytes_give_the_recorded_beginnings_of_values(node):
     ]
 
 
+def test_the_two_draws_of_one_answer_share_no_random_bytes(node):
+    """Bounds are powers of two, so that no draw is repeated: the same bytes again would make both errors one."""
+    pair = designs.warner(p=0.75) * designs.warner(p=0.75)
+    asked = {"design": json.loads(pair.to_json())["design"], "truth": ["yes", "yes"], "size": 20_000}
+    assert fits(node("vectors.mjs", "counts", "randomize.js", asked), pair, pair.matrix[:, 0])
+
+
 @pytest.mark.parametrize("kind", DRAWN)
 def test_draws_of_the_browsers_source_fit_the_matrix(node, kind):
     design, size = DRAWN[kind], 20_000
