@@ -48,6 +48,16 @@ const TASKS = {
     const spent = await book.spent().catch((error) => error.message);
     return { told, spent, text: storage.read() };
   },
+  /** Answers that are asked at once, of a storage that answers late; each has a ledger of its own, as two tabs have. */
+  async together({ cap, acts, locks }) {
+    if (!locks) Object.defineProperty(globalThis, "navigator", { value: {} });
+    const { getItem, ...rest } = stored();
+    const storage = { ...rest, getItem: (name) => new Promise((done) => setTimeout(() => done(getItem(name)), 20)) };
+    const told = await Promise.allSettled(
+      acts.map(({ design, truth, ...how }) => new Ledger(storage, { cap, clock: () => 0 }).answer(design, truth, how)),
+    );
+    return { told: told.map(({ reason }) => reason?.message ?? null), text: storage.read() };
+  },
   async life({ text, design, memory, days }) {
     const clock = () => clock.day * 86_400;
     clock.day = days;

@@ -244,6 +244,19 @@ def test_a_ledger_in_the_browser_keeps_the_cap_with_which_it_was_made(node, tmp_
     assert "was made with the cap" in told["refused"]
 
 
+@pytest.mark.parametrize("locks", [True, False])
+def test_answers_at_once_are_charged_one_after_another(node, locks):
+    three = designs.k_ary(("a", "b", "c"), epsilon=1)
+    acts = [act(three, "a", "q", wave) for wave in (1, 1, 2, 3)]
+    found = node("ledger.mjs", "together", "randomize.js", {"cap": 2, "acts": acts, "locks": locks})
+    first, again, second, over = found["told"]
+    assert first is second is None
+    assert "was answered" in again
+    assert "is refused: ε would be 3" in over
+    (entry,) = json.loads(found["text"].splitlines()[0])["questions"]
+    assert [wave for wave, _ in entry["waves"]] == ["1", "2"]
+
+
 def refusal(path, asked):
     """What the ledger in Python says where it refuses."""
     with pytest.raises(ledger.LedgerError) as caught:
