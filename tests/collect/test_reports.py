@@ -76,6 +76,7 @@ def test_what_is_sent_is_counted(served, store, until, form):
             for name in mine.arrays:
                 np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
         assert (found.question, found.wave) == (question, "1")
+    assert {each.topic.question: each.reports for each in topics.listed(store)} == dict.fromkeys(of, 300) | {"crash": 0}
 
 
 def test_many_senders_at_once_are_all_counted(served, store):
@@ -282,6 +283,16 @@ def test_a_closed_question_takes_nothing_and_can_open_again(served, store, until
     topics.open_topic(store, CRASH, question="crash")
     until(lambda: send(served, line(), "application/json").status == 200)
     assert tally(store).n == 2
+
+
+def test_an_upload_that_came_while_a_question_was_closed_is_counted_when_it_is_open_again(store):
+    topic = topics.open_topic(store, CRASH, question="crash")
+    upload = Reports({Cell(*topic, "", "report", 1): 1}, today(), "a" * 64)
+    topics.close(store, topic)
+    assert [each.what for each in store.add([upload])] == ["closed"]
+    topics.open_topic(store, CRASH, question="crash")
+    assert [each.what for each in store.add([upload, upload])] == ["counted", "repeated"]
+    assert tally(store).n == 1
 
 
 def test_reports_of_one_address_are_limited(store, run):
