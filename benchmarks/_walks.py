@@ -1,10 +1,10 @@
-"""The files of the package that three trips enter: an answer, a file, a reply. The pages ``docs/walk_*.md`` list them.
+"""The files of the package that some trips enter. The pages ``docs/walk_*.md`` list those of the longer ones.
 
-    python benchmarks/_walks.py answer|print|file|reply|stored
+    python benchmarks/_walks.py [TRIP ...]
 
 Each trip runs once unwatched, so that what loads on first use is not on the way, and then once watched. What is printed
-is a JSON list of paths inside the package. Only commands and public names are used, so that another checkout can be
-watched by its ``PYTHONPATH``.
+is JSON: for each trip, by default for all, its paths inside the package. Only commands and public names are used, so
+that another checkout can be watched by its ``PYTHONPATH``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import re
 import sys
 import tempfile
@@ -20,41 +19,56 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-WATCH = threading.Event()
-"""Whether calls are noted now."""
-
 PAUSE = 2.5
 """Seconds in which the server has counted what it stored: it looks once a second."""
 
+SHORT = """
+import numpy as np
+from naysay import client, designs, estimate, microdata
+income = designs.negative(("a", "b", "c", "d"), discards=2)
+truth = np.repeat(list("abcd"), 100)
+device = designs.k_ary(tuple("abcdefgh"), epsilon=1)
+form = device.to_json()
+people = {"age": [40, 36, 36, None], "sex": list("fmmf"), "region": list("nnss")}
+"""
+EXAMPLES = {
+    "short": "fit = estimate.maximum_likelihood(income, income.tally(income.randomize(truth)))",
+    "short print": "str(estimate.maximum_likelihood(income, income.tally(income.randomize(truth))))",
+    "reports": "estimate.moments(device, device.tally([client.draw(form, name) for name in 'abcdefgh' * 8]))",
+    "table": "str(microdata.risk_table(people, [['age', 'sex', 'region']], population=1000))",
+}
+"""Trips of a line each."""
+
+_watching = threading.Event()
 _codes: set[CodeType] = set()
 
 
 def _note(frame: FrameType, event: str, _: object) -> None:
-    if event == "call" and WATCH.is_set():
+    if event == "call" and _watching.is_set():
         _codes.add(frame.f_code)
 
 
-def entered(trip: Callable[[], object]) -> list[str]:
-    """The files that a trip enters in this thread and those that it starts."""
+@contextlib.contextmanager
+def watched() -> Iterator[None]:
+    """Calls are noted: in this thread, and in those that were started with `_note`."""
     _codes.clear()
-    threading.setprofile(_note)
+    _watching.set()
     sys.setprofile(_note)
     try:
-        WATCH.set()
-        trip()
+        yield
     finally:
-        WATCH.clear()
         sys.setprofile(None)
-        threading.setprofile(None)
-    return files()
+        _watching.clear()
 
 
 def files() -> list[str]:
-    """The files of the package whose code was called."""
+    """The files of the package whose code was called; frames of imports are left out."""
     import naysay
 
     package = Path(naysay.__file__ or "").parent
@@ -62,16 +76,28 @@ def files() -> list[str]:
     return sorted({path.relative_to(package).as_posix() for path in inside if path.is_relative_to(package)})
 
 
-def example() -> str:
-    """The code on the page of an answer."""
+def entered(trip: Callable[[Any], object], prepared: Callable[[], Any] = lambda: None) -> list[str]:
+    """The files that the second run of a trip enters, given what was prepared for it."""
+    trip(prepared())
+    given = prepared()
+    with watched():
+        trip(given)
+    return files()
+
+
+def example() -> tuple[str, str]:
+    """The code on the page of an answer, and its last line, which prints."""
     page = (ROOT / "docs/walk_answer.md").read_text(encoding="utf-8")
-    return "\n".join(re.findall(r"^>>> (.*)$", page, re.MULTILINE))
+    code, _, last = "\n".join(re.findall(r"^>>> (.*)$", page, re.MULTILINE)).rpartition("\n")
+    return code, last
 
 
-def python(code: str) -> None:
-    """Run code that prints."""
+def python(code: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run code that may print; its names."""
+    names = {} if names is None else names
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(code, {})
+        exec(code, names)
+    return names
 
 
 def command(*words: str) -> None:
@@ -84,26 +110,26 @@ def command(*words: str) -> None:
         raise SystemExit(f"naysay {' '.join(words)} exits with {code}")
 
 
-def twice(trip: Callable[[], object]) -> list[str]:
-    """The files of a second run."""
-    trip()
-    return entered(trip)
-
-
 def answer() -> list[str]:
     """From a design to its estimate."""
-    return twice(lambda: python(example().rpartition("\n")[0]))
+    return entered(lambda _: python(example()[0]))
+
+
+def printing() -> list[str]:
+    """The print of that estimate alone."""
+    code, last = example()
+    return entered(lambda names: python(last, names), lambda: python(code))
 
 
 def printed() -> list[str]:
-    """From a design to its printed estimate: what the page does."""
-    return twice(lambda: python(example()))
+    """From a design to its printed estimate: all that the page does."""
+    return entered(lambda _: python("\n".join(example())))
 
 
 def file() -> list[str]:
     """From the command to its printed table."""
     command("demo", "--files", ".")
-    return twice(lambda: command("risk", "people.csv", "--keys", "age,gender"))
+    return entered(lambda _: command("risk", "people.csv", "--keys", "age,gender"))
 
 
 REPLY = {
@@ -153,16 +179,16 @@ def send(link: str, number: int) -> None:
 
 
 def reply() -> list[str]:
-    """From the POST of a reply until it is counted, in a server of its own."""
+    """From the POST of a reply until it is counted."""
     threading.setprofile(_note)
     with served() as link:
         threading.setprofile(None)
         send(link, 1)
         time.sleep(PAUSE)
-        WATCH.set()
-        send(link, 2)
-        time.sleep(PAUSE)
-        WATCH.clear()
+        with watched():
+            sys.setprofile(None)  # what this thread does is the device's
+            send(link, 2)
+            time.sleep(PAUSE)
     return files()
 
 
@@ -171,13 +197,31 @@ def counted() -> list[str]:
     with served() as link:
         for number in range(20):
             send(link, number)
-    return twice(lambda: command("estimate", "--survey", "sample", "--response", "smoking"))
+    return entered(lambda _: command("estimate", "--survey", "sample", "--response", "smoking"))
 
 
-TRIPS = {"answer": answer, "printed": printed, "file": file, "reply": reply, "counted": counted}
+def short(code: str) -> list[str]:
+    """One of the examples of a line."""
+    return entered(lambda names: python(code, names), cache(partial(python, SHORT)))
+
+
+TRIPS: dict[str, Callable[[], list[str]]] = {
+    "answer": answer,
+    "print": printing,
+    "printed": printed,
+    "file": file,
+    "reply": reply,
+    "counted": counted,
+} | {name: partial(short, code) for name, code in EXAMPLES.items()}
+
+
+def main() -> None:
+    found = {}
+    for name in sys.argv[1:] or TRIPS:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            found[name] = TRIPS[name]()
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        print(json.dumps(TRIPS[sys.argv[1]]()))
+    main()

@@ -1,26 +1,30 @@
-"""How large and how tangled the package is: the numbers by which a redesign is judged.
+"""How large and how tangled the package is: the numbers by which redesigns are judged.
 
     python -m benchmarks structure
     python benchmarks/structure.py [--out FILE] [--before REVISION] [--list] [--circles]
 
 Most numbers are counted in the source, without running it; start-up times and the files opened by one answer are
-measured in a run. ``--before`` also counts another revision, from a work tree that is removed afterwards, and puts its
-column first. By default that is the commit at which the redesign began. ``--list`` names the places that count.
-``--circles`` names import circles, and fails if there is one.
+measured in a run. The first table is of the first redesign, the second of the one that makes fewer, larger files with
+names that are nouns. Each is counted at the commit where its redesign began, too, from a work tree that is removed
+afterwards; ``--before`` names another revision for both. ``--list`` names the places that count. ``--circles`` names
+import circles, and fails if there is one.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import tokenize
+import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -29,7 +33,20 @@ from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGUN = "60df9b5"
-"""The commit before the redesign."""
+"""The commit before the first redesign."""
+
+REDRAWN = "cb216e5"
+"""The commit before the second."""
+
+VAGUE = {
+    *("found", "told", "said", "asked", "kept", "own", "made", "each", "given", "taken", "shown", "drawn", "read"),
+    *("written", "known", "seen", "left", "called", "chosen", "placed", "counted", "meant", "wanted", "held", "put"),
+    *("got", "sent"),
+}
+"""Bare participles and fillers: names that do not say what a value is."""
+
+WRITERS = {"content", "sections", "to_dict", "fields", "plain"}
+"""Methods by which a result writes itself."""
 
 INSIDE = ("design", "designs", "responses")
 """Folders that may ask what class a design or a response space is."""
@@ -260,6 +277,277 @@ def comments(modules: dict[str, Module]) -> int:
     )
 
 
+def bound_names(module: Module) -> Iterator[str]:
+    """The names that a file binds: of variables, parameters, functions and classes."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def naming(modules: dict[str, Module]) -> tuple[float, float, Counter[str]]:
+    """The share of names that are vague, the words in a name, and the vague names by how often they are bound."""
+    names = [name for module in modules.values() for name in bound_names(module)]
+    vague = Counter(bare for name in names if (bare := name.strip("_").lower()) in VAGUE)
+    words = sum(max(1, len(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name))) for name in names)
+    return vague.total() / len(names), words / len(names), vague
+
+
+def rarely_used(modules: dict[str, Module]) -> tuple[list[str], list[str]]:
+    """Functions whose names are used at most once in their room; and those of them that are no door to it.
+
+    A door is used in another room, or named in an ``__all__``. Methods with two underscores on each side are left out.
+    """
+    uses: dict[str, Counter[str]] = {}
+    doors: set[str] = set()
+    functions: list[tuple[str, str, str]] = []
+    for module in modules.values():
+        room = uses.setdefault(module.room, Counter())
+        for node in chain.from_iterable(map(ast.walk, module.imported)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
+                functions.append((module.room, module.name, node.name))
+            elif isinstance(node, ast.Name):
+                room[node.id] += 1
+            elif isinstance(node, ast.Attribute):
+                room[node.attr] += 1
+            elif isinstance(node, ast.ImportFrom) and module.parts[-1] == "naysay":
+                doors |= {name.name for name in node.names}
+        for node in module.tree.body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+                doors |= {str(word(name)) for name in ast.walk(node.value)}
+    rare = [function for function in functions if uses[function[0]][function[2]] <= 1]
+    elsewhere = {name: sum(room[name] for room in uses.values()) - uses[own_room][name] for own_room, _, name in rare}
+    inside = [function for function in rare if function[2] not in doors and not elsewhere[function[2]]]
+    return [f"{module}:{name}" for _, module, name in rare], [f"{module}:{name}" for _, module, name in inside]
+
+
+def parameters_of_any_type(modules: dict[str, Module]) -> tuple[int, int]:
+    """How many parameters have `Any` in their type, and how many parameters there are."""
+    annotations = [
+        ast.unparse(parameter.annotation) if parameter.annotation else ""
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if parameter.arg not in ("self", "cls")
+    ]
+    return sum(bool(re.search(r"\bAny\b", annotation)) for annotation in annotations), len(annotations)
+
+
+def classes(modules: dict[str, Module], holds: Callable[[ast.ClassDef], bool]) -> list[str]:
+    """The classes of which something holds."""
+    return [
+        f"{module.name}:{node.name}"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef) and holds(node)
+    ]
+
+
+def writes_itself(node: ast.ClassDef) -> bool:
+    """Whether a class defines how it is written."""
+    return bool(WRITERS & {item.name for item in node.body if isinstance(item, ast.FunctionDef)})
+
+
+def star_imports(modules: dict[str, Module]) -> list[str]:
+    """Imports of all that a module names."""
+    return [
+        f"{module.name}:{node.lineno}"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    ]
+
+
+def late_modules(modules: dict[str, Module]) -> list[tuple[Module, str]]:
+    """Calls of `import_module` for modules of the package: the file of each, and the text of what is loaded.
+
+    Libraries are loaded so, too, by names that do not begin with the package's.
+    """
+    return [
+        (module, ast.unparse(node.args[0]))
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and str(word(node.func)) == "import_module"
+        and ("naysay" in ast.unparse(node.args[0]) or module.parts[-1] == "_lazy")
+    ]
+
+
+def filled_from_elsewhere(modules: dict[str, Module]) -> dict[str, list[str]]:
+    """Dictionaries of one file that others fill when they are imported: each with those others."""
+    found: dict[str, list[str]] = {}
+    for module in modules.values():
+        homes = {
+            name.asname or name.name: f"{node.module}.{name.name}"
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("naysay")
+            for name in node.names
+            if name.name.isupper()
+        }
+        for node in ast.walk(module.tree):
+            filled: object = None
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                filled = word(node.value)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+                filled = word(node.func.value)
+            if filled in homes:
+                found.setdefault(homes[str(filled)], []).append(module.name)
+    return found
+
+
+def room_of(name: str) -> str:
+    """The room of a module: its part below the package."""
+    return [*name.split("."), ""][1]
+
+
+def arrows(modules: dict[str, Module]) -> set[tuple[str, str]]:
+    """Which room imports which, with package files, imports inside functions and `import_module` counted.
+
+    The package itself is no room: it loads what is asked of it.
+    """
+    found = set()
+    for module in modules.values():
+        for node in chain.from_iterable(map(ast.walk, module.imported)):
+            if isinstance(node, ast.Import):
+                found |= {(module.room, room_of(name.name)) for name in node.names if name.name.startswith("naysay.")}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "naysay":
+                names = (
+                    [f"naysay.{name.name}" for name in node.names] if node.module == "naysay" else [str(node.module)]
+                )
+                found |= {(module.room, room_of(name)) for name in names if name in modules}
+    for module, text in late_modules(modules):
+        found |= {(module.room, room) for room in re.findall(r"^'naysay\.(\w+)", text)}
+    return {(start, end) for start, end in found if start and end and start != end}
+
+
+def circles_of_rooms(modules: dict[str, Module]) -> list[list[str]]:
+    """Rooms that import each other in a circle."""
+    pairs = arrows(modules)
+    rooms = sorted({room for pair in pairs for room in pair})
+    ties = np.zeros((len(rooms), len(rooms)), dtype=bool)
+    for start, end in pairs:
+        ties[rooms.index(start), rooms.index(end)] = True
+    _, circle = connected_components(ties, connection="strong")
+    found = [
+        [rooms[place] for place in np.flatnonzero(circle == number)] for number in range(max(circle, default=-1) + 1)
+    ]
+    return [rooms for rooms in found if len(rooms) > 1]
+
+
+def upward_arrows(modules: dict[str, Module], root: Path) -> list[tuple[str, str]]:
+    """Rooms that import one above them, or beside them, in the layers that the project names."""
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    height = {room.strip(" ()"): -place for place, layer in enumerate(layers) for room in layer.split("|")}
+    return sorted(
+        (start, end) for start, end in arrows(modules) if {start, end} <= set(height) and height[start] <= height[end]
+    )
+
+
+def entered(root: Path) -> dict[str, int]:
+    """How many files of the package each trip enters; see ``_walks.py``."""
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks/_walks.py")], capture_output=True, text=True, check=True, env=of(root)
+    )
+    return {trip: len(files) for trip, files in json.loads(run.stdout).items()}
+
+
+RUNNING = """
+import io, json, sys, contextlib
+from pathlib import Path
+{code}
+mine = [name for name in sys.modules if name.split(".")[0] == "naysay"]
+print(json.dumps({result}))
+"""
+
+
+def told_by(root: Path, code: str, result: str) -> list[int]:
+    """Numbers that a run of some code gives."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-c", RUNNING.format(code=code, result=result)]
+        run = subprocess.run(words, capture_output=True, text=True, check=True, env=of(root), cwd=folder)
+    return list(json.loads(run.stdout.splitlines()[-1]))
+
+
+def loaded(root: Path) -> list[int]:
+    """Modules that ``naysay risk`` loads, and how many of them estimate."""
+    code = """
+from naysay import cli
+Path("people.csv").write_text("age,gender\\n30,f\\n30,m\\n41,f\\n")
+with contextlib.redirect_stdout(io.StringIO()):
+    assert cli.main(["risk", "people.csv", "--keys", "age,gender"]) == 0
+"""
+    return told_by(root, code, "[len(mine), sum(name.startswith('naysay.estimate') for name in mine)]")
+
+
+def commands_and_designs(root: Path) -> list[int]:
+    """Options and arguments of all commands, and public members of a design."""
+    code = """
+from typer.main import get_command
+from naysay import Design
+from naysay.cli import app
+def declared(group):
+    children = getattr(group, "commands", None)
+    return sum(map(declared, dict(children.items()).values())) if children else len(group.params)
+members = [name for name in dir(Design) if not name.startswith("_")]
+"""
+    return told_by(root, code, "[declared(get_command(app)), len(members)]")
+
+
+def redrawn(root: Path) -> Iterator[tuple[str, str, str]]:
+    """(what, measured, target) of the second redesign, for a checkout."""
+    modules = package(root)
+    share, words, _ = naming(modules)
+    rare, inside = rarely_used(modules)
+    vaguely, parameters = parameters_of_any_type(modules)
+    options, members = commands_and_designs(root)
+    files = entered(root)
+    all_modules, estimating = loaded(root)
+    yield "names that are a bare participle or filler", f"{100 * share:.1f} %", "≤ 1 %"
+    yield "words per name", f"{words:.2f}", "≥ 1.35"
+    yield "Python files in `src/`", f"{len(modules):,}", "≤ 260"
+    yield "code lines in `src/`", f"{sum(map(code_lines, modules.values())):,}", "≤ 44,000"
+    yield (
+        "functions used at most once in their room; of them no door (used in no other room, in no `__all__`)",
+        f"{len(rare):,}; {len(inside):,}",
+        "≤ 400 of all",
+    )
+    for trip, title, target in (
+        ("answer", "files entered by one answer", "≤ 16"),
+        ("print", "by its print alone", "≤ 8"),
+        ("file", "by one risk file", "≤ 18"),
+        ("reply", "by one reply, from its POST until it is counted", "≤ 22"),
+        ("counted", "by an estimate of the replies to one question", ""),
+        ("short", "the short examples: by one answer", "≤ 11"),
+        ("short print", "with its print", "≤ 16"),
+        ("reports", "by 64 reports of devices", "≤ 11"),
+        ("table", "by one table of risk", "≤ 13"),
+    ):
+        yield title, f"{files[trip]}", target
+    yield "modules that `naysay risk` loads; of them `estimate`", f"{all_modules}; {estimating}", "≤ 90; 0"
+    yield "result classes that write themselves", f"{len(classes(modules, writes_itself))}", "one `Result`"
+    yield "classes called `Options`", f"{len(classes(modules, lambda node: node.name == 'Options'))}", "0"
+    yield "options and arguments of all commands", f"{options}", "what only a command line has, by hand"
+    yield "public members of a design", f"{members}", "≤ 30"
+    yield "parameters with `Any` in their type", f"{vaguely:,} of {parameters:,}", "≤ 150"
+    yield (
+        "star imports; `import_module` of our own; registries filled from other files",
+        f"{len(star_imports(modules))}; {len(late_modules(modules))}; {len(filled_from_elsewhere(modules))}",
+        "0; 0; 0",
+    )
+    yield (
+        "circles among rooms; upward arrows (package files and late imports counted)",
+        f"{len(circles_of_rooms(modules))}; {len(upward_arrows(modules, root))}",
+        "0; 0",
+    )
+
+
 def measured(root: Path) -> Iterator[tuple[str, str, str]]:
     """(what, measured, target) for a checkout."""
     modules = package(root)
@@ -305,16 +593,16 @@ def known(revision: str) -> bool:
     return subprocess.run(asked, cwd=ROOT, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def page(revision: str | None) -> str:
-    """The table; if a revision is named, with its column first."""
-    after = list(measured(ROOT))
+def table(rows_of: Callable[[Path], Iterator[tuple[str, str, str]]], revision: str | None) -> str:
+    """One table; if a revision is named, with its column first."""
+    after = list(rows_of(ROOT))
     if revision is None:
         head, rows = "| | now | target |\n|---|--:|--:|", [f"| {a} | {b} | {c} |" for a, b, c in after]
     else:
         with tempfile.TemporaryDirectory() as folder:
             checkout(revision, Path(folder) / "before")
             try:
-                before = list(measured(Path(folder) / "before"))
+                before = list(rows_of(Path(folder) / "before"))
             finally:
                 subprocess.run(["git", "worktree", "remove", "--force", f"{folder}/before"], cwd=ROOT, check=True)
         head = f"| | before ({revision[:7]}) | now | target |\n|---|--:|--:|--:|"
@@ -322,10 +610,18 @@ def page(revision: str | None) -> str:
     return "\n".join([head, *rows, ""])
 
 
+def page(revision: str | None) -> str:
+    """Both tables, each beside the commit where its redesign began, or beside one revision."""
+    begun, again = (revision or (commit if known(commit) else None) for commit in (BEGUN, REDRAWN))
+    return f"{table(measured, begun)}\nThe house, redrawn:\n\n{table(redrawn, again)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="How large and how tangled the package is.")
     parser.add_argument(
-        "--before", metavar="REVISION", help=f"count this revision too (default {BEGUN}, if it is there)"
+        "--before",
+        metavar="REVISION",
+        help=f"count this revision too (default {BEGUN} and {REDRAWN}, if they are there)",
     )
     parser.add_argument(
         "--circles", action="store_true", help="only name import circles; the exit code is 1 if there is one"
@@ -347,8 +643,18 @@ def main() -> None:
         print("estimators:", *lists_of_estimators(modules))
         for told, names in zip(("printing", "drawing"), renderers(modules), strict=True):
             print(f"{told}:", *names)
+        print("vague names:", *(f"{name} {count}" for name, count in naming(modules)[2].most_common()))
+        print("used at most once in their room, and no door:", *rarely_used(modules)[1])
+        print("star imports:", *star_imports(modules))
+        print("late modules:", *(f"{module.name}: {text}" for module, text in late_modules(modules)))
+        for name, fillers in filled_from_elsewhere(modules).items():
+            print(f"{name} is filled by", *fillers)
+        for rooms in circles_of_rooms(modules):
+            print("circle of rooms:", *rooms)
+        for start, end in upward_arrows(modules, ROOT):
+            print(f"upward: {start} imports {end}")
         return
-    told = page(asked.before or (BEGUN if known(BEGUN) else None))
+    told = page(asked.before)
     if asked.out:
         asked.out.write_text(told, encoding="utf-8")
     print(told, end="")

@@ -127,6 +127,42 @@ def test_the_shape_of_a_package_is_counted(house):
     assert sum(map(structure.code_lines, house.values())) == 11
 
 
+def test_what_the_second_redesign_is_judged_by_is_counted(tmp_path):
+    """A room that others must not import loads one above it late, and one file fills the registry of another."""
+    files = {
+        "pyproject.toml": '[[tool.importlinter.contracts]]\ntype = "layers"\nlayers = ["design", "tally"]\n',
+        "src/naysay/__init__.py": "",
+        "src/naysay/tally.py": (
+            "from importlib import import_module\nKINDS = {}\n__all__ = ['door']\n"
+            "def door(found: Any, told_by: int):\n    return import_module('naysay.design')\n"
+            "def _once():\n    return _once\ndef loaded():\n    return import_module('numpy')\n"
+        ),
+        "src/naysay/design.py": (
+            "from naysay.tally import KINDS\nfrom naysay.tally import *\nKINDS['a'] = loaded()\n"
+            "class Options:\n    def content(self): ...\n"
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    modules = structure.package(tmp_path)
+    share, words, vague = structure.naming(modules)
+    assert vague == {"found": 1}  # `told_by` says by whom
+    assert (round(share, 2), round(words, 2)) == (0.1, 1.1)
+    assert structure.rarely_used(modules) == (
+        ["naysay.design:content", "naysay.tally:door", "naysay.tally:_once", "naysay.tally:loaded"],
+        ["naysay.design:content", "naysay.tally:_once"],
+    )
+    assert structure.parameters_of_any_type(modules) == (1, 2)
+    assert structure.star_imports(modules) == ["naysay.design:2"]
+    assert [text for _, text in structure.late_modules(modules)] == ["'naysay.design'"]
+    assert structure.filled_from_elsewhere(modules) == {"naysay.tally.KINDS": ["naysay.design"]}
+    assert structure.circles(modules) == []
+    assert structure.circles_of_rooms(modules) == [["design", "tally"]]
+    assert structure.upward_arrows(modules, tmp_path) == [("tally", "design")]
+    assert structure.classes(modules, structure.writes_itself) == ["naysay.design:Options"]
+
+
 def test_the_page_of_all_benchmarks_says_what_their_tables_say_now():
     """ "128 of 128 hold" stood there when 298 of 300 cells did; `python -m benchmarks --read` writes it anew."""
     page = (command.HERE / "results.md").read_text(encoding="utf-8")
