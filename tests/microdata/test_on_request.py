@@ -129,6 +129,20 @@ def test_closeness_is_the_distance_of_shares(rows, ordered):
         assert distance == pytest.approx(wide, abs=1e-12)
 
 
+@pytest.mark.parametrize("of", ["closeness", "ordered closeness", "presence"])
+def test_an_uncertain_value_counts_like_a_missing_one(of):
+    def shares(uncertain):
+        table = {"age": [30] * 4 + [40] * 4, "ill": [0, 0, 1, uncertain, 1, 1, 0, uncertain]}
+        keys = microdata.Keys(table, ["age", "ill"])
+        if of == "presence":
+            return microdata.presence(keys, "ill").of_each()["presence"]
+        return microdata.closeness(keys, "ill", ordered=of.startswith("ordered")).distance
+
+    least = 1 / 3 if of == "presence" else 1 / 6
+    assert shares([0, 1])[[0, 1, 2]] == pytest.approx(least)
+    assert shares([0, 1]) == pytest.approx(shares(None))
+
+
 def test_closeness_needs_a_quasi_identifier():
     with pytest.raises(DataError, match="a quasi-identifier is needed"):
         microdata.closeness(microdata.Keys({"a": [1, 2]}, ["a"]), "a")
