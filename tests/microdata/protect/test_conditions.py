@@ -104,3 +104,16 @@ def test_a_share_that_is_just_the_bound_is_within_it(asked):
     assert unmet(people, ["age"], [Condition.of(asked)]) == 0
     changed = people.with_columns(pl.Series("study", ["yes", "no"] * 3 + ["yes"] * 4 + ["no"] * 2))
     assert unmet(changed, ["age"], [Condition.of(asked)]) == (6 if "<=" in asked else 0)
+
+
+def test_shares_are_compared_with_those_of_the_people_who_are_left():
+    held = {20: (2, 5), 30: (2, 5), 40: (4, 0), 50: (3, 2)}  # people with flu and with gout
+    rows = [
+        (age, ill) for age, many in held.items() for ill, n in zip(("flu", "gout"), many, strict=True) for _ in range(n)
+    ]
+    frame = pl.DataFrame(rows, schema=["age", "ill"], orient="row")
+    safe, _ = protect.Suppress(keys=["age"], target="k >= 2 and t(ill) <= 0.2").apply(frame)
+    assert 40 not in safe["age"]  # without these four, flu is rarer, and those of 50 are too far from it
+    every = safe["ill"].to_list()
+    assert all(met(values, every, Condition.of("t(ill) <= 0.2")) for values in classes(safe, ["age"], "ill"))
+    assert sorted(safe["age"].unique()) == [20, 30]
