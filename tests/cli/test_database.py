@@ -90,7 +90,7 @@ REFUSED = {
     "changes that wait": (("risk", "busy.duckdb", *KEYS), "run CHECKPOINT there"),
     "a command without the option": (
         ("estimate", "two.duckdb", "--design", "warner(p=0.7)", "--response", "job"),
-        "COPY people TO 'people.parquet'",
+        """COPY "main"."people" TO 'people.parquet'""",
     ),
 }
 

@@ -43,12 +43,19 @@ def test_codes_that_nobody_declared_are_noted_once_with_their_rows_and_the_optio
     assert "may mean missing" not in err
 
 
+def test_codes_are_the_only_numbers_among_words(naysay, tmp_path):
+    pl.DataFrame({"area": ["north", "south", "99", "-9"] * 5}).write_csv(tmp_path / "in.csv")
+    _, _, err = naysay("risk", "in.csv", "--keys", "area")
+    assert "'-9' in 5 rows of 'area', '99' in 5 rows of 'area'" in err
+
+
 LEGITIMATE = {
     "numbers below zero": [-12, -9, -3, 0, 4, 8],
     "99 after 98": [95, 96, 97, 98, 99],
     "9 and 10 after 8": [7, 8, 9, 10],
     "the code alone": [99, 99, 99],
     "words": ["none", "some", "all"],
+    "numbers among words": ["none", "98", "97", "96"],
 }
 
 

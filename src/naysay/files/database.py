@@ -80,9 +80,10 @@ def _named(database: Any, path: Path, table: str | None) -> str:
     if not tables:
         raise DataError(f"{str(path)!r} holds no table")
     if table is None and len(tables) > 1:
+        copy = f"COPY {'.'.join(map(_quoted, tables[0]))} TO '{tables[0][1]}.parquet'"
         raise DataError(
             f"{str(path)!r} holds several tables, {_checks.shown(shown)}: say which one with --table, or where a "
-            f"command has no such option, write it to a file: COPY {shown[0]} TO '{shown[0]}.parquet'"
+            f"command has no such option, write it to a file: {copy}"
         )
     if table is not None and table in [name for schema, name, kind in rows if kind == "view"]:
         raise DataError(f"{table!r} is a view, whose rows have no fixed order; make a table of it: CREATE TABLE … AS")

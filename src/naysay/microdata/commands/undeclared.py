@@ -79,10 +79,17 @@ def _codes(name: str, cells: pl.Series, rows: pl.Series, declared: Sequence[str]
 
 
 def _written(texts: pl.Series) -> list[str]:
-    """Those of the texts that often mean missing: -9 where no other number is negative, 99 far above all others."""
+    """Those of the texts that often mean missing.
+
+    They are words such as 'refused'; -9 where no other number is negative; 99 far above all other numbers; and both if
+    they are the only numbers among words.
+    """
     numbers = texts.cast(pl.Float64, strict=False)
-    found = texts.filter(texts.str.to_lowercase().is_in(_WORDS)).sort().to_list()
+    are_words = texts.str.to_lowercase().is_in(_WORDS)
+    found = texts.filter(are_words).sort().to_list()
     table = pl.DataFrame([texts.alias("text"), numbers.alias("number")]).filter(numbers.is_finite()).sort("number")
+    if (numbers.is_null() & ~are_words).any() and set(table["text"]) <= {*_LOW, *_HIGH}:
+        return found + table["text"].to_list()
     below = table.filter(pl.col("number") < 0)["text"].to_list()
     above = table.filter(pl.col("number") >= 0).rows()
     if any(text not in _HIGH for text, _ in above) and set(below) <= set(_LOW):
