@@ -199,7 +199,7 @@ def reservations(found: Any, test: Independence | None, confidence: float = 0.95
     if test is not None and test.rare and test.design_effects:
         told.append(
             f"a cell would hold {test.smallest:.2g} people if rows and columns were independent: in small clustered "
-            "samples the corrected tests then find dependence too often"
+            "samples the corrected tests can find dependence too often"
         )
     if found.proportions.size > found.n:
         told.append(
