@@ -302,7 +302,7 @@ def test_wide_and_right_to_left_labels_print(naysay, write):
         ("list.jsonl", b"[1]\n", "'list.jsonl', line 1, is not a JSON object"),
         ("latin.jsonl", '{"x": "é"}\n'.encode("latin-1"), "byte 0xe9 at byte 8, line 1"),
         ("junk.parquet", b"not parquet at all", "cannot read 'junk.parquet'"),
-        ("book.xls", b"x", ".csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .dta, .xlsx, .por; got 'book.xls'"),
+        ("book.xls", b"x", ".csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .dta, .xlsx, .por, .duckdb; got 'book.xls'"),
         ("book.xlsx", b"x", "'book.xlsx': it is damaged or no workbook of Excel"),
         ("plain", b"x", "must end in .csv"),
     ],
