@@ -91,6 +91,26 @@ def test_counts_are_told_at_full_hours_alone_whenever_a_reply_comes(field, recei
     assert heard == [(0, 0), (60, 10), (62, 10), (66, 10), (120, 20)]
 
 
+def test_a_receiver_that_answers_slowly_does_not_choose_when_the_next_count_is(field, monkeypatch):
+    """Nine targets take ten minutes each for a message: a look ends a minute after it began, or with the message."""
+    now, heard = [0.0], []
+    targets = [Target(f"https://hooks.example.org/{place}") for place in range(9)]
+
+    def send(target, body, headers):
+        now[0] += 600.0
+        heard.append((target.path, json.loads(body)["replies"]))
+        return 200
+
+    monkeypatch.setattr(Target, "send", send)
+    telling = Webhooks(field, targets, SECRET, clock=lambda: now[0], stopwatch=lambda: now[0])
+    now[0] = 3_600.0
+    telling.look()
+    assert now[0] == 4_200.0
+    for _ in range(20):  # those that come later are told by later looks
+        telling.look()
+    assert heard == [(target.path, 0) for target in targets]
+
+
 def test_counts_are_told_in_steps_and_signed_and_hold_no_answer(field, receiver):
     now = [time.time()]
     telling = hooks(field, receiver, clock=lambda: now[0])

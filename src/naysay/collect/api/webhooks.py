@@ -172,8 +172,9 @@ def verified(body: bytes, signature: str, secret: str, *, now: float | None = No
 class Webhooks:
     """Tells other servers how many had replied when an hour began, as long as the context `running` lasts.
 
-    Replies are counted at full hours (UTC) alone. So whoever hears of a step learns in which hour it was reached, and
-    nothing finer. If a server does not answer with a status below 300, the same numbers are sent again, after pauses of
+    Replies are counted at full hours (UTC) alone, or up to three minutes later: a look ends a minute after it began, or
+    with the message that is underway then. So whoever hears of a step learns in which hour it was reached, and nothing
+    finer. If a server does not answer with a status below 300, the same numbers are sent again, after pauses of
     up to an hour, 30 times at most: a receiver that fails on purpose must not learn numbers in between. What was told
     is kept in memory; after a restart the numbers are told once more, when the next hour begins.
 
@@ -194,6 +195,7 @@ class Webhooks:
     targets: Sequence[Target]
     secret: str
     clock: Callable[[], float] = time.time
+    stopwatch: Callable[[], float] = time.monotonic
     ended: threading.Event = dataclasses.field(default_factory=threading.Event)
     counts: Sequence[Listed] = ()
 
@@ -222,15 +224,17 @@ class Webhooks:
 
     def look(self) -> None:
         """Count if an hour has begun, and tell every target what it has not been told yet, if its pause is over."""
-        hour = self.clock() // _HOUR
+        hour, until = self.clock() // _HOUR, self.stopwatch() + _EVERY
         if hour != self._hour:
             self._hour, self.counts = hour, self.store.surveys()
         for target in self.targets:
             if target.failures < _MOST_FAILURES and self.clock() >= target.waits_until:
-                self._tell(target, self.counts)
+                self._tell(target, self.counts, until)
 
-    def _tell(self, target: Target, surveys: Sequence[Listed]) -> None:
+    def _tell(self, target: Target, surveys: Sequence[Listed], until: float) -> None:
         for each in surveys:
+            if self.stopwatch() >= until:
+                return  # the next look goes on: receivers that answer slowly must not choose when the next count is
             state = "open" if each.closed is None else "closed"
             now = (state, each.replies // STEP * STEP)
             if target.told.get(each.name) == now:
