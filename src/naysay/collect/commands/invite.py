@@ -61,7 +61,7 @@ class Options:
 
 @takes(Options)
 def command(asked: Options) -> None:
-    """Write links with which one person answers once, and nobody can tell which answer is whose.
+    """Write links with which one person answers once; no answer is stored with its link.
 
     From the first invitations on, the survey takes answers from those alone who are invited, and has a new hash. It
     must not have been answered yet. Keep the file: names and links are stored nowhere else. Without any option, the

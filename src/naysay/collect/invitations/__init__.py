@@ -1,4 +1,4 @@
-"""Invitations, so that one person answers once, and nobody can tell which answer is whose.
+"""Invitations, so that one person answers once, and nothing stored leads from an invitation to an answer.
 
 A code in a link is turned into a token, by a verifiable oblivious pseudorandom function. The token is spent with the
 reply. `inviting` is the researcher's side, `issuing` the server's, `voprf` the function itself (RFC 9497).

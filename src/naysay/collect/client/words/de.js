@@ -34,8 +34,8 @@ export default {
     device: "Der Zufall verändert Antworten auf private Fragen auf diesem Gerät, und nur das Ergebnis wird gesendet. Es kann Ihre wahre Antwort sein. Jede Frage sagt, wie viel es verrät.",
     confirm: "Keine Ihrer Antworten wird gesendet, bevor Sie es gesehen und bestätigt haben.",
     shown: "Gesendet wird genau das, was Ihnen gezeigt wird, Byte für Byte.",
-    once: "Der Zufall zieht nur einmal für jede Antwort und jede Stufe des Reglers. Gehen Sie zurück, laden Sie neu oder entscheiden Sie sich um, zieht er nicht noch einmal. Was bis zum Ende des Tages nicht gesendet ist, wird neu gezogen, und das wird Ihnen gesagt.",
-    kept: "Dieses Gerät speichert Ihre privaten Antworten nie. Was der Zufall für sie gezogen hat, liegt hier verschlossen, auch was gesendet wurde. Der Server vergisst den Schlüssel binnen 26 Stunden. Dann kann es niemand mehr lesen.",
+    once: "Der Zufall zieht nur einmal für jede Antwort und jede Stufe des Reglers. Gehen Sie zurück, laden Sie neu oder entscheiden Sie sich um, zieht er nicht noch einmal. An einem neuen Tag, oder wenn der Server neu gestartet wurde, zieht er neu, was nicht gesendet ist.",
+    kept: "Dieses Gerät speichert Ihre privaten Antworten nie. Was der Zufall für sie zieht, liegt hier verschlossen, bis Sie senden, danach Ihre Quittung. Der Server vergisst den Schlüssel binnen 26 Stunden. Dann kann es niemand mehr lesen.",
     size: "Die Antworten aller werden in gleich langen Nachrichten gesendet, damit die Größe nichts verrät.",
     plain: "Fragen mit dem Zeichen „Unverändert gesendet“ werden genau so gesendet, wie Sie sie beantworten.",
     others: "Es gibt keine Cookies, und nichts kommt von anderen Websites.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Herbst",
     winter: "Winter",
     sent: "Das würde gesendet: {words}.",
-    see: "Könnte jemand daraus sicher auf Ihre Antwort schließen? Nein. Private Fragen verbergen Ihre Antwort auf ähnliche Weise.",
+    see: "Könnte jemand daraus sicher auf Ihre Antwort schließen? Nein. Private Fragen sagen, wie viel sie verraten.",
     skip: "Überspringen",
   },
 
@@ -234,7 +234,7 @@ export default {
     save: "Als Text speichern",
     forget: "Von diesem Gerät löschen",
     forgotten: "Die Quittung ist gelöscht oder nicht mehr zu lesen. Dieses Gerät weiß nur noch, dass es geantwortet hat und welche Fragen gestellt wurden.",
-    done: "Sie können diese Seite schließen. Von diesem Gerät kann diese Umfrage kein zweites Mal beantwortet werden.",
+    done: "Sie können diese Seite schließen. Bitte antworten Sie nur einmal.",
   },
 
   failed: {

@@ -34,8 +34,8 @@ export default {
     device: "Chance changes private answers on this device, and only the result is sent. It can be your true answer. Each question says how much it tells.",
     confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
-    once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. What was not sent by the end of the day is drawn anew, and you are told.",
-    kept: "This device never stores your private answers. What chance has drawn for them lies here locked, and so does what was sent. The server forgets the key within 26 hours. Then nobody can read it.",
+    once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. On a new day, or if the server was started anew, chance draws anew what was not sent.",
+    kept: "This device never stores your private answers. What chance draws for them lies here locked until you send, then your receipt. The server forgets the key within 26 hours. Then nobody can read it.",
     size: "The answers of all people are sent in messages of one length, so that the size tells nothing.",
     plain: "Questions marked “Sent unchanged” are sent just as you answer them.",
     others: "There are no cookies, and nothing comes from other websites.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Autumn",
     winter: "Winter",
     sent: "This would be sent: {words}.",
-    see: "Could anyone be sure of your answer from this? No. Private questions hide your answer in a similar way.",
+    see: "Could anyone be sure of your answer from this? No. Private questions say how much they tell.",
     skip: "Skip",
   },
 
@@ -234,7 +234,7 @@ export default {
     save: "Save as text",
     forget: "Delete it from this device",
     forgotten: "The receipt is deleted or can no longer be read. This device only knows that it has answered, and which questions were asked.",
-    done: "You may close this page. This device cannot answer this survey a second time.",
+    done: "You may close this page. Answer only once.",
   },
 
   failed: {

@@ -34,8 +34,8 @@ export default {
     device: "El azar cambia las respuestas a preguntas privadas en este dispositivo y solo se envía el resultado. Puede ser su respuesta verdadera. Cada pregunta dice cuánto revela.",
     confirm: "Ninguna de sus respuestas se envía antes de que usted lo haya visto y confirmado.",
     shown: "Se envía exactamente lo que se le muestra, byte por byte.",
-    once: "El azar sortea una sola vez para cada respuesta y cada paso del control. Si vuelve atrás, recarga o cambia de opinión, no sortea otra vez. Lo que no se haya enviado al final del día se sortea de nuevo, y se le avisa.",
-    kept: "Este dispositivo nunca guarda sus respuestas privadas. Lo que el azar ha sorteado para ellas está aquí bajo llave, y también lo enviado. El servidor olvida la llave en 26 horas. Después nadie puede leerlo.",
+    once: "El azar sortea una sola vez para cada respuesta y cada paso del control. Si vuelve atrás, recarga o cambia de opinión, no sortea otra vez. Otro día, o si el servidor se ha reiniciado, el azar sortea de nuevo lo no enviado.",
+    kept: "Este dispositivo nunca guarda sus respuestas privadas. Lo que el azar sortea para ellas está aquí bajo llave hasta que usted envíe; después, su recibo. El servidor olvida la llave en 26 horas. Después nadie puede leerlo.",
     size: "Las respuestas de todos se envían en mensajes de la misma longitud, para que el tamaño no diga nada.",
     plain: "Las preguntas marcadas con «Se envía sin cambios» se envían tal como usted las responde.",
     others: "No hay cookies, y nada viene de otros sitios web.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Otoño",
     winter: "Invierno",
     sent: "Se enviaría: {words}.",
-    see: "¿Podría alguien estar seguro de su respuesta por esto? No. Las preguntas privadas ocultan su respuesta de modo parecido.",
+    see: "¿Podría alguien estar seguro de su respuesta por esto? No. Las preguntas privadas dicen cuánto revelan.",
     skip: "Omitir",
   },
 
@@ -234,7 +234,7 @@ export default {
     save: "Guardar como texto",
     forget: "Borrarlo de este dispositivo",
     forgotten: "El recibo se ha borrado o ya no se puede leer. Este dispositivo solo recuerda que ha respondido y qué preguntas se hicieron.",
-    done: "Puede cerrar esta página. Este dispositivo no puede responder esta encuesta otra vez.",
+    done: "Puede cerrar esta página. Por favor, responda solo una vez.",
   },
 
   failed: {
