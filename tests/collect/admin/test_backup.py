@@ -16,6 +16,7 @@ from naysay.collect.admin import drafts, log, plans, tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.client import Client
+from naysay.collect.results import sharing
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.storage.tables import metadata
 from naysay.questionnaire import of_form, sample
@@ -76,6 +77,20 @@ def test_a_backup_of_either_kind_is_restored_into_either_kind(store, empty, clie
     assert empty.replies("kinds").frame.equals(store.replies("kinds").frame)
     with pytest.raises(DataError, match="without surveys; this one holds 1"):
         backups.restore(empty, path)
+
+
+def test_a_link_to_results_does_not_come_in_with_a_backup(tmp_path):
+    """It may have been revoked since, and whoever gives the file may know it. How results are shared stays known."""
+    store, other = Store(tmp_path / "here.db"), Store(tmp_path / "there.db")
+    store.open(Published.of(sample()))
+    secret = sharing.share(store, "sample", least=30).removeprefix(sharing.PATH)
+    backups.backup(store, tmp_path / "backup.db")
+    backups.restore(other, tmp_path / "backup.db")
+    assert sharing.survey_of(store, secret) == "sample"
+    assert sharing.survey_of(other, secret) is None
+    assert sharing.shared(other, "sample") == sharing.Shared(by=None, least=30, linked=False)
+    store.dispose()
+    other.dispose()
 
 
 def test_a_backup_holds_one_moment_and_can_be_served_as_it_is(store, published, answers, tmp_path):

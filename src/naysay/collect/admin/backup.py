@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, delete, func, insert, select
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from naysay import _checks
 from naysay.collect.admin import drafts
@@ -101,10 +101,10 @@ def backup(store: Store, path: Path) -> Copied:
 def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copied:
     """Copy everything in a backup into a database without surveys, in one transaction.
 
-    A password that is set there stays; sessions and tokens are not restored. No page comes in but the one that this
-    naysay ships: a hash shows only that a page is whole, not who wrote it, and on the admin's origin a page can act as
-    the admin. A survey with another page is renewed. A draft without a private question loses its first day: it would
-    open by itself, and nobody here agreed to that.
+    A password that is set there stays; sessions, tokens and links to results are not restored. No page comes in but the
+    one that this naysay ships: a hash shows only that a page is whole, not who wrote it, and on the admin's origin a
+    page can act as the admin. A survey with another page is renewed. A draft without a private question loses its first
+    day: it would open by itself, and nobody here agreed to that.
 
     Parameters
     ----------
@@ -141,6 +141,7 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
                 if table not in (admin_tables.log, admin_tables.deletion):  # what was done here stays known
                     into.execute(table.delete())
                 _copy(source, into, table)
+            into.execute(update(tables.shared).values(link=None))  # it may have been revoked since, or be a stranger's
             counted = _counted(into)
     store.settle()
     return dataclasses.replace(counted, renewed=renewed, undated=undated)
