@@ -7,7 +7,7 @@ import sqlite3
 import stat
 
 import pytest
-from sqlalchemy import inspect, select
+from sqlalchemy import inspect, select, update
 
 from naysay import DataError
 from naysay.collect import Published
@@ -89,6 +89,10 @@ def test_a_link_to_results_does_not_come_in_with_a_backup(tmp_path):
     assert sharing.survey_of(store, secret) == "sample"
     assert sharing.survey_of(other, secret) is None
     assert sharing.shared(other, "sample") == sharing.Shared(by=None, least=30, linked=False)
+    with other.engine.begin() as connection:  # as the file of a stranger could have it
+        connection.execute(update(metadata.tables["shared"]).values(least=0))
+    with pytest.raises(DataError, match="people or more; got 0"):
+        sharing.share(other, "sample")
     store.dispose()
     other.dispose()
 
