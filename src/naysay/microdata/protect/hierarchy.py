@@ -141,8 +141,8 @@ class Hierarchy:
         try:
             return cls(known)
         except DataError as error:
-            first, *others = (labels[-1] for labels in known.values())
-            if len(others) > 1 and first not in others and len(set(others)) == 1:
+            last = [labels[-1] for labels in known.values()]
+            if len(last) > 2 and last[0] != last[1] and len(set(last[1:])) == 1:
                 told = f"the hierarchy {str(path)!r} begins with a header, {_checks.shown(rows[0][1])}"
                 raise DataError(
                     f"{told}: remove that row, so that each row is a value with its labels", row=0
@@ -167,10 +167,10 @@ def rows_of_csv(path: Path, separator: str) -> list[tuple[int, list[str]]]:
     except UnicodeError:
         raise DataError(f"{str(path)!r} is not UTF-8: save it as 'CSV UTF-8' in the spreadsheet program") from None
     except OSError as error:
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        raise DataError(f"cannot read the hierarchy {str(path)!r}: {error.strerror or error}") from None
     rows = _split(text, separator)
     if isinstance(rows, csv.Error):
-        raise DataError(f"cannot read {str(path)!r}: {rows}")
+        raise DataError(f"cannot read the hierarchy {str(path)!r}: {rows}")
     for mark in (";", "\t") if separator == "," else ():
         others = _split(text, mark)
         if isinstance(others, csv.Error):
