@@ -1,4 +1,4 @@
-// The page in English. Every entry of `promises` is kept by a test (docs/respondent.md names them).
+// English. A test keeps each of `promises`.
 
 export default {
   language: "Language",
@@ -25,7 +25,7 @@ export default {
     together: "All private answers together",
     threats: "What this protects against, and what it cannot",
     resumed: "Your other answers are still here. Private answers are not kept anywhere. Please give them again.",
-    shared: "Do others use this device? Then open this page in a private window and answer in one go. When you close the window, nothing of it stays here.",
+    shared: "Do others use this device? Then answer in a private window, in one go. When you close it, nothing stays here.",
     preview: "This is a preview for trying out. It sends nothing.",
     forgetful: "This browser does not let the page keep notes. Please finish without a reload: after one, chance would draw anew.",
   },
@@ -34,9 +34,9 @@ export default {
     device: "Chance changes private answers on this device, and only the result is sent. It can be your true answer. Each question says how much it tells.",
     confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
-    once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. On a new day, or if the server was started anew, chance draws anew what was not sent.",
-    kept: "This device never stores your private answers. What chance draws for them lies here locked until you send, then your receipt. The server forgets the key within 26 hours. Then nobody can read it.",
-    size: "The answers of all people are sent in messages of one length, so that the size tells nothing.",
+    once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. On a new day, or if the server was started anew, it draws anew what was not sent.",
+    kept: "This device never stores your private answers. What chance draws lies here locked until you send, then your receipt. Within 26 hours the server forgets the key. Then nobody can read it.",
+    size: "All messages have one length, so that the size tells nothing.",
     plain: "Questions marked “Sent unchanged” are sent just as you answer them.",
     others: "There are no cookies, and nothing comes from other websites.",
   },
@@ -47,8 +47,8 @@ export default {
     required: "required",
     optional: "optional",
     before: "This answer has left your device once already. It is sent as it was. To draw again would tell more about you.",
-    refused: "This question cannot be answered privately on this device any more. It was changed, was asked under another name, or has been answered already. To draw again would tell more about you. It is left blank. You can answer the rest.",
-    renewed: "What chance had drawn here can no longer be read. A new day has begun, or the server was started anew. None of it was sent. Chance has now drawn anew.",
+    refused: "This question cannot be answered privately on this device any more. It was changed, renamed, or answered already. To draw again would tell more about you. It is left blank. You can answer the rest.",
+    renewed: "What chance had drawn can no longer be read. A new day has begun, or the server was started anew. None of it was sent. Chance has drawn anew.",
     clear: "Clear",
     several: "Choose all that apply.",
     none: "None of these",
@@ -161,7 +161,7 @@ export default {
 
   how: {
     ask: "How private is this?",
-    struck: "Think of 100 people who all choose {own}. {other} is crossed out for about {count} of them. Their own answer is crossed out for none.",
+    struck: "Think of 100 people who all choose {own}. {other} is crossed out for about {count} of them, {own} for none.",
     swapped: "Think of 100 people who all choose {own}. About {count} of them send {response}. The other {rest} send something else.",
     among: "Think of 100 people who all choose {own}. What is sent names {own}, among others, for about {count} of them. For the other {rest} it does not.",
     certain: "What is sent rules out some options for certain.",
@@ -206,7 +206,7 @@ export default {
     notYet: "Not yet sent",
     offline: "The server cannot be reached.",
     unavailable: "The server cannot store answers right now.",
-    safe: "Your answers are kept on this device until the server has them. They are kept as they will be sent. Anyone who uses this device can read them until then. The page will send the same bytes again by itself. You can also come back later with this browser.",
+    safe: "Your answers are kept on this device until the server has them, as they will be sent. Anyone who uses it can read them until then. The page will send them again by itself. You can also come back later with this browser.",
     unsafe: "Please keep this page open. It will send the same bytes again by itself.",
     retry: "Try again now",
     refused: "The server did not take it",
@@ -233,7 +233,7 @@ export default {
     print: "Print",
     save: "Save as text",
     forget: "Delete it from this device",
-    forgotten: "The receipt is deleted or can no longer be read. This device only knows that it has answered, and which questions were asked.",
+    forgotten: "The receipt is gone. This device only knows that it has answered, and which questions were asked.",
     done: "You may close this page. Answer only once.",
   },
 
