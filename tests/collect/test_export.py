@@ -73,9 +73,9 @@ def test_other_programs_find_labels_and_missing_values(exported, kind, read):
     cells, told = read(exported[kind], output_format="dict")
     labels = told.column_names_to_labels
     assert labels["area"] == "Wo wohnen Sie?"
-    assert labels["smoking"].startswith("After randomization: ")
+    assert labels["smoking"].startswith("Nach Randomisierung: ")
     assert labels["income_level"].startswith("Level of privacy")
-    assert labels["drugs_cocaine"].startswith("After randomization: ")
+    assert labels["drugs_cocaine"].startswith("Nach Randomisierung: ")
     assert told.variable_value_labels["area"] == {1: "In einer Stadt", 2: "In einer Kleinstadt", 3: "Auf dem Land"}
     assert set(cells["area"]) == {1, 2, 3, None}
     assert set(cells["news_paper"]) == {0, 1, None}

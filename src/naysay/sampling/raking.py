@@ -152,9 +152,9 @@ def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
     if column is not None and column.dtype.kind in "biuf":
         found, places = np.unique(column, return_inverse=True)
         return found.tolist(), places.reshape(-1)
-    seen: dict[tuple[str, Any], int] = {}  # with the text: 1, 1.0 and True are equal values, but no one class
+    seen: dict[tuple[type, Any], int] = {}  # with the type: 1, 1.0 and True are equal values, but no one class
     rows = column.tolist() if column is not None else values
-    keys = zip(map(str, rows), rows, strict=True)
+    keys = ((str if isinstance(row, str) else type(row), row) for row in rows)  # NumPy's texts are texts
     numbered = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), dtype=np.intp, count=len(rows))
     return [value for _, value in seen], numbered
 

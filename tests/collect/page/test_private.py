@@ -235,8 +235,8 @@ def test_numbers_stand_behind_how_private_is_this_for_the_level_that_is_chosen(s
     how.locator("summary").click()
     told = how.text_content()
     assert (
-        "Think of 100 people who all choose “Below 1,000”. “1,000 to 1,999” is crossed out for about 25 of them."
-        in told
+        "Think of 100 people who all choose “Below 1,000”. “1,000 to 1,999” is crossed out for about 25 of them, "
+        "their own answer for none." in told
     )
     assert f"{ODDS} 1.34-fold. A reader who knew more can learn more. That is 0.33 bits of 2.33 on average" in told
     assert "The setting is sent, too." in told

@@ -55,10 +55,10 @@ def answered_and_deleted(device, server, profile):
     respondent = device(address).open()
     assert body in respondent.page.locator("#receipt").text_content()
     respondent.page.get_by_role("button", name=DELETE).click()
-    respondent.page.get_by_text("The receipt is deleted").wait_for()
+    respondent.page.get_by_text("The receipt is gone").wait_for()
     for _ in range(2):
         respondent = device(address).open()
-        assert respondent.page.get_by_text("The receipt is deleted").count() == 1
+        assert respondent.page.get_by_text("The receipt is gone").count() == 1
     device("about:blank").page.context.close()
     tables = [json.dumps(table, separators=(",", ":")) for table in before["tables"].values()]
     sent = json.loads(body)

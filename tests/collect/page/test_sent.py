@@ -283,6 +283,6 @@ def test_after_sending_the_device_keeps_the_receipt_alone(respond, served):
     assert box == {"tables": {}, "sent": {}, "surveys": {"/private": {}}}
     assert receipt["content"] == message(respondent.requests).post_data
     respondent.page.get_by_text("Delete it from this device").click()
-    respondent.page.get_by_text("The receipt is deleted").wait_for()
+    respondent.page.get_by_text("The receipt is gone").wait_for()
     assert remembered(respondent, served.keys)[1] == {"tables": {}, "sent": {}, "surveys": {}}
     assert remembered(respondent, served.keys)[0]["surveys"] == {"/private": {"confirmed": True, "answered": True}}

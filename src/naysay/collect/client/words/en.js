@@ -161,11 +161,11 @@ export default {
 
   how: {
     ask: "How private is this?",
-    struck: "Think of 100 people who all choose {own}. {other} is crossed out for about {count} of them, {own} for none.",
+    struck: "Think of 100 people who all choose {own}. {other} is crossed out for about {count} of them, their own answer for none.",
     swapped: "Think of 100 people who all choose {own}. About {count} of them send {response}. The other {rest} send something else.",
     among: "Think of 100 people who all choose {own}. What is sent names {own}, among others, for about {count} of them. For the other {rest} it does not.",
     certain: "What is sent rules out some options for certain.",
-    odds: "Whatever a reader knew: the odds for an option grow at most {odds}-fold (ε = {epsilon}).",
+    odds: "Whatever a reader knew before: the odds for an option grow at most {odds}-fold (ε = {epsilon}).",
     oddsEqual: "For a reader who knew nothing, the odds for an option grow at most {odds}-fold. A reader who knew more can learn more.",
     oddsEach: "From one answer, for a reader who knew nothing, the odds for an option grow at most {odds}-fold. A reader who knew more can learn more.",
     bits: "That is {bits} bits of {all} on average, if all options were equally likely before.",
