@@ -6,54 +6,69 @@ levels or samples. Families of designs are functions in `naysay.designs`. Each m
 here.
 """
 
-# ruff: noqa: F403, PLE0604 (the modules' own lists)
-from naysay.design.affine import *
-from naysay.design.affine import __all__ as _affine
-from naysay.design.algebra import *
-from naysay.design.algebra import __all__ as _algebra
-from naysay.design.base import *
-from naysay.design.base import __all__ as _base
-from naysay.design.channels import *
-from naysay.design.channels import __all__ as _channels
-from naysay.design.crossed import *
-from naysay.design.crossed import __all__ as _crossed
-from naysay.design.devices import *
-from naysay.design.devices import __all__ as _devices
-from naysay.design.drawing import *
-from naysay.design.drawing import __all__ as _drawing
-from naysay.design.hierarchy import *
-from naysay.design.hierarchy import __all__ as _hierarchy
-from naysay.design.loading import *
-from naysay.design.loading import __all__ as _loading
-from naysay.design.memory import *
-from naysay.design.memory import __all__ as _memory
-from naysay.design.pattern import *
-from naysay.design.pattern import __all__ as _pattern
-from naysay.design.prefixes import *
-from naysay.design.prefixes import __all__ as _prefixes
-from naysay.design.protocol import *
-from naysay.design.protocol import __all__ as _protocol
-from naysay.design.pure import *
-from naysay.design.pure import __all__ as _pure
-from naysay.design.redraw import *
-from naysay.design.redraw import __all__ as _redraw
-from naysay.design.relabeling import *
-from naysay.design.relabeling import __all__ as _relabeling
-from naysay.design.several import *
-from naysay.design.several import __all__ as _several
-from naysay.design.shares import *
-from naysay.design.shares import __all__ as _shares
-from naysay.design.stacked import *
-from naysay.design.stacked import __all__ as _stacked
-from naysay.design.steps import *
-from naysay.design.steps import __all__ as _steps
-from naysay.design.subsets import *
-from naysay.design.subsets import __all__ as _subsets
-from naysay.design.unary import *
-from naysay.design.unary import __all__ as _unary
-from naysay.design.window import *
-from naysay.design.window import __all__ as _window
+from naysay.design.affine import AffineHash
+from naysay.design.algebra import Both, Mixture, Product, Then, mix
+from naysay.design.base import Answerable, Design
+from naysay.design.channels import Table, TwoOption
+from naysay.design.crossed import Crossed
+from naysay.design.devices import draw_lots
+from naysay.design.drawing import RULES, ByteSource
+from naysay.design.hierarchy import Grouped, Hierarchy
+from naysay.design.loading import load, read
+from naysay.design.memory import Remembered
+from naysay.design.pattern import Pattern
+from naysay.design.prefixes import Prefixes
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
+from naysay.design.pure import Pure, SubsetSelection
+from naysay.design.redraw import Redraw
+from naysay.design.relabeling import relabeled
+from naysay.design.several import Levels
+from naysay.design.shares import Share
+from naysay.design.stacked import Samples
+from naysay.design.steps import protocols
+from naysay.design.subsets import Subset, WeightedSubset
+from naysay.design.unary import Unary
+from naysay.design.window import Window
 
-__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading]
-__all__ += [*_memory, *_redraw, *_pattern, *_prefixes, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked]
-__all__ += [*_steps, *_subsets, *_unary, *_window]
+__all__ = [
+    "RULES",
+    "AffineHash",
+    "Answerable",
+    "Both",
+    "Branch",
+    "ByteSource",
+    "Chance",
+    "Crossed",
+    "Design",
+    "Do",
+    "Fork",
+    "Grouped",
+    "Hierarchy",
+    "Levels",
+    "Mixture",
+    "Pattern",
+    "Prefixes",
+    "Product",
+    "Protocol",
+    "Pure",
+    "Redraw",
+    "Remembered",
+    "Samples",
+    "Say",
+    "Share",
+    "Step",
+    "Subset",
+    "SubsetSelection",
+    "Table",
+    "Then",
+    "TwoOption",
+    "Unary",
+    "WeightedSubset",
+    "Window",
+    "draw_lots",
+    "load",
+    "mix",
+    "protocols",
+    "read",
+    "relabeled",
+]

@@ -8,33 +8,66 @@ changes only its own file.
 from naysay.design import mix
 from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.designs.catalog import catalog, parse
-from naysay.designs.cheating import *  # noqa: F403
-from naysay.designs.cheating import __all__ as _cheating
-from naysay.designs.frequencies import *  # noqa: F403
-from naysay.designs.frequencies import __all__ as _frequencies
-from naysay.designs.general import *  # noqa: F403
-from naysay.designs.general import __all__ as _general
-from naysay.designs.heavy import *  # noqa: F403
-from naysay.designs.heavy import __all__ as _heavy
-from naysay.designs.hierarchies import *  # noqa: F403
-from naysay.designs.hierarchies import __all__ as _hierarchies
-from naysay.designs.innocuous import *  # noqa: F403
-from naysay.designs.innocuous import __all__ as _innocuous
-from naysay.designs.memory import *  # noqa: F403
-from naysay.designs.memory import __all__ as _remembered
-from naysay.designs.negative import *  # noqa: F403
-from naysay.designs.negative import __all__ as _negative
-from naysay.designs.negative_offers import *  # noqa: F403
-from naysay.designs.negative_offers import __all__ as _offers
-from naysay.designs.numbers import *  # noqa: F403
-from naysay.designs.numbers import __all__ as _numbers
-from naysay.designs.randomized import *  # noqa: F403
-from naysay.designs.randomized import __all__ as _randomized
-from naysay.designs.stacked import *  # noqa: F403
-from naysay.designs.stacked import __all__ as _stacked
-from naysay.designs.variants import *  # noqa: F403
-from naysay.designs.variants import __all__ as _variants
+from naysay.designs.cheating import cheating_detection, cheating_detection_symmetric, stochastic_lie_detector
+from naysay.designs.frequencies import affine, budgets, frequency, hadamard, subset_selection, unary
+from naysay.designs.general import custom, direct, levels, uniform
+from naysay.designs.heavy import heavy_hitters
+from naysay.designs.hierarchies import hierarchy
+from naysay.designs.innocuous import crosswise, triangular, unrelated_question
+from naysay.designs.memory import remembered
+from naysay.designs.negative import gaussian_negative, negative, negative_matrix, two_option
+from naysay.designs.negative_offers import negative_levels, negative_sink
+from naysay.designs.numbers import number, window
+from naysay.designs.randomized import forced_response, k_ary, kuk, mangat, two_coins, warner
+from naysay.designs.stacked import abul_ela, anchored_crosswise, extended_crosswise, samples, unrelated_question_unknown
+from naysay.designs.variants import christofides, mangat_singh_singh, singh_joarder
 
-__all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
-__all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies, *_heavy, *_hierarchies, *_numbers, *_remembered]  # noqa: PLE0604 (lists of texts)
+__all__ = [
+    "ASSUMPTIONS",
+    "FAMILIES",
+    "SOURCES",
+    "abul_ela",
+    "affine",
+    "anchored_crosswise",
+    "budgets",
+    "catalog",
+    "cheating_detection",
+    "cheating_detection_symmetric",
+    "christofides",
+    "crosswise",
+    "custom",
+    "direct",
+    "extended_crosswise",
+    "forced_response",
+    "frequency",
+    "gaussian_negative",
+    "hadamard",
+    "heavy_hitters",
+    "hierarchy",
+    "k_ary",
+    "kuk",
+    "levels",
+    "mangat",
+    "mangat_singh_singh",
+    "mix",
+    "negative",
+    "negative_levels",
+    "negative_matrix",
+    "negative_sink",
+    "number",
+    "parse",
+    "remembered",
+    "samples",
+    "singh_joarder",
+    "stochastic_lie_detector",
+    "subset_selection",
+    "triangular",
+    "two_coins",
+    "two_option",
+    "unary",
+    "uniform",
+    "unrelated_question",
+    "unrelated_question_unknown",
+    "warner",
+    "window",
+]

@@ -5,13 +5,31 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 `plain` turns numbers into what JSON can hold.
 """
 
-from naysay.printing.content import *  # noqa: F403
-from naysay.printing.content import __all__ as _content
+from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import html
 from naysay.printing.latex import latex
 from naysay.printing.markdown import markdown, markdown_text
 from naysay.printing.numbers import number, plain
 from naysay.printing.text import show, text
 
-__all__ = ["html", "latex", "markdown", "markdown_text", "number", "plain", "show", "text"]
-__all__ += [*_content]  # noqa: PLE0604 (a list of texts)
+__all__ = [
+    "Bar",
+    "Chart",
+    "Column",
+    "Content",
+    "Facts",
+    "Heading",
+    "Marked",
+    "Note",
+    "Points",
+    "Sentence",
+    "Table",
+    "html",
+    "latex",
+    "markdown",
+    "markdown_text",
+    "number",
+    "plain",
+    "show",
+    "text",
+]

@@ -5,22 +5,48 @@ comes with its reason and with the categories that an answer leaves open. For a 
 every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
 """
 
-# ruff: noqa: F403, PLE0604 (the modules' own lists)
-from naysay.privacy.about import *
-from naysay.privacy.about import __all__ as _about
-from naysay.privacy.composition import *
-from naysay.privacy.composition import __all__ as _composition
-from naysay.privacy.measures import *
-from naysay.privacy.measures import __all__ as _measures
-from naysay.privacy.repeated import *
-from naysay.privacy.repeated import __all__ as _waves
-from naysay.privacy.schedules import *
-from naysay.privacy.schedules import __all__ as _schedule
-from naysay.privacy.shuffled import *
-from naysay.privacy.shuffled import __all__ as _shuffled
-from naysay.privacy.shuffling import *
-from naysay.privacy.shuffling import __all__ as _shuffling
-from naysay.privacy.statement import *
-from naysay.privacy.statement import __all__ as _statement
+from naysay.privacy.about import channels_about
+from naysay.privacy.composition import Composition, compose, unexcluded
+from naysay.privacy.measures import gain, odds, posterior, vulnerability
+from naysay.privacy.repeated import Waves, after_waves, waves
+from naysay.privacy.schedules import Asked, Schedule, approximate, schedule
+from naysay.privacy.shuffled import Shuffled
+from naysay.privacy.shuffling import shuffled
+from naysay.privacy.statement import (
+    Statement,
+    about_categories,
+    choosing,
+    epsilon,
+    information,
+    lines,
+    statement,
+    still_possible,
+)
 
-__all__ = [*_about, *_composition, *_measures, *_schedule, *_shuffled, *_shuffling, *_statement, *_waves]
+__all__ = [
+    "Asked",
+    "Composition",
+    "Schedule",
+    "Shuffled",
+    "Statement",
+    "Waves",
+    "about_categories",
+    "after_waves",
+    "approximate",
+    "channels_about",
+    "choosing",
+    "compose",
+    "epsilon",
+    "gain",
+    "information",
+    "lines",
+    "odds",
+    "posterior",
+    "schedule",
+    "shuffled",
+    "statement",
+    "still_possible",
+    "unexcluded",
+    "vulnerability",
+    "waves",
+]

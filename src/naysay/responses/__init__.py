@@ -16,18 +16,29 @@ space       a report is                                    T(response)         d
 =========== ============================================== =================== =======================
 """
 
-# ruff: noqa: F403, PLE0604 (the modules' own lists)
-from naysay.responses.affine import *
-from naysay.responses.affine import __all__ as _affine
-from naysay.responses.cells import *
-from naysay.responses.cells import __all__ as _cells
-from naysay.responses.numbers import *
-from naysay.responses.numbers import __all__ as _numbers
-from naysay.responses.sets import *
-from naysay.responses.sets import __all__ as _sets
-from naysay.responses.several import *
-from naysay.responses.several import __all__ as _several
-from naysay.responses.spaces import *
-from naysay.responses.spaces import __all__ as _spaces
+from naysay.responses.affine import Affine, name_of
+from naysay.responses.cells import cells_of, columns_of
+from naysay.responses.numbers import Numbers
+from naysay.responses.sets import JOINER, WORD, Bits, Subsets
+from naysay.responses.several import AtLevels, Margins, Pair, shared_space
+from naysay.responses.spaces import Codes, Labels, Responses, Space
 
-__all__ = [*_affine, *_cells, *_numbers, *_sets, *_several, *_spaces]
+__all__ = [
+    "JOINER",
+    "WORD",
+    "Affine",
+    "AtLevels",
+    "Bits",
+    "Codes",
+    "Labels",
+    "Margins",
+    "Numbers",
+    "Pair",
+    "Responses",
+    "Space",
+    "Subsets",
+    "cells_of",
+    "columns_of",
+    "name_of",
+    "shared_space",
+]

@@ -6,13 +6,45 @@ people choose a level. `replicate` repeats the survey; its result, a `Simulation
 """
 
 from naysay.estimate import ESTIMATORS
-from naysay.simulate.behavior import *  # noqa: F403
-from naysay.simulate.behavior import __all__ as _behavior
-from naysay.simulate.populations import *  # noqa: F403
-from naysay.simulate.populations import __all__ as _populations
+from naysay.simulate.behavior import HONEST, Behavior, skewed, tied
+from naysay.simulate.populations import (
+    POPULATIONS,
+    Population,
+    column,
+    counts,
+    equal,
+    exponential,
+    log_normal,
+    normal,
+    population,
+    shares,
+    uniform,
+)
 from naysay.simulate.replicate import replicate
 from naysay.simulate.result import Measure, Runs, Simulation, Summary
 from naysay.simulate.survey import Survey
 
-__all__ = ["ESTIMATORS", "Measure", "Runs", "Simulation", "Summary", "Survey", "replicate"]
-__all__ += [*_behavior, *_populations]  # noqa: PLE0604 (lists of texts)
+__all__ = [
+    "ESTIMATORS",
+    "HONEST",
+    "POPULATIONS",
+    "Behavior",
+    "Measure",
+    "Population",
+    "Runs",
+    "Simulation",
+    "Summary",
+    "Survey",
+    "column",
+    "counts",
+    "equal",
+    "exponential",
+    "log_normal",
+    "normal",
+    "population",
+    "replicate",
+    "shares",
+    "skewed",
+    "tied",
+    "uniform",
+]
