@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from naysay import printing
+from naysay.errors import ExtraMissing
 from naysay.printing import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
-from naysay.printing.extra import ExtraMissing
 from naysay.printing.html import PHONE, WIDE, notebook
 
 TABLE = Table(

@@ -11,13 +11,26 @@
 
 A message says what must hold, what came instead, and the way out. The attributes hold what a program needs to recover.
 A `StatisticalWarning` is neither raised nor printed. It stays with its estimate, in ``fit.warnings``.
+
+Libraries of extras, imported when they are needed.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
+from types import ModuleType
 
-__all__ = ["AnswerError", "DataError", "DesignError", "NaysayError", "NotEstimable", "StatisticalWarning"]
+__all__ = [
+    "AnswerError",
+    "DataError",
+    "DesignError",
+    "ExtraMissing",
+    "NaysayError",
+    "NotEstimable",
+    "StatisticalWarning",
+    "need",
+]
 
 
 class NaysayError(Exception):
@@ -112,3 +125,18 @@ class NotEstimable(NaysayError, ValueError):
 
 class StatisticalWarning(UserWarning):
     """A reservation about a valid number: an estimate at the boundary, small cells, a level chosen by category."""
+
+
+class ExtraMissing(ImportError):
+    """A library of an extra is not installed. The message says how to install it."""
+
+
+def need(module: str) -> ModuleType:
+    """The module; if it is missing, an error that says what to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ExtraMissing(
+            f"the report needs {error.name}, which is not installed; get it with: pip install 'naysay[plots]'",
+            name=error.name,
+        ) from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from naysay.errors import DataError, NaysayError
-from naysay.printing.extra import ExtraMissing, need
+from naysay.errors import DataError, ExtraMissing, NaysayError, need
 
 
 def check(path: Path | None) -> None:

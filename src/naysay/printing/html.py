@@ -9,8 +9,8 @@ from html import escape
 from types import ModuleType
 from typing import Any
 
+from naysay.errors import ExtraMissing, need
 from naysay.printing.content import Bar, Content, Table
-from naysay.printing.extra import ExtraMissing, need
 from naysay.printing.text import text
 
 __all__ = ["PHONE", "WIDE", "html", "notebook", "template"]

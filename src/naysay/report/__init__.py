@@ -5,7 +5,7 @@
 need the extra ``plots``, and raise `ExtraMissing` without it.
 """
 
-from naysay.printing.extra import ExtraMissing
+from naysay.errors import ExtraMissing
 from naysay.report import charts
 from naysay.report.flowcharts import flowchart
 from naysay.report.page import Section, estimate_html, estimate_section, html

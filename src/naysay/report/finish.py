@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from naysay.printing.extra import need
+from naysay.errors import need
 from naysay.report.inks import ink
 
 __all__ = ["FONT", "LETTER", "LINE", "Axis", "apart", "data", "image"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naysay.printing.extra import need
+from naysay.errors import need
 from naysay.report import labels
 from naysay.report.finish import LETTER, LINE, Axis, data, image
 from naysay.report.inks import ink
