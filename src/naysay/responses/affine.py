@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.cells import cells_of
-from naysay.responses.spaces import MISSING, Codes, Space
+from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
 __all__ = ["Affine", "name_of"]
 

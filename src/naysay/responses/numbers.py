@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.cells import cells_of
 from naysay.responses.sets import JOINER
-from naysay.responses.spaces import MISSING, Codes, Space
+from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
 __all__ = ["Numbers"]
 

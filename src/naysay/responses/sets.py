@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.cells import cells_of, key_of, membership_of, unknown_label
-from naysay.responses.spaces import MISSING, Codes, Labels, Space
+from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key_of, membership_of, unknown_label
 
 __all__ = ["JOINER", "WORD", "Bits", "Subsets"]
 

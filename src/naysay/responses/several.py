@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import DataError, DesignError
-from naysay.responses.cells import columns_of
 from naysay.responses.sets import Subsets
-from naysay.responses.spaces import Codes, Labels, Space
+from naysay.responses.spaces import Codes, Labels, Space, columns_of
 
 __all__ = ["AtLevels", "Margins", "Pair", "shared_space"]
 

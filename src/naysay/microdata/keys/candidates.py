@@ -24,7 +24,7 @@ from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.codes import Read, assembled, codes_of_cells, of_column, of_lists, of_mixed
 from naysay.microdata.keys.table import Table, first_row
 from naysay.responses import JOINER
-from naysay.responses.cells import key_of
+from naysay.responses.spaces import key_of
 
 __all__ = ["Between", "Chances", "Either", "Form", "Joined", "Plain", "Privatized"]
 
