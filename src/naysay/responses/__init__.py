@@ -16,8 +16,7 @@ space       a report is                                    T(response)         d
 =========== ============================================== =================== =======================
 """
 
-from naysay.responses.affine import Affine, name_of
-from naysay.responses.numbers import Numbers
+from naysay.responses.affine import Affine, Numbers, name_of
 from naysay.responses.sets import JOINER, WORD, Bits, Subsets
 from naysay.responses.several import AtLevels, Margins, Pair, shared_space
 from naysay.responses.spaces import Codes, Labels, Responses, Space, cells_of, columns_of
