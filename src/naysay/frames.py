@@ -22,7 +22,7 @@ from naysay.responses import JOINER, Responses, cells_of
 from naysay.sampling import Rows, Sampling
 from naysay.sampling.raking import distinct
 from naysay.tally import Asked, Tally
-from naysay.tally.counting import group_order, in_group, whole
+from naysay.tally.tally import group_order, in_group, whole
 
 __all__ = ["is_frame", "located", "tally_frame"]
 

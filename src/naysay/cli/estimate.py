@@ -24,7 +24,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.tally import Tally
-from naysay.tally.counting import in_group
+from naysay.tally.tally import in_group
 
 if TYPE_CHECKING:
     import polars as pl

@@ -31,7 +31,7 @@ from naysay.design.pattern import MANY
 from naysay.errors import DataError, DesignError
 from naysay.responses import WORD, Codes, Subsets
 from naysay.tally import Sums, Tally
-from naysay.tally.counting import whole
+from naysay.tally.tally import whole
 
 __all__ = ["Pure", "SubsetSelection"]
 

@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space, cells_of
 from naysay.sampling import Sampling
 from naysay.tally import Channel, Tally
-from naysay.tally.counting import group_order, in_group, whole
+from naysay.tally.tally import group_order, in_group, whole
 
 Columns = str | Sequence[str] | None
 

@@ -21,7 +21,7 @@ from naysay.regression.within import CHEATERS, evenly, within
 from naysay.responses import JOINER, Responses
 from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
-from naysay.tally.counting import whole
+from naysay.tally.tally import whole
 
 __all__ = ["MISSING", "Data", "Roles", "read", "table_of"]
 

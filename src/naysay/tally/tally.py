@@ -1,9 +1,13 @@
-"""The tally: distinct answers and how often each was given. Tallies can be added, saved and loaded."""
+"""The tally: distinct answers and how often each was given. Tallies can be added, saved and loaded.
+
+Checks of counts that users give, and the groups that tallies are made for.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -15,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
+from naysay.errors import AnswerError, DataError, NotEstimable
 from naysay.responses import Codes, Responses, Space
 from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
 from naysay.tally.part import ARRAYS, Channel, Part, unique_codes
 from naysay.tally.sums import Sums
 
-__all__ = ["Asked", "Tally", "register_reader"]
+__all__ = ["Asked", "Tally", "group_order", "in_group", "register_reader", "whole"]
 
 _FORMAT = (
     4  # of files with a wave; others are of format 3 with sums, 2 with strata, clusters or replicate weights, or 1
@@ -397,3 +401,42 @@ def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any])
     if kind is Sums and not design.categories:  # an open domain: its sums are those of the candidates
         design = design.about(head["categories"])
     return kind(design=design, **{name: head[name] for name in _HEAD}, **arrays)
+
+
+_MOST = 2**53  # largest number of people: above it floating point skips whole numbers
+
+
+def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Counts as integers, after checking that they are whole."""
+    fractional = counts != np.rint(counts)
+    if fractional.any():
+        row = int(fractional.argmax())
+        raise DataError(
+            f"counts must be whole numbers; got {counts[row]:g} in place {row + 1} (survey weights go into weights=)",
+            row=row,
+            value=float(counts[row]),
+        )
+    if counts.sum() > _MOST:
+        raise DataError(f"counts must sum to at most 2**53; they sum to {counts.sum():g}")
+    return counts.astype(np.int64)
+
+
+def group_order(group: Any) -> tuple[bool, str]:
+    """The key for sorting groups: the missing group first, then by text."""
+    return group is not None, str(group)
+
+
+@contextmanager
+def in_group(group: Any) -> Iterator[None]:
+    """Put the name of the group in front of errors raised inside."""
+    try:
+        yield
+    except AnswerError:
+        raise
+    except (DataError, NotEstimable) as error:
+        if group is None:
+            raise
+        told = f"in group {group!r} {error}"
+        if isinstance(error, NotEstimable):
+            raise NotEstimable(told, contrast=error.contrast, rank=error.rank) from None
+        raise DataError(told, row=error.row, column=error.column, value=error.value) from None

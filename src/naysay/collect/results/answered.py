@@ -12,7 +12,7 @@ from naysay import _checks, estimate, files
 from naysay.errors import DataError
 from naysay.estimate import Estimate
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
-from naysay.tally.counting import in_group
+from naysay.tally.tally import in_group
 
 if TYPE_CHECKING:
     import polars as pl
