@@ -5,8 +5,7 @@ answers can be counted in batches, by any table engine, in the place where they 
 """
 
 from naysay.tally.part import Channel, Part
-from naysay.tally.points import counts_of_points
-from naysay.tally.sums import Sums
+from naysay.tally.sums import Sums, counts_of_points
 from naysay.tally.tally import Asked, Tally
 
 __all__ = ["Asked", "Channel", "Part", "Sums", "Tally", "counts_of_points"]
