@@ -1,21 +1,26 @@
-"""How a sample was drawn: which columns hold weights, strata, clusters, populations and replicate weights."""
+"""How a sample was drawn: which columns hold weights, strata, clusters, populations and replicate weights.
+
+Rows of a complex sample: the weight and the unit of each, checked and calibrated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.sampling.replicates import FAY, KINDS, checked_degrees, scales
-from naysay.sampling.rows import Replication, Rows
-from naysay.sampling.sampled import Floats
+from naysay.sampling.raking import Margins, classes, distinct
+from naysay.sampling.replicates import FAY, KINDS, Replicates, checked_degrees, made, scales
+from naysay.sampling.sampled import LONELY, Floats, Places, Plan, Sampled, Units
 
-__all__ = ["Sampling"]
+__all__ = ["Replication", "Rows", "Sampling"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -193,3 +198,234 @@ class Sampling:
         both = np.column_stack([full, weights]) if patterns is None else patterns
         degrees = checked_degrees(kind, both[:, 0], both[:, 1:], fay=self.fay, scale=self.scale)
         return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, given=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Replication:
+    """Replicate weights of rows: a matrix (rows, replicates), or factors of the units' weights (replicates, units).
+
+    Parameters
+    ----------
+    kind : str
+    scale : (replicates,) float
+    degrees : float
+    given, factors : array, optional
+        One of the two.
+    """
+
+    kind: str
+    scale: Floats
+    degrees: float
+    given: Floats | None = None
+    factors: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a complex sample.
+
+    Parameters
+    ----------
+    weight, squared : (rows,) float
+        Sums of the weights of a row's people and of their squares.
+    count : (rows,) float
+        How many people a row stands for. Without clusters each of them is a unit, so that they must weigh alike.
+    unit : (rows,) int
+        The place of the row's unit in the plan.
+    plan : Plan
+    margins : Margins, optional
+        Those to which the weights are calibrated.
+    replication : Replication, optional
+    """
+
+    weight: Floats
+    squared: Floats
+    count: Floats
+    unit: Places
+    plan: Plan
+    margins: Margins | None = None
+    replication: Replication | None = None
+
+    @classmethod
+    def of(
+        cls,
+        weight: Floats,
+        squared: Floats,
+        count: NDArray[np.number],
+        *,
+        strata: Sequence[Any] | None = None,
+        clusters: Sequence[Any] | None = None,
+        fpc: ArrayLike | None = None,
+        nest: bool = False,
+        lonely: str = "error",
+    ) -> Rows:
+        """The rows, after all checks; see `Sampling` for what is given.
+
+        Raises
+        ------
+        DataError
+            Weights that are all zero, a missing stratum or cluster, a cluster in two strata, or a population that is
+            smaller than its sample or differs within a stratum.
+        """
+        if lonely not in LONELY:
+            raise DataError(f"lonely must be one of {', '.join(LONELY)}; got {lonely!r}")
+        size = len(weight)
+        people = np.asarray(count, dtype=float)
+        if not weight.sum() > 0:
+            raise DataError("the weights must not all be zero")
+        names: tuple[str, ...] = ("",)
+        place: Places = np.zeros(size, dtype=np.intp)
+        if strata is not None:
+            names, place = classes(_complete(strata, size, "stratum"))
+        if clusters is None:
+            stratum, many, unit, labels = place, people, np.arange(size), None
+        else:
+            labels, unit, stratum = _clusters(_complete(clusters, size, "cluster"), place, names, nest=nest)
+            many = np.ones(len(labels))
+        known = np.full(len(names), np.nan) if fpc is None else _population(fpc, place, names, size)
+        plan = Plan(stratum, many, names, known, labels, lonely)
+        _check_population(plan)
+        return cls(weight, squared, people, unit, plan)
+
+    def calibrated(self, margins: Sequence[tuple[str, Sequence[Any], Mapping[Any, float]]]) -> Rows:
+        """The same rows with weights whose sums over the margins are known totals.
+
+        One margin is post-stratification, several are raking. Variances then rest on residuals, and replicate weights
+        are calibrated one by one.
+
+        Parameters
+        ----------
+        margins : sequence of (name, classes, totals)
+            The class of each row, and ``{class: population}``.
+        """
+        found = Margins.of(margins)
+        if len(found.cell) != len(self.weight):
+            raise DataError(f"each margin must give a class to each of the {len(self.weight)} rows")
+        sums = np.bincount(found.cell, self.weight, len(found.design)).astype(float)
+        factor = found.factors(sums)[found.cell]
+        return replace(self, weight=self.weight * factor, squared=self.squared * factor**2, margins=found)
+
+    def replicated(
+        self, kind: str, *, number: int = 500, rng: np.random.Generator | None = None, fay: float = 0.5
+    ) -> Rows:
+        """The same rows with replicate weights made from their strata and clusters; see `naysay.sampling.KINDS`."""
+        source = np.random.default_rng(1988) if rng is None else rng
+        factors, scale = made(kind, self.plan, number=number, rng=source, fay=fay)
+        told = Replication(kind, scale, self.plan.degrees_of_freedom, factors=factors)
+        return replace(self, replication=told)
+
+    def collapsed(self, items: ArrayLike, size: int) -> Sampled:
+        """What a tally keeps of them.
+
+        Parameters
+        ----------
+        items : (rows,) int
+            The item of each row, such as its distinct answer; -1 for rows without one, which stay in the sample.
+        size : int
+            How many items there are.
+        """
+        item = np.asarray(items, dtype=np.intp)
+        cells = self.margins.cell if self.margins is not None else np.zeros(len(item), dtype=np.intp)
+        used = (item >= 0) | (self.margins is not None)  # people of other groups count where totals are known
+        column, place = np.unique(np.column_stack([item[used], cells[used]]), axis=0, return_inverse=True)
+        shape, columns, unit = (len(self.plan.stratum), len(column)), place.reshape(-1), self.unit[used]
+        each = self.weight[used] / (np.maximum(self.count[used], 1.0) if self.plan.clusters is None else 1.0)
+        totals = scipy.sparse.csr_array(scipy.sparse.coo_array((each, (unit, columns)), shape=shape))
+        squared = (self.squared[used], (self.plan.stratum[unit], columns))
+        squares = scipy.sparse.csr_array(scipy.sparse.coo_array(squared, shape=(len(self.plan.strata), len(column))))
+        margins = np.zeros((1, 0)) if self.margins is None else self.margins.design
+        units = Units(self.plan, totals, squares, column[:, 0], column[:, 1], margins, size)
+        return units if self.replication is None else self._reweighted(units, item)
+
+    def _reweighted(self, units: Units, item: Places) -> Replicates:
+        """The replicate weights of the items, each set calibrated as the full sample was."""
+        told: Any = self.replication
+        if told.factors is not None:
+            inside = units.item >= 0
+            totals = (told.factors * self.plan.many) @ units.totals[:, inside]
+            totals = (totals * self._cell_factors[:, units.cell[inside]]) @ _summing(units.item[inside], units.items).T
+        else:
+            rows = item >= 0
+            own = told.given[rows] * (1.0 if self.margins is None else self._cell_factors.T[self.margins.cell[rows]])
+            totals = (_summing(item[rows], units.items) @ own).T
+        fields = units.weight, units.squared, units.kept, told.scale, told.kind, told.degrees
+        return Replicates(np.asarray(totals), *fields, self.plan)
+
+    @cached_property
+    def _cell_factors(self) -> Floats:
+        """By what each set of replicate weights is multiplied in each cell of the margins, (replicates, cells)."""
+        told: Any = self.replication
+        if self.margins is None:
+            return np.ones((len(told.scale), 1))
+        cells = _summing(self.margins.cell, len(self.margins.design))
+        if told.factors is not None:
+            sums = (told.factors[:, self.unit] * self.weight) @ cells.T
+        else:
+            sums = (cells @ told.given).T
+        return np.array([self.margins.factors(each) for each in sums])
+
+
+def _summing(place: Places, size: int) -> scipy.sparse.csr_array:
+    """The sparse matrix (size, n) that sums n values by their places."""
+    return scipy.sparse.csr_array((np.ones(len(place)), (place, np.arange(len(place)))), shape=(size, len(place)))
+
+
+def _complete(values: Any, size: int, what: str) -> Any:
+    """Labels of all rows, none missing."""
+    if len(values) != size:
+        raise DataError(f"there must be one {what} for each of the {size} rows; got {len(values)}")
+    seen, place = distinct(values)
+    empty = np.array([_checks.is_missing(value) for value in seen], dtype=bool)
+    if empty.any():
+        row = int(empty[place].argmax())
+        raise DataError(f"every row needs a {what}; row {row + 1} of {size} has none", row=row)
+    return values
+
+
+def _clusters(
+    labels: Any, place: Places, strata: tuple[str, ...], *, nest: bool
+) -> tuple[tuple[str, ...], Places, Places]:
+    """The clusters, the cluster of each row, and the stratum of each cluster."""
+    names, own = classes(labels)
+    pairs, unit = np.unique(np.column_stack([own, place]), axis=0, return_inverse=True)
+    if not nest and len(pairs) > len(names):
+        twice = int(np.flatnonzero(np.diff(pairs[:, 0]) == 0)[0])
+        cluster = names[pairs[twice, 0]]
+        first, second = (strata[at] for at in pairs[twice : twice + 2, 1])
+        raise DataError(
+            f"a cluster must lie in one stratum; {cluster!r} occurs in {first!r} and in {second!r} (where clusters are "
+            "numbered anew in each stratum, say nest=True, or --nest)",
+            value=cluster,
+        )
+    return tuple(names[at] for at in pairs[:, 0]), unit.reshape(-1), pairs[:, 1]
+
+
+def _population(fpc: ArrayLike, place: Places, names: tuple[str, ...], size: int) -> Floats:
+    """The population of each stratum, one and the same on all of its rows."""
+    given = _checks.amounts(np.asarray(fpc), what="finite populations (fpc)", length=size)
+    known = np.zeros(len(names))
+    known[place] = given
+    differs = given != known[place]
+    if differs.any():
+        row = int(differs.argmax())
+        of = f"stratum {names[place[row]]!r}" if len(names) > 1 else "the population"
+        raise DataError(
+            f"fpc must be the same number on all rows of a stratum; {of} has {given[row]:g} and {known[place[row]]:g}",
+            row=row,
+        )
+    if (given == 0).any():
+        raise DataError("fpc must be above zero: the units in each stratum, or the share of them that was drawn")
+    return known
+
+
+def _check_population(plan: Plan) -> None:
+    """Raise where a stratum has more units than its population."""
+    above = plan.fractions > 1 + 1e-12
+    if above.any():
+        at = int(above.argmax())
+        of = f"stratum {plan.strata[at]!r}" if len(plan.strata) > 1 else "the population"
+        units = "clusters" if plan.clusters is not None else "people"
+        raise DataError(
+            f"{of} has {plan.fpc[at]:g} {units} by its fpc, but {plan.sizes[at]:g} are in the sample; fpc counts the "
+            f"{units} of the population, not of the sample"
+        )
