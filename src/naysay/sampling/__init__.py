@@ -5,8 +5,7 @@ to distinct answers these are a `Sampled`: all that a tally keeps, and the covar
 """
 
 from naysay.sampling.joining import joined, restored, stored
-from naysay.sampling.replicates import KINDS, Replicates
-from naysay.sampling.sampled import LONELY, Plan, Sampled, Units
+from naysay.sampling.sampled import KINDS, LONELY, Plan, Replicates, Sampled, Units
 from naysay.sampling.sampling import Rows, Sampling
 
 __all__ = [

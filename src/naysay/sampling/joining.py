@@ -10,8 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.sampling.replicates import Replicates
-from naysay.sampling.sampled import Places, Plan, Sampled, Units
+from naysay.sampling.sampled import Places, Plan, Replicates, Sampled, Units
 
 __all__ = ["joined", "restored", "stored"]
 

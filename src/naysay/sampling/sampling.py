@@ -17,8 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.sampling.raking import Margins, classes, distinct
-from naysay.sampling.replicates import FAY, KINDS, Replicates, checked_degrees, made, scales
-from naysay.sampling.sampled import LONELY, Floats, Places, Plan, Sampled, Units
+from naysay.sampling.sampled import (
+    FAY,
+    KINDS,
+    LONELY,
+    Floats,
+    Places,
+    Plan,
+    Replicates,
+    Sampled,
+    Units,
+    checked_degrees,
+    made,
+    scales,
+)
 
 __all__ = ["Replication", "Rows", "Sampling"]
 
