@@ -8,7 +8,7 @@ here.
 
 from naysay.design.affine import AffineHash
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
-from naysay.design.base import Answerable, Design
+from naysay.design.base import Answerable, Design, Share
 from naysay.design.channels import Table, TwoOption
 from naysay.design.crossed import Crossed
 from naysay.design.devices import draw_lots
@@ -23,7 +23,6 @@ from naysay.design.pure import Pure, SubsetSelection
 from naysay.design.redraw import Redraw
 from naysay.design.relabeling import relabeled
 from naysay.design.several import Levels
-from naysay.design.shares import Share
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols
 from naysay.design.subsets import Subset, WeightedSubset

@@ -1,10 +1,13 @@
-"""What every design shares, whether it is a single design or puts several together."""
+"""What every design shares, whether it is a single design or puts several together.
+
+Shares of cells. What is estimated is a share of the cells, the kinds of people that the channels tell apart.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self, cast
@@ -12,6 +15,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay import _checks
 from naysay.design import protocol
 from naysay.design.chances import Chances, Truth
 from naysay.design.drawing import RULES, Source, source_of, system
@@ -19,12 +23,11 @@ from naysay.design.exact import labels_of
 from naysay.design.form import KINDS, TOLD, formed, hash_of, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
 from naysay.design.redraw import Redraw
-from naysay.design.shares import Share
 from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design"]
+__all__ = ["Answerable", "Design", "Share"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -395,3 +398,45 @@ def check_channel(design: object, role: str) -> Design:
         what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of cells: Σ c over `of`, divided by Σ c over `among`.
+
+    Parameters
+    ----------
+    name : label
+        A category, or the name of a nuisance parameter.
+    of : tuple of label
+        Cells of the numerator.
+    among : tuple of label, optional
+        Cells of the denominator, which include `of`; all cells by default.
+
+    Examples
+    --------
+    >>> Share("truthful", ("a",), among=("a", "c")).weights(("a", "b", "c"))
+    (array([1., 0., 0.]), array([1., 0., 1.]))
+    """
+
+    name: Any
+    of: tuple[Any, ...]
+    among: tuple[Any, ...] = ()
+
+    def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Which cells belong to the numerator and to the denominator: 0 or 1 for each cell, (cells,) each."""
+        known = set(cells)
+        if not self.of or not {*self.of, *self.among} <= known or (self.among and not set(self.of) <= set(self.among)):
+            raise DesignError(f"the share {self.name!r} must be of cells among {_checks.shown(cells)}; got {self.of}")
+        above = np.array([cell in self.of for cell in cells], dtype=float)
+        below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
+        return above, below
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Share:
+        """The share that a JSON object describes."""
+        return cls(*(labels_of(node[name]) for name in ("share", "of", "among")))
+
+    def form(self) -> dict[str, Any]:
+        """The share as a JSON object."""
+        return {"share": self.name, "of": list(self.of), "among": list(self.among)}

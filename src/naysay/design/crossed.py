@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design.algebra import Product, crossed_labels
-from naysay.design.base import Answerable, Design
+from naysay.design.base import Answerable, Design, Share
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source, source_of, system
-from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses, columns_of
 

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, check_channel, told_of
+from naysay.design.base import Answerable, Share, check_channel, told_of
 from naysay.design.drawing import Source
 from naysay.design.exact import flag
 from naysay.design.several import Several
-from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Responses
 
