@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate, planning
 from naysay.design import Pattern
-from naysay.design.diagnostics import of_counts, uniform
+from naysay.design.chances import of_counts, uniform
 from naysay.errors import DataError, NotEstimable
 from naysay.tally import Tally
 

@@ -13,8 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.chances import Truth
-from naysay.design.diagnostics import Diagnostic, uniform
+from naysay.design.chances import Diagnostic, Truth, uniform
 from naysay.design.drawing import Source, system
 from naysay.design.exact import flag, integer
 from naysay.design.pure import ByOdds, bits, pairs

@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay.design.chances import Truth
-from naysay.design.diagnostics import Diagnostic, of_counts
+from naysay.design.chances import Diagnostic, Truth, of_counts
 from naysay.design.drawing import Source
 from naysay.design.exact import integer
 from naysay.design.pure import SUMS_ONLY, Pure, bits

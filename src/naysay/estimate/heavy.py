@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.design.diagnostics import uniform
+from naysay.design.chances import uniform
 from naysay.errors import DataError
 from naysay.estimate.found import HeavyHitters, Stage
 from naysay.estimate.moments import moments
