@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource, Pattern, Table
-from naysay.design.channels import compact
-from naysay.design.pattern import LEAST, MANY
+from naysay.design.channels import LEAST, MANY, compact
 from naysay.errors import DesignError
 from naysay.responses import Labels
 

@@ -9,14 +9,13 @@ here.
 from naysay.design.affine import AffineHash
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
 from naysay.design.base import Answerable, Design, Share
-from naysay.design.channels import Table, TwoOption
+from naysay.design.channels import Pattern, Table, TwoOption
 from naysay.design.crossed import Crossed
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.hierarchy import Grouped, Hierarchy
 from naysay.design.loading import load, read
 from naysay.design.memory import Remembered
-from naysay.design.pattern import Pattern
 from naysay.design.prefixes import Prefixes
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
 from naysay.design.pure import Pure, SubsetSelection

@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design.base import Design
 from naysay.design.chances import Truth
+from naysay.design.channels import MANY
 from naysay.design.drawing import GeneratorSource, Source
 from naysay.design.exact import LIMIT, blended, integer
-from naysay.design.pattern import MANY
 from naysay.errors import DataError, DesignError
 from naysay.responses import WORD, Codes, Subsets
 from naysay.tally import Sums, Tally

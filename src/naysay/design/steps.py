@@ -12,9 +12,8 @@ import numpy as np
 from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
 from naysay.design.base import Answerable, Design, check_design
-from naysay.design.channels import Table, TwoOption
+from naysay.design.channels import Pattern, Table, TwoOption
 from naysay.design.devices import draw_lots
-from naysay.design.pattern import Pattern
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words
 from naysay.design.several import Several
 from naysay.design.subsets import Subset, WeightedSubset

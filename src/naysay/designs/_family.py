@@ -28,9 +28,8 @@ from naysay.design import (
     Table,
     draw_lots,
 )
-from naysay.design.channels import compact
+from naysay.design.channels import LEAST, MANY, compact
 from naysay.design.exact import as_fraction, table_weights, whole_weights
-from naysay.design.pattern import LEAST, MANY
 from naysay.design.protocol import probabilities
 from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
