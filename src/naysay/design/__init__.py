@@ -9,7 +9,7 @@ here.
 from naysay.design.affine import AffineHash
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
 from naysay.design.base import Answerable, Design, Share
-from naysay.design.channels import Pattern, Table, TwoOption
+from naysay.design.channels import Pattern, Table, TwoOption, relabeled
 from naysay.design.crossed import Crossed
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
@@ -20,7 +20,6 @@ from naysay.design.prefixes import Prefixes
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
 from naysay.design.pure import Pure, SubsetSelection
 from naysay.design.redraw import Redraw
-from naysay.design.relabeling import relabeled
 from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols

@@ -1,12 +1,14 @@
 """A design written out as a table of integer weights.
 
 Designs of many categories whose columns are one pattern: two integers instead of a table of t × t.
+
+A design about the same people whose categories have other names.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -17,15 +19,15 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import protocol
-from naysay.design.base import Design, told_of
+from naysay.design.base import Answerable, Design, told_of
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, blended, flag, integer
-from naysay.design.form import TABLED
+from naysay.design.form import TABLED, of_node
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
-__all__ = ["Pattern", "Table", "TwoOption"]
+__all__ = ["Pattern", "Table", "TwoOption", "relabeled"]
 
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 
@@ -351,3 +353,52 @@ class TwoOption(Table):
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
         return Table._fields(node) | {"shown": integer(node["shown"])}
+
+
+# Fields of the JSON form that hold labels: of designs, of protocols and of the shares that samples tell apart.
+_LISTS, _SINGLE = ("categories", "responses", "members", "of", "among"), ("say", "share")
+_NUMBERS = ("columns",)
+
+
+def relabeled(design: Answerable, labels: Mapping[str, str]) -> Answerable:
+    """The same design, its categories and responses called otherwise; what has no new name keeps its own.
+
+    To call people otherwise changes no probability: P stays as it is, row by row and column by column.
+
+    Parameters
+    ----------
+    design : Answerable
+    labels : {label: label}
+        By the label as text.
+
+    Raises
+    ------
+    DesignError
+        Two labels that become one.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> other = relabeled(designs.warner(p=0.7), {"yes": "Ja", "no": "Nein"})
+    >>> other.categories, other.matrix.tolist()
+    (('Ja', 'Nein'), [[0.7, 0.3], [0.3, 0.7]])
+    """
+    found: Answerable = of_node(_called(design.form(), labels))
+    return found
+
+
+def _called(node: Any, labels: Mapping[str, str]) -> Any:
+    """A part of the JSON form with these labels in place of others."""
+    if isinstance(node, list):
+        return [_called(each, labels) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        if key in _LISTS and isinstance(value, list):
+            found[key] = [labels.get(each, each) if isinstance(each, str) else each for each in value]
+        elif key in _SINGLE and isinstance(value, str):
+            found[key] = labels.get(value, value)
+        else:
+            found[key] = value if key in _NUMBERS else _called(value, labels)
+    return found
