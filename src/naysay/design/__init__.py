@@ -18,13 +18,12 @@ from naysay.design.loading import load, read
 from naysay.design.memory import Remembered
 from naysay.design.prefixes import Prefixes
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
-from naysay.design.pure import Pure, SubsetSelection
+from naysay.design.pure import Pure, SubsetSelection, Unary
 from naysay.design.redraw import Redraw
 from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols
 from naysay.design.subsets import Subset, WeightedSubset
-from naysay.design.unary import Unary
 from naysay.design.window import Window
 
 __all__ = [
