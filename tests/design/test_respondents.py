@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from naysay import Design, designs
-from naysay.design.respondents import choice, place_of
+from naysay.design.several import choice, place_of
 from naysay.errors import DataError
 
 CHOICE = designs.negative_levels(tuple("abcd"))

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from naysay import designs, simulate
-from naysay.design.respondents import choice
+from naysay.design.several import choice
 from naysay.errors import DesignError
 from naysay.responses import Subsets
 from naysay.simulate import Behavior, Survey, survey

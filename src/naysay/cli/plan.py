@@ -17,7 +17,7 @@ from naysay.console.commands import takes
 from naysay.console.methods import estimators
 from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
-from naysay.design.respondents import whole_people
+from naysay.design.several import whole_people
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.power import exclusion, two_groups

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks, privacy
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, lies
+from naysay.design.several import choice, lies
 from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
 from naysay.planning.result import Comparison, Liars, Option

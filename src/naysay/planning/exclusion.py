@@ -22,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.design import Answerable
-from naysay.design.respondents import whole_people
+from naysay.design.several import whole_people
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS
 from naysay.estimate.intervals import more_is_told, share_ends, share_within, two_values

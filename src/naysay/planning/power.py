@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
-from naysay.design.respondents import number, share
+from naysay.design.several import number, share
 from naysay.errors import DataError
 from naysay.planning.exclusion import (
     SURVEYS,

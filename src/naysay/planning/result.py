@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from naysay import _checks
-from naysay.design.respondents import share
+from naysay.design.several import share
 from naysay.printing import Column, Points, Table, text
 from naysay.printing.html import notebook
 from naysay.printing.numbers import csv_text

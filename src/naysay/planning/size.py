@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
-from naysay.design.respondents import positive, share
+from naysay.design.several import positive, share
 from naysay.errors import DataError
 from naysay.planning.power import Exclusion, checked_power, exclusion, two_groups
 from naysay.planning.variance import Variance, variance

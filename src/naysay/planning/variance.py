@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, number, place_of
+from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.information import inverse

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design import Levels
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, lies, place_of, share
+from naysay.design.several import choice, lies, place_of, share
 from naysay.errors import DataError
 
 __all__ = ["HONEST", "Behavior", "skewed", "tied"]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.design.respondents import positive, whole_people
+from naysay.design.several import positive, whole_people
 from naysay.errors import DataError
 
 __all__ = [

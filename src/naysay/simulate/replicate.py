@@ -23,7 +23,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.design.respondents import choice
+from naysay.design.several import choice
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.estimators import ESTIMATORS, suitable
 from naysay.estimate.intervals import METHODS

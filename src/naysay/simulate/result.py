@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.respondents import place_of
+from naysay.design.several import place_of
 from naysay.errors import DataError
 from naysay.printing import Column, Points, Table, plain, text
 from naysay.printing.html import notebook
