@@ -13,7 +13,6 @@ from naysay.design.channels import Pattern, Table, TwoOption, relabeled
 from naysay.design.crossed import Crossed
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
-from naysay.design.hierarchy import Grouped, Hierarchy
 from naysay.design.loading import load, read
 from naysay.design.memory import Remembered
 from naysay.design.prefixes import Prefixes
@@ -24,7 +23,7 @@ from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols
 from naysay.design.subsets import Subset, WeightedSubset
-from naysay.design.window import Window
+from naysay.design.window import Grouped, Hierarchy, Window
 
 __all__ = [
     "RULES",
