@@ -15,8 +15,14 @@ from naysay.designs.heavy import heavy_hitters
 from naysay.designs.hierarchies import hierarchy
 from naysay.designs.innocuous import crosswise, triangular, unrelated_question
 from naysay.designs.memory import remembered
-from naysay.designs.negative import gaussian_negative, negative, negative_matrix, two_option
-from naysay.designs.negative_offers import negative_levels, negative_sink
+from naysay.designs.negative import (
+    gaussian_negative,
+    negative,
+    negative_levels,
+    negative_matrix,
+    negative_sink,
+    two_option,
+)
 from naysay.designs.numbers import number, window
 from naysay.designs.randomized import forced_response, k_ary, kuk, mangat, two_coins, warner
 from naysay.designs.stacked import abul_ela, anchored_crosswise, extended_crosswise, samples, unrelated_question_unknown
