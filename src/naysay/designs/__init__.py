@@ -13,7 +13,6 @@ from naysay.designs.frequencies import affine, budgets, frequency, hadamard, sub
 from naysay.designs.general import custom, direct, levels, uniform
 from naysay.designs.heavy import heavy_hitters
 from naysay.designs.hierarchies import hierarchy
-from naysay.designs.innocuous import crosswise, triangular, unrelated_question
 from naysay.designs.memory import remembered
 from naysay.designs.negative import (
     gaussian_negative,
@@ -24,7 +23,17 @@ from naysay.designs.negative import (
     two_option,
 )
 from naysay.designs.numbers import number, window
-from naysay.designs.randomized import forced_response, k_ary, kuk, mangat, two_coins, warner
+from naysay.designs.randomized import (
+    crosswise,
+    forced_response,
+    k_ary,
+    kuk,
+    mangat,
+    triangular,
+    two_coins,
+    unrelated_question,
+    warner,
+)
 from naysay.designs.stacked import abul_ela, anchored_crosswise, extended_crosswise, samples, unrelated_question_unknown
 from naysay.designs.variants import christofides, mangat_singh_singh, singh_joarder
 

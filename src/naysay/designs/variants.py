@@ -10,7 +10,7 @@ import numpy as np
 
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.designs._family import YES_NO, ask, chance, family, of_steps, truth, two
-from naysay.designs.innocuous import INDEPENDENT, INNOCUOUS, PREVALENCE, innocuous
+from naysay.designs.randomized import INDEPENDENT, INNOCUOUS, PREVALENCE, innocuous
 from naysay.errors import DesignError
 
 __all__ = ["christofides", "mangat_singh_singh", "singh_joarder"]

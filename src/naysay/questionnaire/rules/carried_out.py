@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from naysay import _checks
 from naysay.design import Design
-from naysay.designs.innocuous import PREVALENCE
+from naysay.designs.randomized import PREVALENCE
 from naysay.questionnaire.by_hand import letters, way_by_hand
 from naysay.questionnaire.kinds.base import Label, Private, Question
 from naysay.questionnaire.problems import Problem

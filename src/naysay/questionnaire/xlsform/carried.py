@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design import Answerable, Design, read
-from naysay.designs.innocuous import PREVALENCE
+from naysay.designs.randomized import PREVALENCE
 from naysay.errors import DesignError
 from naysay.questionnaire.by_hand import way_by_hand
 from naysay.questionnaire.kinds.base import Label, Private
