@@ -24,18 +24,20 @@ from naysay.designs.negative import (
 )
 from naysay.designs.numbers import number, window
 from naysay.designs.randomized import (
+    christofides,
     crosswise,
     forced_response,
     k_ary,
     kuk,
     mangat,
+    mangat_singh_singh,
+    singh_joarder,
     triangular,
     two_coins,
     unrelated_question,
     warner,
 )
 from naysay.designs.stacked import abul_ela, anchored_crosswise, extended_crosswise, samples, unrelated_question_unknown
-from naysay.designs.variants import christofides, mangat_singh_singh, singh_joarder
 
 __all__ = [
     "ASSUMPTIONS",
