@@ -8,7 +8,6 @@ changes only its own file.
 from naysay.design import mix
 from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.designs.catalog import catalog, parse
-from naysay.designs.cheating import cheating_detection, cheating_detection_symmetric, stochastic_lie_detector
 from naysay.designs.frequencies import affine, budgets, frequency, hadamard, subset_selection, unary
 from naysay.designs.general import custom, direct, levels, uniform
 from naysay.designs.heavy import heavy_hitters
@@ -37,7 +36,16 @@ from naysay.designs.randomized import (
     unrelated_question,
     warner,
 )
-from naysay.designs.stacked import abul_ela, anchored_crosswise, extended_crosswise, samples, unrelated_question_unknown
+from naysay.designs.stacked import (
+    abul_ela,
+    anchored_crosswise,
+    cheating_detection,
+    cheating_detection_symmetric,
+    extended_crosswise,
+    samples,
+    stochastic_lie_detector,
+    unrelated_question_unknown,
+)
 
 __all__ = [
     "ASSUMPTIONS",
