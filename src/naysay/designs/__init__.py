@@ -8,9 +8,8 @@ changes only its own file.
 from naysay.design import mix
 from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.designs.catalog import catalog, parse
-from naysay.designs.frequencies import affine, budgets, frequency, hadamard, subset_selection, unary
+from naysay.designs.frequencies import affine, budgets, frequency, hadamard, heavy_hitters, subset_selection, unary
 from naysay.designs.general import custom, direct, levels, uniform
-from naysay.designs.heavy import heavy_hitters
 from naysay.designs.hierarchies import hierarchy
 from naysay.designs.memory import remembered
 from naysay.designs.negative import (
