@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks, designs
 from naysay.design import Answerable
-from naysay.designs._family import YES_NO
+from naysay.designs.catalog import YES_NO
 from naysay.errors import DataError
 from naysay.responses import JOINER
 from naysay.responses.spaces import MISSING

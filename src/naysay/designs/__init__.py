@@ -6,8 +6,7 @@ changes only its own file.
 """
 
 from naysay.design import mix
-from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
-from naysay.designs.catalog import catalog, parse
+from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse
 from naysay.designs.frequencies import affine, budgets, frequency, hadamard, heavy_hitters, subset_selection, unary
 from naysay.designs.general import custom, direct, levels, uniform
 from naysay.designs.hierarchies import hierarchy

@@ -20,7 +20,7 @@ from naysay import _checks
 from naysay.design import AffineHash, Design, Do, Levels, Prefixes, Protocol, SubsetSelection, Unary
 from naysay.design.exact import as_fraction, odds_within
 from naysay.design.prefixes import bits_in_steps
-from naysay.designs._family import YES_NO, capped, chance, domain, family
+from naysay.designs.catalog import YES_NO, capped, chance, domain, family
 from naysay.designs.randomized import k_ary
 from naysay.errors import DesignError
 from naysay.responses.affine import prime

@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design import Answerable, Design, Do, Levels, Protocol, Subset
-from naysay.designs._family import by_lot, family, of_pattern, of_probabilities, truthfully
+from naysay.designs.catalog import by_lot, family, of_pattern, of_probabilities, truthfully
 from naysay.errors import DesignError
 
 __all__ = ["custom", "direct", "levels", "uniform"]

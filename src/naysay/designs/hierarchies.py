@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design import Do, Grouped, Hierarchy, Protocol
-from naysay.designs._family import YES_NO, domain, family
+from naysay.designs.catalog import YES_NO, domain, family
 from naysay.designs.frequencies import affine, frequency
 
 __all__ = ["hierarchy"]

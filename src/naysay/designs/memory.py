@@ -12,7 +12,7 @@ from typing import Any
 from naysay.design import AffineHash, Design, Do, Pattern, Protocol, Redraw, Remembered, SubsetSelection, Unary
 from naysay.design.exact import as_fraction, odds_within, steepened
 from naysay.design.pure import ByOdds
-from naysay.designs._family import YES_NO, domain, family
+from naysay.designs.catalog import YES_NO, domain, family
 from naysay.designs.frequencies import affine, cost, subset_selection
 from naysay.errors import DesignError
 

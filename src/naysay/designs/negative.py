@@ -17,7 +17,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Design, Do, Levels, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import LIMIT, as_fraction, rounded, table_weights
-from naysay.designs._family import call, family, of_pattern, of_probabilities, of_weights
+from naysay.designs.catalog import call, family, of_pattern, of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 

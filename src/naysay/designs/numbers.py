@@ -19,7 +19,7 @@ from naysay import _checks
 from naysay.design import Do, Protocol
 from naysay.design.exact import LIMIT, as_fraction, odds_within
 from naysay.design.window import Window, largest_variance, place_values, units_of
-from naysay.designs._family import capped, family
+from naysay.designs.catalog import capped, family
 from naysay.errors import DesignError
 
 __all__ = ["number", "window"]

@@ -18,7 +18,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.design.exact import odds_within
-from naysay.designs._family import (
+from naysay.designs.catalog import (
     YES_NO,
     ask,
     by_lot,

@@ -17,7 +17,7 @@ from naysay import _checks
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
 from naysay.design.exact import as_fraction
 from naysay.design.protocol import words
-from naysay.designs._family import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
+from naysay.designs.catalog import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
 from naysay.designs.randomized import COMPARE, INDEPENDENT, INNOCUOUS, PREVALENCE, SAME, crosswise, innocuous, pair
 from naysay.errors import DesignError
 
