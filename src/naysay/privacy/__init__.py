@@ -7,7 +7,6 @@ every function returns a dict with one entry for each. Each module's ``__all__``
 
 from naysay.privacy.about import channels_about
 from naysay.privacy.composition import Composition, compose, unexcluded
-from naysay.privacy.measures import gain, odds, posterior, vulnerability
 from naysay.privacy.repeated import Waves, after_waves, waves
 from naysay.privacy.schedules import Asked, Schedule, approximate, schedule
 from naysay.privacy.shuffled import Shuffled
@@ -17,10 +16,14 @@ from naysay.privacy.statement import (
     about_categories,
     choosing,
     epsilon,
+    gain,
     information,
     lines,
+    odds,
+    posterior,
     statement,
     still_possible,
+    vulnerability,
 )
 
 __all__ = [

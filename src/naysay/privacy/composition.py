@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from naysay.design import Design
 from naysay.design.base import check_channel
 from naysay.errors import DesignError
-from naysay.privacy.measures import odds
-from naysay.privacy.statement import epsilon, information, still_possible
+from naysay.privacy.statement import epsilon, information, odds, still_possible
 
 __all__ = ["Composition", "compose", "unexcluded"]
 
