@@ -5,7 +5,6 @@ comes with its reason and with the categories that an answer leaves open. For a 
 every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
 """
 
-from naysay.privacy.about import channels_about
 from naysay.privacy.composition import Composition, compose, unexcluded
 from naysay.privacy.repeated import Waves, after_waves, waves
 from naysay.privacy.schedules import Asked, Schedule, approximate, schedule
@@ -14,6 +13,7 @@ from naysay.privacy.shuffling import shuffled
 from naysay.privacy.statement import (
     Statement,
     about_categories,
+    channels_about,
     choosing,
     epsilon,
     gain,
