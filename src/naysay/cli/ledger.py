@@ -14,7 +14,7 @@ from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
 from naysay.printing.numbers import csv_text
-from naysay.privacy.schedules import Schedule, of_tables
+from naysay.privacy.repeated import Schedule, of_tables
 
 __all__ = ["Options", "command"]
 

@@ -5,8 +5,18 @@ comes with its reason and with the categories that an answer leaves open. For a 
 every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
 """
 
-from naysay.privacy.repeated import Composition, Waves, after_waves, compose, unexcluded, waves
-from naysay.privacy.schedules import Asked, Schedule, approximate, schedule
+from naysay.privacy.repeated import (
+    Asked,
+    Composition,
+    Schedule,
+    Waves,
+    after_waves,
+    approximate,
+    compose,
+    schedule,
+    unexcluded,
+    waves,
+)
 from naysay.privacy.shuffled import Shuffled
 from naysay.privacy.shuffling import shuffled
 from naysay.privacy.statement import (
