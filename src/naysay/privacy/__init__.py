@@ -17,8 +17,7 @@ from naysay.privacy.repeated import (
     unexcluded,
     waves,
 )
-from naysay.privacy.shuffled import Shuffled
-from naysay.privacy.shuffling import shuffled
+from naysay.privacy.shuffling import Shuffled, shuffled
 from naysay.privacy.statement import (
     Statement,
     about_categories,
