@@ -13,7 +13,7 @@ from scipy import stats
 
 from naysay import designs, privacy
 from naysay.errors import DataError, DesignError
-from naysay.privacy.positive_part import mean_positive_part
+from naysay.privacy.shuffling import mean_positive_part
 
 FAMILIES = {
     "binary": lambda epsilon: designs.warner(p=math.exp(epsilon) / (1 + math.exp(epsilon))),
