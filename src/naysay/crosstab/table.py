@@ -19,7 +19,7 @@ from naysay.crosstab.variables import Variable, answered_in_part, checked, talli
 from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.linear import Floats, check_rank
-from naysay.estimate.protocol import Intervals
+from naysay.estimate.result import Intervals
 from naysay.printing import text
 from naysay.printing.content import Content
 from naysay.printing.html import notebook

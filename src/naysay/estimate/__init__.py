@@ -23,10 +23,9 @@ from naysay.estimate.mean import Mean, mean
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
 from naysay.estimate.projection import Projected, projected
-from naysay.estimate.protocol import Intervals, Options
 from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, default_quantity
 from naysay.estimate.ranges import Band, Ranges, ranges
-from naysay.estimate.result import Comparison, Estimate
+from naysay.estimate.result import Comparison, Estimate, Intervals, Options
 
 __all__ = [
     "ESTIMATORS",

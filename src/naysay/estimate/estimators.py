@@ -17,8 +17,7 @@ from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
 from naysay.estimate.printing import sections, to_dict
-from naysay.estimate.protocol import MAKERS
-from naysay.estimate.result import Estimate
+from naysay.estimate.result import MAKERS, Estimate
 from naysay.tally import Tally
 
 __all__ = ["ESTIMATORS", "Estimator", "default", "suitable"]

@@ -28,8 +28,7 @@ from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.levels import compare
 from naysay.estimate.linear import Floats, is_stacked
 from naysay.estimate.moments import each_sample, moments
-from naysay.estimate.protocol import Finding, Options
-from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
+from naysay.estimate.result import Estimate, Finding, Options, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
 from naysay.printing.numbers import fixed
 

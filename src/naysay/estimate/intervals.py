@@ -40,8 +40,7 @@ from naysay.estimate.information import evidence, likelihood_covariance
 from naysay.estimate.likelihood import certified, efficient_indicators
 from naysay.estimate.linear import Floats, Indicators, indicators, linear_map
 from naysay.estimate.named import Named
-from naysay.estimate.protocol import Intervals
-from naysay.estimate.result import Estimate
+from naysay.estimate.result import Estimate, Intervals
 from naysay.estimate.score import score_bounds
 
 __all__ = [

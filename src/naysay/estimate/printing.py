@@ -14,8 +14,7 @@ from naysay.estimate.findings import decimals, decimals_of, shown
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.linear import is_stacked
-from naysay.estimate.protocol import Intervals, Options
-from naysay.estimate.result import Estimate, reliable_errors, reliable_nuisance
+from naysay.estimate.result import Estimate, Intervals, Options, reliable_errors, reliable_nuisance
 from naysay.printing import Column, Note, Points, Sentence, Table, plain, text
 from naysay.printing.content import Content
 

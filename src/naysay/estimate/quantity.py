@@ -12,7 +12,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate.findings import decimals, shown
 from naysay.estimate.information import alike, suspicions
-from naysay.estimate.protocol import Options
+from naysay.estimate.result import Options
 from naysay.printing import Column, Content, Note, Points, Sentence, Table, plain, text
 from naysay.printing.html import notebook
 from naysay.tally import Tally
