@@ -3,7 +3,7 @@
 import pytest
 
 from naysay import designs
-from naysay.estimate.sinks import sinks
+from naysay.estimate.negative import sinks
 
 
 @pytest.mark.parametrize(("members", "others"), [(None, None), ("1/10", "1/5"), (0, "1/4"), (0.3, 0.1)])

@@ -16,7 +16,7 @@ from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
-from naysay.estimate.sinks import sinks
+from naysay.estimate.negative import sinks
 from naysay.printing import Column, Table
 from naysay.report import flowchart
 
