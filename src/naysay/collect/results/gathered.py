@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from naysay.collect.results.answered import COUNT, Answered, Plain
 from naysay.errors import NaysayError
-from naysay.estimate import Estimate, Options, leverage, printing
+from naysay.estimate import Estimate, Options, negative, printing
 from naysay.files import Entry
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def reach(result: Result) -> dict[float, float | None]:
     if result.entry.holds == "numbers" and asked is None:  # one answer can move a mean as far as it likes
         return dict.fromkeys(REPEATED)
     try:
-        each = {share: share if asked is None else leverage(asked.design, share=share) for share in REPEATED}
+        each = {share: share if asked is None else negative(asked.design, share=share) for share in REPEATED}
     except NaysayError:  # nothing is estimated, so nothing can be moved
         return dict.fromkeys(REPEATED)
     return {share: min(1.0, moved) for share, moved in each.items()}
