@@ -19,6 +19,8 @@ Every interval is cut to [0, 1]. An unbiased estimate beyond 0 or 1 gets the int
 empty, and never shorter than it would be at the end. Only `bootstrap` and `profile` by name can leave nothing; then the
 nearest end stands there, with a flag. An interval that rests on the unbounded estimate can miss the likelihood
 estimate; it is then extended to hold that estimate.
+
+Bootstrap intervals: respondents are drawn again from those who answered, and estimated again.
 """
 
 from __future__ import annotations
@@ -35,9 +37,8 @@ from naysay import _checks, privacy
 from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
-from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
-from naysay.estimate.information import evidence, likelihood_covariance
-from naysay.estimate.likelihood import certified, efficient_indicators
+from naysay.estimate.information import evidence, likelihood_covariance, maximize
+from naysay.estimate.likelihood import certified, check_identified, efficient_indicators
 from naysay.estimate.linear import Floats, Indicators, indicators, linear_map
 from naysay.estimate.named import Named
 from naysay.estimate.result import Estimate, Intervals
@@ -47,15 +48,83 @@ __all__ = [
     "METHODS",
     "IntervalMethod",
     "Request",
+    "bootstrap_bounds",
     "default_method",
     "degrees_of_freedom",
     "intervals",
     "more_is_told",
+    "not_redrawn",
     "nuisance_intervals",
     "share_ends",
     "share_within",
     "two_values",
 ]
+
+_LEAST = 2  # fewer replicates have no spread
+_SEED = 1998  # fixed, so that a printed number can be reproduced
+
+
+def not_redrawn(fit: Estimate) -> str | None:
+    """Why an estimate cannot be bootstrapped; None where it can be."""
+    if fit.target == "file":
+        return "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
+    if fit.level_weights is not None:
+        return "the bootstrap is for proportional weights of the levels; use method='score' or 'wald'"
+    if fit.tally.weighted:
+        return "the bootstrap of a weighted tally needs the rows; use method='score', 'wald' or 'profile'"
+    if fit.cells is not None:
+        return "several samples are not bootstrapped; use method='profile' or 'wald'"
+    return None
+
+
+def bootstrap_bounds(fit: Estimate, confidence: float, replicates: Any, rng: np.random.Generator | None) -> Floats:
+    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
+        raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
+    replicates = int(replicates)
+    rng = np.random.default_rng(_SEED) if rng is None else rng
+    tail = (1 - confidence) / 2
+    if fit.indicators is None:
+        return _refit_bootstrap(fit, replicates, tail, rng)
+    terms = fit.indicators
+    ends = [_studentized(terms.u[:, j], terms.count, replicates, tail, rng) for j in range(terms.u.shape[1])]
+    return np.array(ends)
+
+
+def _studentized(
+    u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The bootstrap-t interval of a mean."""
+    values, inverse = np.unique(u.round(12), return_inverse=True)
+    size = np.bincount(inverse, count)
+    n = int(size.sum())
+    mean = float(size @ values / n)
+    error = float(np.sqrt(size @ (values - mean) ** 2 / n / max(n - 1, 1)))
+    drawn = rng.multinomial(n, size / n, size=replicates)
+    means = drawn @ values / n
+    errors = np.sqrt(np.maximum(drawn @ values**2 / n - means**2, 0) / max(n - 1, 1))
+    usable = errors > 0
+    if error == 0 or not usable.any():
+        return mean, mean
+    ratios = (means[usable] - mean) / errors[usable]
+    low, high = np.quantile(ratios, [tail, 1 - tail])
+    return mean - high * error, mean - low * error
+
+
+def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
+    """Percentiles of the estimate over resampled respondents; a resample that loses a category is left out."""
+    check_identified(fit.tally)
+    rows, weights, _ = evidence(fit.tally)
+    n = round(weights.sum())
+    refits = []
+    for _ in range(replicates):
+        drawn = rng.multinomial(n, weights / weights.sum())
+        seen = drawn > 0
+        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3, polish=0).proportions)
+    if not refits:
+        raise NotEstimable("a bootstrap needs at least one replicate")
+    return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
+
 
 _TRACE = 1e-3  # answers added for each possible response: enough to keep its probability positive, too few to matter
 _UNLIKELY = 0.01  # chance that a survey which follows its design is called a misfit
