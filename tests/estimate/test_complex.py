@@ -5,7 +5,7 @@ import pytest
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate.influence import deviations
+from naysay.estimate.groups import deviations
 from naysay.sampling import Sampling
 
 WARNER = designs.warner(p=0.8)

@@ -1,4 +1,7 @@
-"""Comparison of groups: differences with their covariance, and a test of whether all groups are alike."""
+"""Comparison of groups: differences with their covariance, and a test of whether all groups are alike.
+
+What each unit of a sample adds to an estimate, so that you can compare estimates from one sample.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,14 @@ from numpy.typing import NDArray
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import fitting, samples
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.influence import deviations
 from naysay.estimate.information import evidence, maximize
-from naysay.estimate.linear import Floats, rank_of, tangent, unbiased
+from naysay.estimate.likelihood import certified, efficient_indicators
+from naysay.estimate.linear import Floats, Indicators, rank_of, tangent, unbiased
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
-__all__ = ["Differences", "differences"]
-
+__all__ = ["Differences", "deviations", "differences"]
 
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
 _MOMENTS = ("proportions", "covariance")
@@ -516,3 +518,21 @@ def _log_likelihood(fit: Estimate) -> float:
     if fit.maximum is not None and fit.maximum.total_gap <= 1e-6:
         return fit.maximum.log_likelihood
     return maximize(*evidence(fit.tally)[:2], tolerance=1e-6).log_likelihood
+
+
+def deviations(fit: Estimate) -> Floats:
+    """Deviations D of an estimate's sample, (deviations, t).
+
+    DᵀD is its covariance. D_1ᵀD_2 is its covariance with another estimate from the same sample, such as that of
+    another group. Where the population is finite, DᵀD lacks what the randomization adds to each estimate.
+    """
+    if fit.cells is not None:
+        each = samples.influences(fit)
+        own = {id(part): sampled for part, sampled in fit.tally.apart}
+        t = len(fit.categories)
+        return np.asarray(sum(own[id(part)].deviations(moved[:, :t]) for part, moved in each))
+    if fit.level_weights is not None:
+        parts = [(fit.level_weights.get(p.level, 0.0), Indicators.of(p, sampled)) for p, sampled in fit.tally.apart]
+        return np.asarray(sum(z * one.sampled.deviations(one.influence) for z, one in parts if z > 0))
+    terms = fit.indicators or efficient_indicators(*evidence(fit.tally), certified(fit))
+    return terms.sampled.deviations(terms.influence)
