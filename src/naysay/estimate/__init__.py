@@ -18,11 +18,10 @@ from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
 from naysay.estimate.likelihood import maximum_likelihood
-from naysay.estimate.mean import Mean, mean
+from naysay.estimate.mean import QUANTITIES, Mean, Measured, Quantity, default_quantity, mean
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import leverage, nstops, nstops_i, nstops_ii
 from naysay.estimate.projection import Projected, projected
-from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, default_quantity
 from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.result import Comparison, Estimate, Intervals, Options
 

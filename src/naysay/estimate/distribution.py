@@ -14,8 +14,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate.information import answered_under, checked_target
 from naysay.estimate.linear import Floats
-from naysay.estimate.mean import mean
-from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, Row
+from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row, mean
 from naysay.tally import Tally
 
 __all__ = ["Distribution", "distribution"]

@@ -17,7 +17,7 @@ from naysay.errors import DataError
 from naysay.estimate.findings import shown
 from naysay.estimate.information import answered_under, checked_target
 from naysay.estimate.linear import Floats
-from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, Row
+from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row
 from naysay.estimate.tree import Tree
 from naysay.printing import Column, Content, Table
 from naysay.tally import Tally
