@@ -8,7 +8,6 @@ on the category.
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
 from naysay.estimate.changes import RULES, Change, change
-from naysay.estimate.distribution import Distribution, distribution
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.found import HeavyHitters
@@ -18,7 +17,16 @@ from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
 from naysay.estimate.likelihood import maximum_likelihood
-from naysay.estimate.mean import QUANTITIES, Mean, Measured, Quantity, default_quantity, mean
+from naysay.estimate.mean import (
+    QUANTITIES,
+    Distribution,
+    Mean,
+    Measured,
+    Quantity,
+    default_quantity,
+    distribution,
+    mean,
+)
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import leverage, nstops, nstops_i, nstops_ii
 from naysay.estimate.projection import Projected, projected
