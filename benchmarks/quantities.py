@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from naysay import designs, estimate
-from naysay.estimate.tree import Tree
+from naysay.estimate.ranges import Tree
 
 # This folder holds a coverage.py, which would hide the package that numba looks for.
 sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent.resolve()]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naysay import Design, designs, estimate, privacy
 from naysay.design import Grouped, Hierarchy
 from naysay.errors import DataError, DesignError
-from naysay.estimate.tree import Tree
+from naysay.estimate.ranges import Tree
 
 
 def tree_of(fanout, t, rng):
