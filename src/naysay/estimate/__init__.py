@@ -10,9 +10,8 @@ from naysay.estimate.assumptions import noncompliance_band, preference_band, pro
 from naysay.estimate.changes import RULES, Change, change
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
-from naysay.estimate.found import HeavyHitters
 from naysay.estimate.groups import Differences, differences
-from naysay.estimate.heavy import heavy_hitters
+from naysay.estimate.heavy import HeavyHitters, heavy_hitters
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
