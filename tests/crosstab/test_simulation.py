@@ -5,8 +5,8 @@ import pytest
 
 from naysay import designs, estimate
 from naysay.crosstab import Crosstab, Variable
+from naysay.crosstab.derived import correlation, yules_q
 from naysay.crosstab.independence import test as independence_test
-from naysay.crosstab.measures import correlation, yules_q
 from naysay.estimate.information import evidence, maximize
 
 YN = ("yes", "no")

@@ -7,7 +7,7 @@ import scipy
 
 from naysay import designs, estimate
 from naysay.crosstab import Variable, crosstab
-from naysay.crosstab.measures import correlation, cramers_v, row_share, yules_q
+from naysay.crosstab.derived import correlation, cramers_v, row_share, yules_q
 from naysay.errors import DataError
 from naysay.sampling import Sampling
 

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from naysay import _checks
 from naysay.crosstab import independence, printing
-from naysay.crosstab.derived import Derived
-from naysay.crosstab.measures import correlation, odds_ratio, row_share, yules_q
+from naysay.crosstab.derived import Derived, correlation, odds_ratio, row_share, yules_q
 from naysay.crosstab.printing import Options
 from naysay.crosstab.variables import Variable, answered_in_part, checked, tallied, variable
 from naysay.errors import DataError, NaysayError, NotEstimable
