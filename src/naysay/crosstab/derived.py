@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from naysay.crosstab.redrawn import expected, indicators_at, information_of_more
+from naysay.crosstab.independence import expected, indicators_at, information_of_more
 from naysay.crosstab.variables import answered_alike
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, information, inverse, maximize
