@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from naysay.errors import DataError
-from naysay.regression import FUNCTIONS, formulas
+from naysay.regression import FUNCTIONS, reading
 
 TABLE = pd.DataFrame({"age": [20.0, 35, 50, 65], "g": pd.Categorical(["f", "m", "f", "m"]), "my age": [1.0, 2, 3, 5]})
 
 
 def columns(right):
-    return formulas.parse(f"y ~ {right}").matrix(TABLE).columns
+    return reading.parse(f"y ~ {right}").matrix(TABLE).columns
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_columns_of_a_formula(right, expected):
 
 
 def test_a_formula_computes_what_it_says():
-    found = formulas.parse("y ~ log(age) + I(age**2 / 10) + center(age)").matrix(TABLE)
+    found = reading.parse("y ~ log(age) + I(age**2 / 10) + center(age)").matrix(TABLE)
     age = TABLE["age"].to_numpy()
     assert found.values == pytest.approx(np.column_stack([np.ones(4), np.log(age), age**2 / 10, age - age.mean()]))
     assert found.of(TABLE.head(1)) == pytest.approx(found.values[:1])  # the mean is that of the people in the model
@@ -65,7 +65,7 @@ def test_every_function_that_is_listed_can_be_called():
 )
 def test_no_column_is_taken_for_another(right, message):
     with pytest.raises(DataError, match=message):
-        formulas.parse(f"y ~ {right}")
+        reading.parse(f"y ~ {right}")
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_formulaic_itself_would_run_it(trap):
 @pytest.mark.parametrize("right", ATTACKS)
 def test_an_attack_is_an_error_and_leaves_nothing_behind(right, trap):
     with pytest.raises(DataError):
-        formulas.parse(f"y ~ {right}").matrix(TABLE)
+        reading.parse(f"y ~ {right}").matrix(TABLE)
     assert not trap.exists()
     assert not list(pathlib.Path().iterdir())
 
@@ -149,7 +149,7 @@ def test_an_attack_is_an_error_and_leaves_nothing_behind(right, trap):
 @pytest.mark.parametrize("left", ["log(y)", WRITE, "y:z", "y*z", "1", "", "{y}", "2", "'y'"])
 def test_an_attack_on_the_left_side_is_an_error(left, trap):
     with pytest.raises(DataError):
-        formulas.parse(f"{left} ~ age")
+        reading.parse(f"{left} ~ age")
     assert not trap.exists()
 
 
@@ -158,33 +158,33 @@ def test_an_attack_on_the_left_side_is_an_error(left, trap):
 )
 def test_what_is_no_formula_is_told(text):
     with pytest.raises(DataError, match="formula"):
-        formulas.parse(text)
+        reading.parse(text)
 
 
 def test_a_formula_is_a_text():
     with pytest.raises(DataError, match="a formula is a text such as 'cheated ~ age \\+ gender'; got int"):
-        formulas.parse(3)
+        reading.parse(3)
 
 
 def test_what_is_not_listed_is_named_with_what_is():
     with pytest.raises(DataError, match=r"cannot call 'arcsin'; the functions are C, Treatment"):
-        formulas.parse("y ~ arcsin(age)")
+        reading.parse("y ~ arcsin(age)")
     with pytest.raises(DataError, match="a power in a formula is that of a column to a number; got '9 \\*\\* 9"):
-        formulas.parse("y ~ I(9**9**9)")
+        reading.parse("y ~ I(9**9**9)")
     with pytest.raises(DataError, match="multiplied up to 3 times"):
-        formulas.parse("y ~ (age + g)**4")
+        reading.parse("y ~ (age + g)**4")
 
 
 def test_a_column_that_is_named_as_a_function_is_an_error_and_not_called():
     table = TABLE.assign(log=1.0)
     with pytest.raises(DataError, match="cannot be computed"):
-        formulas.parse("y ~ log(age) + log").matrix(table)
+        reading.parse("y ~ log(age) + log").matrix(table)
 
 
 def test_several_columns_of_answers_stand_on_the_left():
-    assert formulas.parse("low + middle + `high up` ~ age").response == ("low", "middle", "high up")
+    assert reading.parse("low + middle + `high up` ~ age").response == ("low", "middle", "high up")
 
 
 def test_a_term_that_is_not_finite_is_told_with_its_row():
     with pytest.raises(DataError, match=r"'log\(age - 20\)' is not a finite number where age = 20\.0"):
-        formulas.parse("y ~ log(age - 20)").matrix(TABLE)
+        reading.parse("y ~ log(age - 20)").matrix(TABLE)

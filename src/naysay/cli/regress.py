@@ -99,7 +99,7 @@ def command(asked: Options) -> None:
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
     """
     from naysay import regression
-    from naysay.regression.formulas import parse
+    from naysay.regression.reading import parse
 
     _checks.confidence(asked.confidence)
     pages.check(asked.html)

@@ -5,8 +5,8 @@
 
 from naysay.regression.effects import Effects, Predictions
 from naysay.regression.fitting import regress
-from naysay.regression.formulas import FUNCTIONS
 from naysay.regression.hypotheses import Test
+from naysay.regression.reading import FUNCTIONS
 from naysay.regression.result import Regression
 
 __all__ = ["FUNCTIONS", "Effects", "Predictions", "Regression", "Test", "regress"]

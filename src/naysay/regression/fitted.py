@@ -15,9 +15,8 @@ from naysay.errors import DataError
 from naysay.estimate.information import KINDS
 from naysay.estimate.result import Value
 from naysay.regression.covariance import covariance, nuisance
-from naysay.regression.formulas import formulaic
 from naysay.regression.likelihood import Model
-from naysay.regression.reading import Data
+from naysay.regression.reading import Data, formulaic
 from naysay.regression.solving import Optimum, Penalty
 
 __all__ = ["Fitted"]

@@ -15,8 +15,7 @@ from naysay.estimate.linear import is_stacked
 from naysay.estimate.samples import stacked
 from naysay.regression.collapsing import collapsed
 from naysay.regression.diagnosis import check_columns, check_finite
-from naysay.regression.formulas import parse
-from naysay.regression.reading import Data, Roles, read
+from naysay.regression.reading import Data, Roles, parse, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Penalty, solve
 from naysay.sampling import Sampling

@@ -15,8 +15,7 @@ from naysay.errors import DataError
 from naysay.microdata.attack.aligned import texts
 from naysay.microdata.utility.estimated import Estimated
 from naysay.microdata.utility.paired import Pair, Variable, labelled
-from naysay.regression.formulas import Formula, parse
-from naysay.regression.reading import table_of
+from naysay.regression.reading import Formula, parse, table_of
 
 __all__ = ["regressed"]
 
