@@ -10,7 +10,7 @@ import pytest
 from naysay import designs, regression
 from naysay.design import Samples
 from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable
-from naysay.regression.within import within
+from naysay.regression.likelihood import within
 from naysay.sampling import Sampling
 
 WARNER = designs.warner(p=0.8)

@@ -9,8 +9,8 @@ from people import asked, people
 
 from naysay import designs, regression
 from naysay.regression.collapsing import collapsed
+from naysay.regression.likelihood import within
 from naysay.regression.solving import Penalty
-from naysay.regression.within import within
 
 YES = ("yes", "no")
 THREE = ("a", "b", "c")

@@ -6,7 +6,7 @@ from people import asked, people
 
 from naysay import designs, regression
 from naysay.errors import NotEstimable
-from naysay.regression.within import within
+from naysay.regression.likelihood import within
 
 MIX = designs.levels(
     {"low": designs.warner(p=0.75), "high": designs.warner(p=0.9), "open": designs.direct(("yes", "no"))}

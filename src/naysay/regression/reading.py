@@ -26,8 +26,7 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError, NaysayError
 from naysay.frames import located
-from naysay.regression.likelihood import Answers, Model
-from naysay.regression.within import CHEATERS, evenly, within
+from naysay.regression.likelihood import CHEATERS, Answers, Model, evenly, within
 from naysay.responses import JOINER, Responses
 from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
