@@ -1,4 +1,7 @@
-"""The variance per respondent: n times an estimator's covariance, for any design and proportions."""
+"""The variance per respondent: n times an estimator's covariance, for any design and proportions.
+
+Sums over responses: over all of them, or over a sample if there are too many to list.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
+from naysay.design.drawing import GeneratorSource
 from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
@@ -20,9 +24,19 @@ from naysay.estimate.levels import design_variances
 from naysay.estimate.linear import check_rank, linear_map, tangent
 from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
-from naysay.planning.moments import DRAWS, drawn, indicator_products
+from naysay.responses import Codes
 
-__all__ = ["Arguments", "Variance", "place_among", "respondents", "variance", "variance_of"]
+__all__ = [
+    "DRAWS",
+    "Arguments",
+    "Variance",
+    "drawn",
+    "indicator_products",
+    "place_among",
+    "respondents",
+    "variance",
+    "variance_of",
+]
 
 Floats = NDArray[np.float64]
 
@@ -308,3 +322,35 @@ def _inverse(information: Floats) -> Floats:
 def respondents(n: Any) -> float:
     """A number of respondents: at least one."""
     return number(n, lambda it: 1 <= it < np.inf, must="n must be at least one respondent")
+
+
+DRAWS = 100_000
+"""How many responses are drawn if there are too many to list and there is no closed form."""
+
+_SEED = 1965
+
+
+def drawn(design: Design) -> tuple[Codes, Floats]:
+    """Responses (drawn with a fixed seed) of people spread equally over the categories, and their likelihood rows.
+
+    For other proportions π, weight each response by L·π divided by the mean of its row L. One set of draws then serves
+    all π, so that results are smooth in π.
+    """
+    t = len(design.categories)
+    codes = design.draw(np.resize(np.arange(t), DRAWS), GeneratorSource(np.random.default_rng(_SEED)))
+    return codes, design.rows(codes)
+
+
+def indicator_products(design: Design, measure: Floats, constant: Floats, slope: Floats) -> tuple[Floats, bool]:
+    """Σ_j measure_j E[u uᵀ | X = j] of the indicators u = constant + slope T, (t, t), and whether it is exact."""
+    if design.listed and not design.pure:
+        codes = design.space.listing()
+        u, weight = constant + design.space.statistic(codes) @ slope.T, design.rows(codes) @ measure
+        return np.asarray(u.T @ (u * weight[:, None])), True
+    if (squares := design.products(measure)) is not None:
+        crossed = np.outer(constant, slope @ (design.expected_statistic @ measure))
+        fixed = measure.sum() * np.outer(constant, constant)
+        return np.asarray(slope @ squares @ slope.T + crossed + crossed.T + fixed), True
+    codes, rows = drawn(design)
+    u, weight = constant + design.space.statistic(codes) @ slope.T, rows @ measure / rows.mean(axis=1) / len(rows)
+    return np.asarray(u.T @ (u * weight[:, None])), False
