@@ -20,8 +20,7 @@ from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
-from naysay.planning.power import exclusion, two_groups
-from naysay.planning.size import people_for
+from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.printing import Column, Points, Table
 from naysay.printing.numbers import csv_text
 from naysay.report import study_page

@@ -16,8 +16,8 @@ from naysay.design.base import check_design
 from naysay.design.several import choice, lies
 from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
+from naysay.planning.power import MOST, checked_error
 from naysay.planning.result import Comparison, Liars, Option
-from naysay.planning.size import MOST, checked_error
 from naysay.planning.variance import place_among, respondents, variance
 
 __all__ = ["compare"]
