@@ -7,8 +7,15 @@ shows that a category exists; `standing_out` finds such categories.
 """
 
 from naysay.planning.comparison import compare
-from naysay.planning.detection import detectable, standing_out
-from naysay.planning.power import difference_power, difference_sample_size, power, sample_size, standard_error
+from naysay.planning.power import (
+    detectable,
+    difference_power,
+    difference_sample_size,
+    power,
+    sample_size,
+    standard_error,
+    standing_out,
+)
 from naysay.planning.result import Comparison, Liars, Option
 from naysay.planning.variance import Variance, variance
 
