@@ -6,7 +6,7 @@ designs with one another, and with the direct question, to which some people lie
 shows that a category exists; `standing_out` finds such categories.
 """
 
-from naysay.planning.comparison import compare
+from naysay.planning.comparison import Comparison, Liars, Option, compare
 from naysay.planning.power import (
     detectable,
     difference_power,
@@ -16,7 +16,6 @@ from naysay.planning.power import (
     standard_error,
     standing_out,
 )
-from naysay.planning.result import Comparison, Liars, Option
 from naysay.planning.variance import Variance, variance
 
 __all__ = [
