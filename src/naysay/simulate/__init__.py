@@ -6,7 +6,6 @@ people choose a level. `replicate` repeats the survey; its result, a `Simulation
 """
 
 from naysay.estimate import ESTIMATORS
-from naysay.simulate.behavior import HONEST, Behavior, skewed, tied
 from naysay.simulate.populations import (
     POPULATIONS,
     Population,
@@ -22,7 +21,7 @@ from naysay.simulate.populations import (
 )
 from naysay.simulate.replicate import replicate
 from naysay.simulate.result import Measure, Runs, Simulation, Summary
-from naysay.simulate.survey import Survey
+from naysay.simulate.survey import HONEST, Behavior, Survey, skewed, tied
 
 __all__ = [
     "ESTIMATORS",

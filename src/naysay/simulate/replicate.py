@@ -27,10 +27,9 @@ from naysay.design.several import choice
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.estimators import ESTIMATORS, suitable
 from naysay.estimate.intervals import METHODS
-from naysay.simulate.behavior import HONEST, Behavior
 from naysay.simulate.populations import Population, population, shares
 from naysay.simulate.result import Runs, Simulation
-from naysay.simulate.survey import Survey
+from naysay.simulate.survey import HONEST, Behavior, Survey
 from naysay.tally import Tally
 
 __all__ = ["replicate"]
