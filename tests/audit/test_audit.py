@@ -17,8 +17,8 @@ from scipy import stats
 
 from naysay import DataError, DesignError, designs
 from naysay.audit import Callee, Command, Endpoint, Observed, audit, of_design, walked
+from naysay.audit.attack import detectable, lower_bound
 from naysay.audit.features import features
-from naysay.audit.judging import detectable, lower_bound
 from naysay.audit.relations import HASHES, pairs
 from naysay.design import AffineHash, SubsetSelection
 from naysay.design.drawing import ByteSource
