@@ -6,7 +6,7 @@ about the truth than ε allows.
 
 from naysay.audit.attack import Audit, Finding, audit
 from naysay.audit.clients import Callee, Client, Command, Endpoint, Observed, of_design
-from naysay.audit.whitebox import Walked, walked
+from naysay.audit.features import Walked, walked
 
 __all__ = ["Audit", "Callee", "Client", "Command", "Endpoint", "Finding", "Observed", "Walked", "audit", "of_design"]
 __all__ += ["walked"]
