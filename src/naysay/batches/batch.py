@@ -1,20 +1,25 @@
-"""A batch: reports to one question, of one wave, drawn under one design; and nothing else about who sent them."""
+"""A batch: reports to one question, of one wave, drawn under one design; and nothing else about who sent them.
+
+How the responses of a design are written as whole numbers: their places in a list, or a bit for each category.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from naysay.batches.layout import Layout, Reports, layout_of
-from naysay.errors import DataError
-from naysay.responses import Codes, Responses
+from naysay.errors import DataError, NaysayError
+from naysay.responses import WORD, Codes, Responses, Space
+from naysay.responses.spaces import MISSING
 from naysay.tally import Asked
 
-__all__ = ["Bad", "Batch", "BatchError", "Heading", "Named", "Reader", "by_hash"]
+__all__ = ["Bad", "Batch", "BatchError", "Heading", "Layout", "Named", "Reader", "Reports", "by_hash", "layout_of"]
 
 Bad = Literal["refuse", "keep"]
 """What becomes of a batch with a report that the design cannot make: all of it is refused, or the others are kept."""
@@ -215,3 +220,206 @@ class Reader:
 
 def _shown(report: Any) -> str:
     return f"{int(report):,}" if report.ndim == 0 else "a set of other size, or with bits that stand for no category"
+
+
+Reports = NDArray[np.integer[Any]]
+"""Reports, in ascending order: (n,) numbers, or the codes (n, words) of sets."""
+
+_WIDTHS = (1, 2, 4, 8)  # bytes of a number: what NumPy, DuckDB and JavaScript read without unpacking
+_WHOLE = np.uint64(2**WORD - 1)
+
+
+class Layout(Protocol):
+    """What a batch needs to know about the responses of one design."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+
+    @property
+    def told(self) -> str:
+        """What a report is, for messages."""
+
+    def of_codes(self, codes: Codes) -> Reports:
+        """Reports, in ascending order."""
+
+    def to_bytes(self, reports: Reports) -> bytes: ...
+    def of_bytes(self, body: bytes) -> Reports: ...
+    def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
+        """Reports in ascending order, and the places of the cells that are none."""
+
+    def outside(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which reports the design cannot make, (n,)."""
+
+    def unordered(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which reports are less than the one before, (n - 1,)."""
+
+    def codes(self, reports: Reports) -> Codes: ...
+    def plain(self, reports: Reports) -> list[Any]:
+        """Reports as JSON writes them: numbers, or the texts that clients draw."""
+
+
+def layout_of(space: Space) -> Layout:
+    """The layout of the responses of a design.
+
+    Raises
+    ------
+    DataError
+        Responses that are no whole numbers, such as a pair of large sets.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> layout_of(designs.k_ary(range(300), epsilon=1).space).width
+    2
+    >>> layout_of(designs.unary(20, epsilon=1).space).width
+    3
+    """
+    if space.numbered:
+        return Numbered(space)
+    if space.sets:
+        return BitSets(space)
+    raise DataError(
+        "there are no batches for this design: its responses are neither numbered nor sets. Ask its questions apart, "
+        "or tally answers from a table"
+    )
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Each report is the number of a response, in the order of the design's matrix rows."""
+
+    space: Space
+
+    @cached_property
+    def width(self) -> int:
+        return next(width for width in _WIDTHS if self.space.size <= 2 ** (8 * width))
+
+    @property
+    def told(self) -> str:
+        return f"a whole number from 0 to {self.space.size - 1:,}"
+
+    def of_codes(self, codes: Codes) -> Reports:
+        places = self.space.places(codes)
+        if len(places) and places.min() < 0:
+            raise DataError(f"a missing answer is no report; leave it out (answer {places.argmin() + 1})")
+        return np.sort(places.astype(f"<u{self.width}"))
+
+    def to_bytes(self, reports: Reports) -> bytes:
+        return reports.tobytes()
+
+    def of_bytes(self, body: bytes) -> Reports:
+        return np.frombuffer(body, f"<u{self.width}")
+
+    def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
+        found: list[int] = []
+        wrong: list[int] = []
+        for place, cell in enumerate(cells):
+            number = self._number(cell)
+            (wrong if number is None else found).append(place if number is None else number)
+        return np.sort(np.array(found, f"<u{self.width}")), wrong
+
+    def _number(self, cell: Any) -> int | None:
+        number = cell if isinstance(cell, int) and not isinstance(cell, bool) else None
+        if isinstance(cell, str):
+            codes = _codes_of(self.space, cell)
+            number = None if codes is None else int(self.space.places(codes)[0])
+        return number if number is not None and 0 <= number < self.space.size else None
+
+    def outside(self, reports: Reports) -> NDArray[np.bool_]:
+        return np.asarray(reports >= self.space.size)
+
+    def unordered(self, reports: Reports) -> NDArray[np.bool_]:
+        return np.asarray(reports[1:] < reports[:-1])
+
+    def codes(self, reports: Reports) -> Codes:
+        return self.space.at(reports.astype(np.int64))
+
+    def plain(self, reports: Reports) -> list[Any]:
+        return list(reports.tolist())
+
+
+@dataclass(frozen=True)
+class BitSets:
+    """Each report is a set of categories: category c is bit c, as one number of ceil(t / 8) bytes."""
+
+    space: Any
+
+    @cached_property
+    def width(self) -> int:
+        return -(-len(self.space.labels) // 8)
+
+    @property
+    def told(self) -> str:
+        return f"a set of {self.space.sized} of {len(self.space.labels):,} categories"
+
+    def of_codes(self, codes: Codes) -> Reports:
+        gone = self.space.missing(codes)
+        if gone.any():
+            raise DataError(f"a missing answer is no report; leave it out (answer {gone.argmax() + 1})")
+        return np.asarray(codes[np.lexsort(codes.T)])  # the last word is the highest
+
+    def to_bytes(self, reports: Reports) -> bytes:
+        """Words of `WORD` bits each, put together to words of 64 bits."""
+        words = np.zeros((len(reports), -(-self.width // 8) + 1), "<u8")
+        for place, word in enumerate(reports.T.astype(np.uint64)):
+            first, shift = divmod(WORD * place, 64)
+            words[:, first] |= word << np.uint64(shift)
+            if shift:
+                words[:, first + 1] |= word >> np.uint64(64 - shift)
+        return words.view(np.uint8)[:, : self.width].tobytes()
+
+    def of_bytes(self, body: bytes) -> Reports:
+        """Words of `WORD` bits each, cut out of words of 64 bits; a set with bits beyond the categories is missing."""
+        octets = np.frombuffer(body, np.uint8).reshape(-1, self.width)
+        padded = np.zeros((len(octets), 8 * (-(-self.width // 8) + 1)), np.uint8)
+        padded[:, : self.width] = octets
+        words, result = padded.view("<u8"), np.empty((self.space.width, len(octets)), np.int64)
+        for place in range(self.space.width):
+            first, shift = divmod(WORD * place, 64)
+            word = words[:, first] >> np.uint64(shift)
+            if shift:
+                word |= words[:, first + 1] << np.uint64(64 - shift)
+            result[place] = word & _WHOLE
+        used = len(self.space.labels) - 8 * (self.width - 1)
+        if used < 8:
+            result[0, (octets[:, -1] >> used) > 0] = MISSING
+        return result.T
+
+    def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
+        found = [_codes_of(self.space, cell) if isinstance(cell, str) else None for cell in cells]
+        known = [codes for codes in found if codes is not None]
+        codes = np.vstack([np.empty((0, self.space.width), np.int64), *known])
+        return self.of_codes(codes), [place for place, codes in enumerate(found) if codes is None]
+
+    def outside(self, reports: Reports) -> NDArray[np.bool_]:
+        wrong = self.space.missing(reports)
+        if (self.space.least, self.space.most) != (0, len(self.space.labels)):
+            sizes = self.space.sizes(reports)
+            wrong = wrong | (sizes < self.space.least) | (sizes > self.space.most)
+        return np.asarray(wrong)
+
+    def unordered(self, reports: Reports) -> NDArray[np.bool_]:
+        less, same = np.zeros(max(len(reports) - 1, 0), bool), np.ones(max(len(reports) - 1, 0), bool)
+        for word in reports.T[::-1]:
+            less |= same & (word[1:] < word[:-1])
+            same &= word[1:] == word[:-1]
+            if not same.any():
+                break
+        known = reports[:, 0] != MISSING  # the others are refused for another reason
+        return np.asarray(less & known[1:] & known[:-1])
+
+    def codes(self, reports: Reports) -> Codes:
+        return reports.astype(np.int64, copy=False)
+
+    def plain(self, reports: Reports) -> list[Any]:
+        return list(self.space.texts(reports))
+
+
+def _codes_of(space: Space, text: str) -> Codes | None:
+    """The code of a response as a client writes it; None for any other text."""
+    try:
+        codes = space.encode([text])
+    except NaysayError:
+        return None
+    return None if space.missing(codes)[0] else codes

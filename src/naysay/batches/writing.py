@@ -9,8 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from naysay.batches.batch import Heading, Named
-from naysay.batches.layout import Layout, Reports, layout_of
+from naysay.batches.batch import Heading, Layout, Named, Reports, layout_of
 from naysay.batches.reading import CHECK, HEAD, LARGEST, MAGIC, VERSION
 from naysay.errors import DataError
 from naysay.responses import Responses

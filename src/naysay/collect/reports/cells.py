@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from naysay.batches import Batch, Topic
+from naysay.batches.batch import layout_of
 from naysay.batches.counting import runs
-from naysay.batches.layout import layout_of
 from naysay.collect.storage.reported import Cell
 from naysay.design import Answerable
 from naysay.errors import DataError
