@@ -6,7 +6,6 @@ of a stream, `count` and `tally` count them. docs/batches.md has both forms byte
 
 from naysay.batches.batch import Batch, BatchError, Heading
 from naysay.batches.counting import Counted, Topic, count, tally
-from naysay.batches.reading import read
-from naysay.batches.writing import write
+from naysay.batches.reading import read, write
 
 __all__ = ["Batch", "BatchError", "Counted", "Heading", "Topic", "count", "read", "tally", "write"]
