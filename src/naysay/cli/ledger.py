@@ -13,7 +13,7 @@ import typer
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.privacy.repeated import Schedule, of_tables
 
 __all__ = ["Options", "command"]

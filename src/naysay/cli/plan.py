@@ -22,7 +22,7 @@ from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.printing import Column, Points, Table
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.report import study_page
 
 __all__ = ["Options", "command"]

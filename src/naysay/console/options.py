@@ -13,7 +13,7 @@ import typer
 from naysay import _checks, designs, files
 from naysay.design import Answerable, load, read
 from naysay.errors import DataError, DesignError
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]

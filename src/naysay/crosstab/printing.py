@@ -20,7 +20,7 @@ from naysay.estimate.printing import beyond, cautions
 from naysay.estimate.result import reliable_errors
 from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
-from naysay.printing.numbers import csv_text, fixed
+from naysay.printing.text import csv_text, fixed
 
 __all__ = ["Options", "reservations", "sections", "title", "to_csv", "to_dict", "told"]
 

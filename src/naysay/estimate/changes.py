@@ -22,8 +22,8 @@ from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.linear import Floats, linear_map, plainly_apart
 from naysay.printing import Column, Content, Note, Sentence, Table, text
-from naysay.printing.numbers import csv_text
-from naysay.printing.numbers import plain as plainly
+from naysay.printing.text import csv_text
+from naysay.printing.text import plain as plainly
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 

@@ -30,7 +30,7 @@ from naysay.estimate.linear import Floats, is_stacked
 from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.result import Estimate, Finding, Options, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
-from naysay.printing.numbers import fixed
+from naysay.printing.text import fixed
 
 __all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
 

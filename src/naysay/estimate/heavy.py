@@ -24,7 +24,7 @@ from naysay.estimate.moments import moments
 from naysay.printing import Column, Note, Points, Sentence, Table, plain, text
 from naysay.printing.content import Content
 from naysay.printing.html import notebook
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.tally import Tally
 
 __all__ = ["HeavyHitters", "Stage", "heavy_hitters"]

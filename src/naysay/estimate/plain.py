@@ -18,7 +18,7 @@ from naysay.estimate.findings import decimals, shown
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
 from naysay.printing import Column, Content, Sentence, Table, plain, text
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 __all__ = ["Numbers", "Shares", "numbers", "shares"]
 

@@ -23,7 +23,7 @@ from naysay.planning.power import MOST, checked_error
 from naysay.planning.variance import place_among, respondents, variance
 from naysay.printing import Column, Points, Table, text
 from naysay.printing.html import notebook
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 __all__ = ["Comparison", "Liars", "Option", "compare"]
 

@@ -9,8 +9,7 @@ from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading,
 from naysay.printing.html import html
 from naysay.printing.latex import latex
 from naysay.printing.markdown import markdown, markdown_text
-from naysay.printing.numbers import number, plain
-from naysay.printing.text import show, text
+from naysay.printing.text import number, plain, show, text
 
 __all__ = [
     "Bar",

@@ -1,18 +1,25 @@
-"""Content as plain text, for consoles and notebooks."""
+"""Content as plain text, for consoles and notebooks.
+
+Numbers as people read them, and as JSON and CSV can hold them.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
-if TYPE_CHECKING:  # rich is imported when the first table is shown
+if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-__all__ = ["WIDTH", "show", "text"]
+__all__ = ["WIDTH", "csv_text", "fixed", "number", "plain", "show", "text"]
 
 WIDTH = 120
 """Most letters in a line of a table."""
@@ -138,3 +145,60 @@ def _grid(table: Table) -> Grid:
         # a Text: rich would read brackets in the users' text as markup
         grid.add_row(*(Text(str(cell), style=_STYLES.get(role, "")) for cell, role in zip(row, roles, strict=True)))
     return grid
+
+
+def number(value: float) -> float | None:
+    """A JSON number; None if it is undefined or infinite.
+
+    Examples
+    --------
+    >>> number(0.5), number(float("nan"))
+    (0.5, None)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def fixed(value: float, places: int) -> str:
+    """A number to so many decimals, the same on every processor.
+
+    A value such as 0.1145 is computed a little above or below itself, and the last digit would follow that noise.
+
+    Examples
+    --------
+    >>> fixed(0.1145, 3) == fixed(0.1145 - 1e-15, 3) == fixed(0.1145 + 1e-15, 3)
+    True
+    >>> fixed(-1e-17, 2)
+    '0.00'
+    """
+    return f"{round(value, places + 6) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
+
+
+def plain(value: Any) -> Any:
+    """A value made of arrays, tuples and numbers, as lists and JSON numbers; undefined numbers become None.
+
+    Examples
+    --------
+    >>> plain({"shares": np.array([0.25, np.nan]), "names": ("a", 1)})
+    {'shares': [0.25, None], 'names': ['a', 1]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return number(value) if isinstance(value, float) else value
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV, without a line break after the last.
+
+    Examples
+    --------
+    >>> print(csv_text([("category", "share"), ("a, b", 0.25)]))
+    category,share
+    "a, b",0.25
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().removesuffix("\n")

@@ -13,7 +13,7 @@ from naysay import _checks
 from naysay.estimate.findings import decimals, shown
 from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.regression import hypotheses
 from naysay.regression.effects import Effects, Predictions, along, effects, margins
 from naysay.regression.fitted import Fitted

@@ -14,7 +14,7 @@ from naysay.design.several import place_of
 from naysay.errors import DataError
 from naysay.printing import Column, Points, Table, plain, text
 from naysay.printing.html import notebook
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.simulate.survey import Survey
 
 __all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]

@@ -16,7 +16,7 @@ from naysay.microdata.attack.success import Linked, Share, Success
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.written import Printed, grid
 from naysay.printing import Content, Facts, Note, Sentence, plain
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 __all__ = ["ATTACKS", "Linkage", "csv_of_links", "link"]
 

@@ -16,7 +16,7 @@ from naysay.microdata.risk.written import Printed
 from naysay.microdata.tables.release import shown_cells
 from naysay.microdata.tables.table import CellTable
 from naysay.printing import Content, Facts, Sentence
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.report import page
 
 __all__ = ["NoisyTable", "geometric_noise", "noisy"]

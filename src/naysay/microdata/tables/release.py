@@ -16,7 +16,7 @@ from naysay.microdata.risk.written import Printed, grid
 from naysay.microdata.tables.suppression import Pattern, Problem, hypercubes, intervals, optimum
 from naysay.microdata.tables.table import CellTable, Rules
 from naysay.printing import Content, Facts, Note, Sentence
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 from naysay.report import page
 
 __all__ = ["ProtectedTable", "protect", "shown_cells"]

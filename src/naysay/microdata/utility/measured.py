@@ -14,7 +14,7 @@ from naysay.microdata.utility.estimates import Estimates, estimates
 from naysay.microdata.utility.paired import Pair
 from naysay.microdata.utility.propensity import Propensity, propensity
 from naysay.printing import Content, Facts, Heading, Note, plain, text
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 __all__ = ["Utility", "compare"]
 

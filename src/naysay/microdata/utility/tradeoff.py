@@ -16,7 +16,7 @@ from naysay.microdata.attack.linkage import Linkage, link
 from naysay.microdata.risk.written import DASH, Printed, grid, percent, share
 from naysay.microdata.utility.measured import Utility, compare
 from naysay.printing import Content, Sentence, plain
-from naysay.printing.numbers import csv_text
+from naysay.printing.text import csv_text
 
 __all__ = ["Release", "Tradeoff", "tradeoff"]
 
