@@ -7,7 +7,7 @@ import pytest
 
 from naysay.report import charts, finish, labels
 from naysay.report.charts import Mark
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHARES = np.array([0.5, 0.3, 0.15, 0.05])

@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from naysay.report import charts, figures, pair
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 
 from .conftest import LABELS
 

@@ -16,7 +16,7 @@ from naysay import designs, report
 from naysay.design import Branch, Chance, Do, Fork, Say, protocols
 from naysay.design.protocol import written
 from naysay.report import labels
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 from naysay.report.layout import arranged, pixels
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ import pytest
 from naysay import designs, planning, simulate
 from naysay.errors import DataError
 from naysay.report import planning_charts, simulation_charts
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 from naysay.report.study_page import comparison_html, simulation_html
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from naysay.printing import Chart, Column, Content, Points, Table
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 from naysay.report.page import Section
 
 __all__ = ["dark", "section"]

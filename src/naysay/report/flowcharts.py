@@ -8,8 +8,7 @@ from xml.sax.saxutils import escape
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.design.protocol import steps
 from naysay.report import labels
-from naysay.report.finish import FONT
-from naysay.report.inks import INKS, ink
+from naysay.report.finish import FONT, INKS, ink
 from naysay.report.layout import LINE, Box, arranged, pixels
 
 __all__ = ["flowchart"]

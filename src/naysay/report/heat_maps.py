@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from naysay.errors import need
 from naysay.report import labels
-from naysay.report.finish import LETTER, LINE, data, image
-from naysay.report.inks import ink
+from naysay.report.finish import LETTER, LINE, data, image, ink
 
 __all__ = ["heat_map"]
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from naysay.errors import need
 from naysay.report import labels
-from naysay.report.finish import LETTER, LINE, Axis, apart, data, image
-from naysay.report.inks import ink
+from naysay.report.finish import LETTER, LINE, Axis, apart, data, image, ink
 
 __all__ = ["Line", "lines"]
 

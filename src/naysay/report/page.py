@@ -21,7 +21,7 @@ from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import PHONE, template
 from naysay.report import charts, labels
-from naysay.report.inks import FILLS, INKS
+from naysay.report.finish import FILLS, INKS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from naysay.report import labels
-from naysay.report.inks import ink
+from naysay.report.finish import ink
 
 __all__ = ["question_pair"]
 

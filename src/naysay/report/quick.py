@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.printing.html import template
-from naysay.report.inks import INKS
+from naysay.report.finish import INKS
 from naysay.report.rows import Mark
 
 __all__ = ["columns", "rows", "style"]

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from naysay.errors import need
 from naysay.report import labels
-from naysay.report.finish import LETTER, LINE, Axis, data, image
-from naysay.report.inks import ink
+from naysay.report.finish import LETTER, LINE, Axis, data, image, ink
 
 __all__ = ["Bars", "Mark", "marks_in_rows", "stacked_bars"]
 
