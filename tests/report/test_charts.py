@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from naysay.report import charts, finish, labels
+from naysay.report import charts, finish
 from naysay.report.charts import Mark
 from naysay.report.finish import INKS
 
@@ -64,7 +64,7 @@ def test_marks_stand_where_their_values_are():
 def test_no_mark_stands_on_the_edge_where_some_are_below_zero():
     svg = charts.dots(("a", "b"), [Mark("estimate", "estimate", (-0.06, 0.53))], title="A survey", size=640)
     left, right = sorted(float(re.search(r"translate\(([\d.-]+)", path.get("transform"))[1]) for path in marks_of(svg))
-    plot = 640 - 18 - math.ceil(labels.width("a") * 6.3) - 16
+    plot = 640 - 18 - math.ceil(finish.width("a") * 6.3) - 16
     assert left > 8
     assert right < plot - 8
 
@@ -113,7 +113,7 @@ def test_difficult_labels_stay_in_their_room(difficult, size):
     assert wide == size
     assert high < 800
     shown = ET.fromstring(svg).iter(f"{SVG}tspan")
-    assert max(labels.width("".join(line.itertext())) for line in shown) <= 26
+    assert max(finish.width("".join(line.itertext())) for line in shown) <= 26
 
 
 def test_right_to_left_labels_are_isolated(difficult):

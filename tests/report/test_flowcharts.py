@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from naysay import designs, report
 from naysay.design import Branch, Chance, Do, Fork, Say, protocols
 from naysay.design.protocol import written
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import INKS
 from naysay.report.layout import arranged, pixels
 
@@ -117,7 +117,7 @@ def test_every_family_is_drawn_with_the_probabilities_of_its_protocol(family):
     legend = len(kinds) > 1
     drawn = Counter(node.get("class") for node in root.iter() if node.get("class"))
     assert drawn == Counter({name: number + legend for name, number in kinds.items()})
-    assert root.find(f"{SVG}title").text == labels.full(design.name)
+    assert root.find(f"{SVG}title").text == finish.full(design.name)
     for title, protocol in protocols(design):
         assert f"{title}\n{protocol}".strip() in root.find(f"{SVG}desc").text
     assert float(root.get("width")) <= 700

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
 from naysay.report.rows import Mark, marks_in_rows
@@ -143,7 +143,7 @@ def _image(
 
     drawn = [replace(mark, told=mark.told or tips(mark)) for mark in marks]
     description = "; ".join(
-        f"{labels.full(category)}: "
+        f"{finish.full(category)}: "
         + ", ".join(f"{mark.name} {words(float(np.asarray(mark.values)[row]), 1)}" for mark in marks)
         for row, category in enumerate(categories)
     )
@@ -193,7 +193,7 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
     kept = np.unique(np.geomspace(1, len(shares), min(len(shares), 60)).round().astype(int)) - 1
     drawn = [
         Line(name, kept + 1, own[kept], f"{name}: {own[-1]:.2%}")
-        for name, own in zip(map(labels.full, categories), shares.T, strict=True)
+        for name, own in zip(map(finish.full, categories), shares.T, strict=True)
     ]
     x = Axis("step", (1, float(kept[-1]) + 1), "~s", ticks=10, log=True)
     y = Axis(None, (0, max(float(shares[kept].max()), 0.01)), ".0%", room=48)

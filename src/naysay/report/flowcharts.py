@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.design.protocol import steps
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import FONT, INKS, ink
 from naysay.report.layout import LINE, Box, arranged, pixels
 
@@ -51,7 +51,7 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     ('<svg', 8, True)
     """
     told = protocols(design)
-    name = labels.full(title or design.name or design.kind)
+    name = finish.full(title or design.name or design.kind)
     drawn: list[str] = []
     top, width = 0.0, 0.0
     for heading, protocol in told:
@@ -85,7 +85,7 @@ def _part(heading: str, protocol: Protocol, size: int) -> _Drawn:
     if not heading:
         return _Drawn(boxes, width, height)
     above, style = LINE + 12, _ink("fill", "text")
-    words = f'<text y="{LINE - 4}" font-weight="600" style="{style}">{escape(labels.full(heading))}</text>'
+    words = f'<text y="{LINE - 4}" font-weight="600" style="{style}">{escape(finish.full(heading))}</text>'
     body = f'<g transform="translate(0,{above})">{boxes}</g>'
     return _Drawn(words + body, max(width, pixels(heading)), height + above)
 

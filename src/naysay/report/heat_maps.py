@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.errors import need
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import LETTER, LINE, data, image, ink
 
 __all__ = ["heat_map"]
@@ -66,10 +66,10 @@ def heat_map(
     """
     alt = need("altair")
     shares = np.asarray(values, dtype=float)
-    across = [labels.full(each) for each in columns]
-    down = [labels.full(each) for each in rows]
-    fitted = [labels.shortened(each, room) for each in down]
-    left = math.ceil(max(map(labels.width, fitted)) * LETTER) + 24
+    across = [finish.full(each) for each in columns]
+    down = [finish.full(each) for each in rows]
+    fitted = [finish.shortened(each, room) for each in down]
+    left = math.ceil(max(map(finish.width, fitted)) * LETTER) + 24
     width = (size - left - 8) / len(across)
     height = _CELL * len(down)
     top = 2 * LINE + 12
@@ -105,11 +105,11 @@ def heat_map(
     middles = [cell | {"x": (cell["x"] + cell["x2"]) / 2, "y": (cell["y"] + cell["y2"]) / 2} for cell in cells]
     numbers = data(middles).mark_text(fontSize=12, color=ink("text"), aria=False).encode(x=x, y=y, text="share:N")
     heads = [
-        {"x": (j + 0.5) * width, "y": -10, "label": labels.shortened(each, max(width / LETTER - 1, 2)), "told": each}
+        {"x": (j + 0.5) * width, "y": -10, "label": finish.shortened(each, max(width / LETTER - 1, 2)), "told": each}
         for j, each in enumerate(across)
     ]
     sides = [
-        {"x": -8, "y": (i + 0.5) * _CELL, "label": labels.isolated(own, each), "told": each}
+        {"x": -8, "y": (i + 0.5) * _CELL, "label": finish.isolated(own, each), "told": each}
         for i, (own, each) in enumerate(zip(fitted, down, strict=True))
     ]
     named = [{"x": 0, "y": -10 - LINE - 4, "label": " × ".join(filter(None, names)), "told": title}]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from naysay.design import Branch, Chance, Do, Fork, Say, Step
 from naysay.design.protocol import way, written
-from naysay.report import labels
+from naysay.report import finish
 
 __all__ = ["LINE", "Box", "Way", "arranged", "pixels"]
 
@@ -84,7 +84,7 @@ class Box:
 
 def pixels(text: str) -> float:
     """An upper bound on the drawn width of a text."""
-    return labels.width(text) * _LETTER + _WIDE * sum(c.isupper() or c in "mw@%—…" for c in text)
+    return finish.width(text) * _LETTER + _WIDE * sum(c.isupper() or c in "mw@%—…" for c in text)
 
 
 def arranged(first: Step, *, room: int, sideways: bool) -> Box:
@@ -138,7 +138,7 @@ class _Levels(NamedTuple):
 
 
 def _measured(step: Step, branch: Branch | None, *, room: int, sideways: bool) -> _Cell:
-    told = labels.full(step)
+    told = finish.full(step)
     if not isinstance(step, Say):
         told = told[:1].upper() + told[1:]
     lines = _lines(step, told, room)
@@ -162,20 +162,20 @@ def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
     """The text of a box, line by line; each line has the direction of its script."""
     most = _MOST_LINES[type(step)]
     if isinstance(step, Say):
-        response = labels.full(step.response)
-        if labels.width(told) <= room:
-            return (labels.isolated(f"say “{labels.isolated(response, response)}”", "say"),)
+        response = finish.full(step.response)
+        if finish.width(told) <= room:
+            return (finish.isolated(f"say “{finish.isolated(response, response)}”", "say"),)
         return ("say", *_directed(f"“{response}”", room, most))
     return _directed(told, room * 3 // 2 if isinstance(step, Do) else room, most)
 
 
 def _directed(text: str, room: int, most: int) -> tuple[str, ...]:
     """The text in as few lines as the room allows, about equally long. A little more room may keep a word whole."""
-    lines = labels.wrapped(text, room, lines=most)
-    fewer = (labels.wrapped(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
+    lines = finish.wrapped(text, room, lines=most)
+    fewer = (finish.wrapped(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
     # The first division that cuts nothing and breaks no word.
     whole = next((found for found in fewer if " ".join(found) == text), lines)
-    return tuple(labels.isolated(line, text) for line in whole)
+    return tuple(finish.isolated(line, text) for line in whole)
 
 
 def _words(branch: Branch | None, room: int) -> tuple[tuple[str, ...], str]:
@@ -183,7 +183,7 @@ def _words(branch: Branch | None, room: int) -> tuple[tuple[str, ...], str]:
     if branch is None:
         return (), ""
     chance = "" if branch.chance is None else written(branch.chance)
-    event = labels.full(branch.event)
+    event = finish.full(branch.event)
     if chance and way(branch) == branch.event:  # the event already gives the chance in words
         return (), chance
     return _directed(event, max(10, room * 2 // 3), 3), chance

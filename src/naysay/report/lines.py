@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.errors import need
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import LETTER, LINE, Axis, apart, data, image, ink
 
 __all__ = ["Line", "lines"]
@@ -92,7 +92,7 @@ def lines(
     ('<svg', True)
     """
     alt = need("altair")
-    right = math.ceil(min(letters, max(labels.width(line.name) for line in drawn)) * LETTER) + 20
+    right = math.ceil(min(letters, max(finish.width(line.name) for line in drawn)) * LETTER) + 20
     across, up, color = x.encoded("X", "x", grid=False), y.encoded("Y", "y"), alt.Color("ink:N", scale=None)
     points = data(row for place, line in enumerate(drawn) for row in _rows(line, place))
     named = data(_names(drawn, x, y, (size - y.room - right, height), letters))
@@ -135,11 +135,11 @@ def _rows(line: Line, place: int) -> list[dict[str, Any]]:
 def _names(drawn: Sequence[Line], x: Axis, y: Axis, size: tuple[int, int], letters: int) -> list[dict[str, Any]]:
     """The names of lines, drawn at their ends."""
     ends = [line.places[-1] for line in drawn]
-    shown = [labels.shortened(line.name, letters) for line in drawn]
+    shown = [finish.shortened(line.name, letters) for line in drawn]
     starts = [x.share(across) * size[0] for across, _ in ends]
-    spans = [(start, start + labels.width(name) * LETTER + 18) for start, name in zip(starts, shown, strict=True)]
+    spans = [(start, start + finish.width(name) * LETTER + 18) for start, name in zip(starts, shown, strict=True)]
     heights = apart([y.share(up) for _, up in ends], LINE / size[1], spans).tolist()
     return [
-        {"x": across, "y": y.at(share), "label": labels.isolated(name, line.name), "told": line.told}
+        {"x": across, "y": y.at(share), "label": finish.isolated(name, line.name), "told": line.told}
         for line, name, (across, _), share in zip(drawn, shown, ends, heights, strict=True)
     ]

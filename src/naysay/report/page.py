@@ -20,7 +20,7 @@ from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import PHONE, template
-from naysay.report import charts, labels
+from naysay.report import charts, finish
 from naysay.report.finish import FILLS, INKS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
@@ -237,7 +237,7 @@ def _short(fit: Estimate) -> str:
 def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
     """The table of shares (in percent, to two digits of their standard error), and notes on how to read it."""
     columns = _columns(fit, found, truth)
-    names = [labels.full(name) for name in (*fit.categories, *fit.nuisance)]
+    names = [finish.full(name) for name in (*fit.categories, *fit.nuisance)]
     cells = [[*each, *[""] * (len(names) - len(each))] for _, each in columns]
     rows = tuple(zip(names, *cells, strict=True))
     named = (Column("category", words=True), *(column for column, _ in columns))
@@ -337,7 +337,7 @@ def _privacy(fit: Estimate) -> list[Content]:
     rows = []
     for level, told in fit.privacy.items():
         people = f"{fit.n if level is None else chosen.get(str(level), 0):,}"
-        rows.append((*([labels.full(level)] if several else []), people, *_given_away(told)))
+        rows.append((*([finish.full(level)] if several else []), people, *_given_away(told)))
     most = math.log2(max(told.categories for told in fit.privacy.values()))
     names = ("people", "categories left", f"bits, of {most:.2f}", "ε")
     first = [Column(_PARTS[fit.design.assigned_by], words=True)] if several else []

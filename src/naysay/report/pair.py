@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import ink
 
 __all__ = ["question_pair"]
@@ -34,7 +34,7 @@ def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
     """
     first, height = _card(asked, "Choose the one that applies.", categories, top=1)
     second, end = _card(negated, "Choose one that does not apply.", categories, top=height + 16)
-    names = ", ".join(labels.full(category) for category in categories)
+    names = ", ".join(finish.full(category) for category in categories)
     told = f"Two questions with the same answers, {names}. First: {asked} Second: {negated}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {end + 1}" role="img" '
@@ -46,7 +46,7 @@ def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
 
 def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple[str, int]:
     """One question as a card, and the height at which the card ends."""
-    lines = labels.wrapped(asked, _ROOM)
+    lines = finish.wrapped(asked, _ROOM)
     y, parts = top + 28, []
     for line in lines:
         parts.append(_text(line, _EDGE, y, "text", 'font-weight="600"', whole=asked))
@@ -54,9 +54,9 @@ def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple
     parts.append(_text(how, _EDGE, y, "muted", 'font-size="12"', whole=how))
     y += _ROW
     for category in categories:
-        name = labels.full(category)
+        name = finish.full(category)
         circle = f'<circle cx="{_EDGE + 7}" cy="{y - 5}" r="7" style="fill:none;stroke:{ink("muted")}"/>'
-        parts.append(circle + _text(labels.shortened(name, _ROOM - 4), _EDGE + 26, y, "text", "", whole=name))
+        parts.append(circle + _text(finish.shortened(name, _ROOM - 4), _EDGE + 26, y, "text", "", whole=name))
         y += _ROW
     end = y - _ROW + 16
     frame = (
@@ -67,5 +67,5 @@ def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple
 
 
 def _text(line: str, x: int, y: int, role: str, more: str, *, whole: str) -> str:
-    shown = escape(labels.isolated(line, whole))
+    shown = escape(finish.isolated(line, whole))
     return f'<text x="{x}" y="{y}" {more} style="fill:{ink(role)}">{shown}</text>'

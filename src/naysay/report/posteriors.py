@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from naysay import privacy
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.report import charts, labels
+from naysay.report import charts, finish
 
 __all__ = ["posterior"]
 
@@ -70,6 +70,6 @@ def posterior(
         charts.Mark("pooled", "before", privacy.posterior(channel, missing, prior)[0]),
         charts.Mark("estimate", "after", privacy.posterior(channel, said, prior)[0]),
     ]
-    heading = title or f"{channel.name or channel.kind}: what the answer “{labels.full(said.texts()[0])}” tells"
+    heading = title or f"{channel.name or channel.kind}: what the answer “{finish.full(said.texts()[0])}” tells"
     axis = "probability for this person"
     return charts.dots(channel.categories, marks, title=heading, size=size, room=room, axis=axis)

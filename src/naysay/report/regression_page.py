@@ -11,7 +11,7 @@ from naysay import _checks
 from naysay.printing import Chart, Content, Heading, Note, Sentence
 from naysay.regression import Regression
 from naysay.regression.telling import beyond_along
-from naysay.report import charts, labels
+from naysay.report import charts, finish
 from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
 from naysay.report.page import Section, html
@@ -146,7 +146,7 @@ def _charts(fit: Regression, confidence: float) -> Iterator[Content]:
                 )
             )
     for variable in fit.data.formula.variables:
-        yield Heading(f"Predicted shares by {labels.full(variable)}")
+        yield Heading(f"Predicted shares by {finish.full(variable)}")
         yield Chart(
             lambda size, room, variable=variable: prediction_chart(  # type: ignore[misc]
                 fit, variable, confidence=confidence, size=min(size, _SIZE), room=room

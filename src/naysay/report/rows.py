@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.errors import need
-from naysay.report import labels
+from naysay.report import finish
 from naysay.report.finish import LETTER, LINE, Axis, data, image, ink
 
 __all__ = ["Bars", "Mark", "marks_in_rows", "stacked_bars"]
@@ -250,7 +250,7 @@ class _Rows(NamedTuple):
     @property
     def left(self) -> int:
         """Pixels for the labels."""
-        return math.ceil(max(labels.width(line) for own in self.lines for line in own) * LETTER) + 16
+        return math.ceil(max(finish.width(line) for own in self.lines for line in own) * LETTER) + 16
 
     @property
     def height(self) -> int:
@@ -272,7 +272,7 @@ class _Rows(NamedTuple):
         words = [
             {
                 "y": middle - (len(own) - 1) * LINE / 2,
-                "label": "\n".join(labels.isolated(line, name) for line in own),
+                "label": "\n".join(finish.isolated(line, name) for line in own),
                 "told": name,
             }
             for own, name, middle in zip(self.lines, self.names, self.middles, strict=True)
@@ -282,8 +282,8 @@ class _Rows(NamedTuple):
 
 
 def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Rows:
-    names = [labels.full(category) for category in categories]
-    lines = [labels.wrapped(name, room, lines=most) for name in names]
+    names = [finish.full(category) for category in categories]
+    lines = [finish.wrapped(name, room, lines=most) for name in names]
     heights = [max(least, len(own) * LINE) + 8 for own in lines]
     ends = [float(end) for end in accumulate(heights)]
     return _Rows(names, lines, ends, [end - height / 2 for end, height in zip(ends, heights, strict=True)])
@@ -298,5 +298,5 @@ def _legend(columns: int, **symbols: Any) -> Any:
 
 def _beside(names: Sequence[str], width: int) -> int:
     """How many names of a legend fit side by side: all, or as many as fit if each is as wide as the widest."""
-    widths = [labels.width(name) * LETTER + 44 for name in names]
+    widths = [finish.width(name) * LETTER + 44 for name in names]
     return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from naysay.errors import DataError
-from naysay.report import charts, labels
+from naysay.report import charts, finish
 from naysay.report.finish import Axis
 from naysay.report.rows import Mark, marks_in_rows
 from naysay.simulate import Simulation
@@ -117,7 +117,7 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     edge = max(high - low, 1e-6) * 0.04
     domain = (low if aim is None and low == 0 else low - edge, high + edge)
     description = "; ".join(
-        f"{labels.full(category)}: " + ", ".join(f"{mark.name} {mark.told[row]}" for mark in marks)
+        f"{finish.full(category)}: " + ", ".join(f"{mark.name} {mark.told[row]}" for mark in marks)
         for row, category in enumerate(found.categories)
     )
     return marks_in_rows(

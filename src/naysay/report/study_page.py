@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from naysay.planning import Comparison
 from naysay.printing import Chart, Content, Points, Table
-from naysay.report import labels, planning_charts, simulation_charts
+from naysay.report import finish, planning_charts, simulation_charts
 from naysay.report.page import Section, html
 from naysay.simulate import Simulation
 
@@ -99,7 +99,7 @@ def simulation_html(found: Simulation, *, title: str = "A survey, tried many tim
 
 def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
     """The plot and the numbers of one estimator."""
-    rows = tuple((labels.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
+    rows = tuple((finish.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
     return [
         Chart(lambda size, room: simulation_charts.spread(found, name, size=size, room=room)),
         replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),

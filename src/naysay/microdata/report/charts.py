@@ -9,7 +9,7 @@ import numpy as np
 from naysay._checks import several
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
-from naysay.report import charts, labels
+from naysay.report import charts, finish
 from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
 from naysay.report.rows import Bars, Mark, stacked_bars
@@ -67,7 +67,7 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
         ]
         bars.append(Bars(sign, counts / found.n, words))
     told = [
-        f"{labels.full(name)}, {bar.sign}: {said}"
+        f"{finish.full(name)}, {bar.sign}: {said}"
         for place, name in enumerate(names)
         for bar in bars
         for said, part in zip(bar.told[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True)
