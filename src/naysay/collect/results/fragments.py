@@ -23,7 +23,7 @@ from naysay.estimate.linear import Floats
 from naysay.estimate.plain import Numbers
 from naysay.printing import Content, Note, Points, Sentence, Table
 from naysay.printing.html import template
-from naysay.report import quick
+from naysay.report import rows
 from naysay.report.rows import Mark
 
 __all__ = ["Section", "days_section", "fragment", "section"]
@@ -98,7 +98,7 @@ def days_section(counts: dict[datetime.date, int]) -> Section:
     names, drawn = _spread(counts)
     return Section(
         "Replies per day" if len(counts) <= _WEEKLY else "Replies per week",
-        quick.columns(names, {"replies": drawn}, title="Replies"),
+        rows.columns(names, {"replies": drawn}, title="Replies"),
     )
 
 
@@ -173,7 +173,7 @@ def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
         if finding.field == "noncompliance":
             band = finding.value(options.noncompliance, options.noncompliers)
     told = "" if band is None else _p(_band(fit, options), small=True)
-    return quick.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + told
+    return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + told
 
 
 def _band(fit: Estimate, options: Options) -> str:
@@ -184,14 +184,14 @@ def _band(fit: Estimate, options: Options) -> str:
 
 def _shares_picture(found: Any, title: str) -> str:
     marks = [Mark("estimate", "share", found.proportions, found.bounds)]
-    return quick.rows(found.labels, marks, title=f"{title}: shares", bars=True)
+    return rows.rows(found.labels, marks, title=f"{title}: shares", bars=True)
 
 
 def _histogram(answered: Answered, result: Result, least: int) -> str:
     """How many gave each number, or a number in each range."""
     cells = answered.cells.of(result.entry.column).drop_nulls()
     names, sums = _bins(cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy(), least)
-    return quick.columns(names, {"people": sums}, title=f"{result.title}: how many gave each number")
+    return rows.columns(names, {"people": sums}, title=f"{result.title}: how many gave each number")
 
 
 def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
@@ -237,7 +237,7 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
     for level in chosen["level"].unique(maintain_order=True).sort().to_list():
         own = dict(chosen.filter(chosen["level"] == level).select("day", "count").rows())
         names, parts[f"level {level}"] = _spread(own, days)
-    yield "<h3>Answers per day and level</h3>" + quick.columns(names, parts, title=f"{result.title}: answers by level")
+    yield "<h3>Answers per day and level</h3>" + rows.columns(names, parts, title=f"{result.title}: answers by level")
 
 
 def _repeated(result: Result) -> str:
@@ -261,7 +261,7 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
         if isinstance(found, Estimate):
             bounds = found.intervals(options.confidence, method=options.method).bounds
             marks = [Mark("estimate", "estimate", found.proportions, bounds)]
-            yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
+            yield rows.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
         elif isinstance(found, Numbers):
             shown = found.mean_alone() if hidden else found
             yield _numbers(shown.content(), f"{result.title}, {by} = {name}")
