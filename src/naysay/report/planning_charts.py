@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
+from naysay.report.charts import Line, lines
 from naysay.report.finish import Axis
-from naysay.report.lines import Line, lines
 
 __all__ = ["MEASURES", "errors", "tradeoff"]
 

@@ -12,8 +12,8 @@ from naysay.printing import Chart, Content, Heading, Note, Sentence
 from naysay.regression import Regression
 from naysay.regression.telling import beyond_along
 from naysay.report import charts, finish
+from naysay.report.charts import Line, lines
 from naysay.report.finish import Axis
-from naysay.report.lines import Line, lines
 from naysay.report.page import Section, html
 from naysay.report.rows import Mark, marks_in_rows
 

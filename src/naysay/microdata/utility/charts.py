@@ -8,8 +8,8 @@ from naysay.errors import DataError
 from naysay.microdata.utility.distances import Distances
 from naysay.microdata.utility.tradeoff import Tradeoff
 from naysay.report import charts
+from naysay.report.charts import Line, lines
 from naysay.report.finish import Axis
-from naysay.report.lines import Line, lines
 from naysay.report.rows import Mark
 
 __all__ = ["moved", "picture"]
