@@ -6,7 +6,7 @@ from naysay import _checks
 from naysay.crosstab import Crosstab
 from naysay.crosstab.printing import Options, title
 from naysay.printing import Chart, Content, Table
-from naysay.report.heat_maps import heat_map
+from naysay.report.charts import heat_map
 from naysay.report.page import Section, html
 
 __all__ = ["crosstab_html", "heat"]
