@@ -17,7 +17,7 @@ from naysay.design import Branch, Chance, Do, Fork, Say, protocols
 from naysay.design.protocol import written
 from naysay.report import finish
 from naysay.report.finish import INKS
-from naysay.report.layout import arranged, pixels
+from naysay.report.flowcharts import arranged, pixels
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXTENSION = Path(__file__).parents[2] / "docs" / "_extensions" / "flowcharts.py"
