@@ -15,7 +15,7 @@ from naysay import _checks, files, frames, privacy
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
-from naysay.console.people import numbers
+from naysay.console.options import numbers
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
 

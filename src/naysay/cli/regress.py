@@ -12,7 +12,7 @@ from naysay import _checks, files
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
-from naysay.console.people import listed
+from naysay.console.options import listed
 from naysay.console.sampling import SamplingOptions, prepared
 from naysay.errors import DataError
 
