@@ -11,7 +11,7 @@ import typer
 from naysay import _checks, estimate, files, report
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
-from naysay.console.sampling import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, prepared
 from naysay.errors import DataError
 from naysay.printing import Chart, Content, Table, text
 

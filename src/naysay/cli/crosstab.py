@@ -16,7 +16,7 @@ from naysay import _checks, crosstab, files
 from naysay.collect.commands.database import Surveyed
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
-from naysay.console.sampling import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, prepared
 from naysay.crosstab import Crosstab, Variable
 from naysay.crosstab.printing import Options as Shown
 from naysay.crosstab.printing import title

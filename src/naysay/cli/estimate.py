@@ -18,8 +18,7 @@ from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.methods import EstimatedName, IntervalName, estimators
-from naysay.console.options import with_labels
-from naysay.console.sampling import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, prepared, with_labels
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing

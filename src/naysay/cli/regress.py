@@ -11,8 +11,7 @@ import typer
 from naysay import _checks, files
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
-from naysay.console.options import listed, with_labels
-from naysay.console.sampling import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, listed, prepared, with_labels
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
