@@ -15,7 +15,7 @@ from rich.text import Text
 
 import reproductions
 from naysay import cli, files
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.errors import DataError
 from reproductions.panel import generate
 
@@ -56,7 +56,7 @@ def source(
         _list(format_)
         return
     if out is not None:
-        pages.drawable()
+        output.drawable()
         if out.exists() and not out.is_dir():
             raise DataError(f"the results go into a folder, and {str(out)!r} is a file; name another with --out")
     cores = (os.cpu_count() or 1) if workers is None else workers

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import reproductions
-from naysay.console import pages
+from naysay.console import output
 from reproductions.__main__ import main, panel, source
 from reproductions.panel import generate
 
@@ -86,9 +86,9 @@ def test_bad_input_is_one_line(run, tmp_path, words, told):
 
 def test_without_the_plots_nothing_is_begun(run, monkeypatch):
     def missing(module):
-        raise pages.ExtraMissing(f"the report needs {module}")
+        raise output.ExtraMissing(f"the report needs {module}")
 
-    monkeypatch.setattr("naysay.console.pages.need", missing)
+    monkeypatch.setattr("naysay.console.output.need", missing)
     assert "the report needs altair" in run(*COINS, "--out", "here")[2]
 
 

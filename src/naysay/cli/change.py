@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from naysay import _checks, estimate, files, report
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepared
 from naysay.errors import DataError
@@ -72,7 +72,7 @@ def command(asked: Options) -> None:
           --design "warner(p=0.7)" --weight weight --cluster household
     """
     _checks.confidence(asked.confidence)
-    pages.check(asked.html)
+    output.check(asked.html)
     if asked.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
     design = options.design_of(asked.design, asked.categories)
@@ -81,7 +81,9 @@ def command(asked: Options) -> None:
     if asked.html is not None:
         part = report.Section("Change", _content(found, asked.confidence))
         title = f"Change: {(asked.response or [''])[0]}"
-        pages.write(asked.html, lambda: report.html(title, [part], facts=[(f"{found.both:,}", "people in both waves")]))
+        output.write(
+            asked.html, lambda: report.html(title, [part], facts=[(f"{found.both:,}", "people in both waves")])
+        )
     if asked.format_ == "table":
         output.say(text(found.sections(asked.confidence)))
     else:

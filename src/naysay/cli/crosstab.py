@@ -14,7 +14,7 @@ from rich.console import Console
 
 from naysay import _checks, crosstab, files
 from naysay.collect.commands.database import Surveyed
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepared
 from naysay.crosstab import Crosstab, Variable
@@ -125,7 +125,7 @@ def command(asked: Options) -> None:
       naysay crosstab --survey sample --row smoking --column area
     """
     _checks.confidence(asked.confidence)
-    pages.check(asked.html)
+    output.check(asked.html)
     if (asked.file is None) == (asked.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
     found = _of_survey(asked) if asked.file is None else _of_file(asked, asked.file)
@@ -135,7 +135,7 @@ def command(asked: Options) -> None:
         console=Console(file=sys.stderr),
     )
     shown = Shown(asked.confidence, test)
-    pages.write(asked.html, lambda: _page(found, shown))
+    output.write(asked.html, lambda: _page(found, shown))
     _say(found, shown, asked.format_)
 
 

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from naysay import _checks, designs, printing, privacy
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
@@ -89,7 +89,7 @@ def show(
     if shuffled is not None:
         _shuffled(asked, shuffled, delta, colluding)
     if svg is not None:
-        pages.write(svg, lambda: flowchart(asked))
+        output.write(svg, lambda: flowchart(asked))
         output.note(f"the flowchart is in {svg}")
 
 

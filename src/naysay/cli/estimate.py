@@ -15,7 +15,7 @@ from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_tex
 from naysay.cli.tally import SUFFIX
 from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import Answered, of_database, of_export
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepared, with_labels
@@ -153,7 +153,7 @@ def command(asked: Options) -> None:
       naysay estimate --survey sample --html estimates.html
     """
     _checks.confidence(asked.confidence)
-    pages.check(asked.html)
+    output.check(asked.html)
     if asked.survey is not None:
         _say_survey(asked, _survey(asked))
         return
@@ -161,7 +161,7 @@ def command(asked: Options) -> None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
     if asked.file.suffix == SUFFIX:
         asked_of, fits = _of_tally(asked, asked.file)
-        pages.write(asked.html, lambda: page_of(None, {asked_of: fits}, asked.shown, by=None))
+        output.write(asked.html, lambda: page_of(None, {asked_of: fits}, asked.shown, by=None))
         _say(fits, asked)
         return
     # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
@@ -176,7 +176,7 @@ def command(asked: Options) -> None:
     asked, design = options.designed(asked, file, response[0])
     fits = _of_file(asked, file, response, design)
     question = response[0]
-    pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
+    output.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
     _say(fits, asked)
 
 
@@ -270,7 +270,7 @@ def _say_survey(asked: Options, answered: Answered) -> None:
         else:
             found[name] = answered.estimates(name, asked.by, **asked.fitted)
     if asked.html is not None:
-        pages.write(asked.html, lambda: page_of(answered, found, asked.shown, by=asked.by))
+        output.write(asked.html, lambda: page_of(answered, found, asked.shown, by=asked.by))
     if asked.format_ == "csv":
         [told] = found.values()
         output.say(_csv(told, asked) if _estimated(told) else plain_csv(told, by=asked.by))

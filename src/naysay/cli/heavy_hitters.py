@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from naysay import estimate, files
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
 from naysay.report.page import Section, html
@@ -57,7 +57,7 @@ def command(asked: Options) -> None:
       naysay heavy-hitters reports.csv --response word --level word_level \\
           --design "heavy_hitters(length=8, epsilon=4)"
     """
-    pages.check(asked.html)
+    output.check(asked.html)
     design = options.design_of(asked.design, None)
     if design.estimates != "heavy_hitters":
         raise DataError(f"{design.name or design.kind} lists its values; use naysay estimate")
@@ -77,5 +77,5 @@ def command(asked: Options) -> None:
         console=Console(stderr=True),
     )
     title = "Values that many people have"
-    pages.write(asked.html, lambda: html(title, [Section("Heavy hitters", found.sections())]))
+    output.write(asked.html, lambda: html(title, [Section("Heavy hitters", found.sections())]))
     output.result(found, asked.format_)

@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from naysay import _checks, planning, printing, privacy
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import estimators
 from naysay.console.options import Preferences, listed, numbers, preferences_of
@@ -126,7 +126,7 @@ def command(asked: Options) -> None:
       naysay plan --compare --design "warner(p=0.7)" --vary p=0.6,0.7,0.8,0.9 \\
           --proportions 0.1,0.9 --liars 0.4 --says no --html plan.html
     """
-    pages.check(asked.html)
+    output.check(asked.html)
     # Read the numbers first: their errors shall come before errors in a design.
     _ = asked.pi, asked.versus and asked.second
     asked.check()
@@ -144,7 +144,7 @@ def command(asked: Options) -> None:
         category = asked.category or _checks.label(first.categories[0])
         asked = replace(asked, category=category, people=plan.n)
         above = [plan.reached, *plan.warnings]
-    pages.write(asked.html, lambda: study_page.comparison_html(_compared(named, asked, assumed), above=above))
+    output.write(asked.html, lambda: study_page.comparison_html(_compared(named, asked, assumed), above=above))
 
 
 def _designs(asked: Options) -> dict[str, Answerable]:

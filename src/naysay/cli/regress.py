@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from naysay import _checks, files
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, listed, prepared, with_labels
 from naysay.errors import DataError
@@ -100,7 +100,7 @@ def command(asked: Options) -> None:
     from naysay.regression.reading import parse
 
     _checks.confidence(asked.confidence)
-    pages.check(asked.html)
+    output.check(asked.html)
     formula = parse(asked.formula)
     asked, design = options.designed(asked, asked.file, formula.response[0])
     _check_covariates(asked, formula.variables)
@@ -152,7 +152,7 @@ def _say(fit: Regression, asked: Options) -> None:
     if asked.html is not None:
         from naysay.report.regression_page import regression_html
 
-        pages.write(asked.html, lambda: regression_html(fit, confidence=asked.confidence, at=at))
+        output.write(asked.html, lambda: regression_html(fit, confidence=asked.confidence, at=at))
 
 
 def _values(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from naysay import files, simulate
-from naysay.console import options, output, pages
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
 from naysay.console.options import Preferences, labeled, listed, numbers, preferences_of
@@ -88,7 +88,7 @@ def command(asked: Options) -> None:
           --categories "low,middle,high,none" --column income \\
           --preferences tied:none --replicates 50 --html simulation.html
     """
-    pages.check(asked.html)
+    output.check(asked.html)
     design = options.design_of(asked.design, asked.categories)
     found = simulate.replicate(
         design,
@@ -112,7 +112,7 @@ def command(asked: Options) -> None:
         console=Console(stderr=True),
     )
     output.result(found, asked.format_)
-    pages.write(asked.html, lambda: study_page.simulation_html(found))
+    output.write(asked.html, lambda: study_page.simulation_html(found))
     if found.interrupted:
         raise typer.Exit(_INTERRUPTED)
 

@@ -1,13 +1,20 @@
-"""Output of commands: results on stdout, notes and errors on stderr, on any terminal."""
+"""Output of commands: results on stdout, notes and errors on stderr, on any terminal.
+
+Pages that commands write.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # every command imports this module, but not every command shows a table
+from naysay.errors import DataError, ExtraMissing, NaysayError, need
+
+if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDTH = 120
@@ -60,3 +67,33 @@ def json_text(value: Any) -> str:
     """JSON text. Letters that stdout cannot show are escaped."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     return json.dumps(value, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False)
+
+
+def check(path: Path | None) -> None:
+    """Raise, before any work is done, if a page cannot be drawn or cannot be written to this path."""
+    if path is None:
+        return
+    drawable()
+    if path.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
+    if not path.parent.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+
+
+def drawable() -> None:
+    """Raise, before any work is done, if nothing can be drawn."""
+    try:
+        for module in ("altair", "jinja2", "vl_convert"):
+            need(module)
+    except ExtraMissing as error:
+        raise NaysayError(str(error)) from None
+
+
+def write(path: Path | None, page: Callable[[], str]) -> None:
+    """Draw the page and write it to its path."""
+    if path is None:
+        return
+    try:
+        path.write_text(page(), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None

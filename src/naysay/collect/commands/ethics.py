@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from naysay.collect.commands.database import DATA, Data, Database, opened
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Force
 from naysay.errors import DataError
@@ -72,7 +72,7 @@ def command(asked: Options) -> None:
     if asked.out is None:
         output.say(found.to_markdown().rstrip())
         return
-    pages.write(asked.out, found.to_html if asked.out.suffix.lower() in _PAGE else found.to_markdown)
+    output.write(asked.out, found.to_html if asked.out.suffix.lower() in _PAGE else found.to_markdown)
     output.say(f"{asked.out}: written; fill in the blanks before you hand it in")
 
 
@@ -86,7 +86,7 @@ def _check(asked: Options) -> None:
     if asked.out.exists() and not asked.force:
         raise DataError(f"{str(asked.out)!r} is there already; give another name, or --force to overwrite it")
     if kind in _PAGE:
-        pages.check(asked.out)
+        output.check(asked.out)
 
 
 def _day(text: str | None) -> datetime.date | None:

@@ -11,7 +11,7 @@ import polars as pl
 from typer import Argument, Option
 
 from naysay import files
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
 from naysay.errors import DataError
@@ -92,7 +92,7 @@ def command(options: Options) -> None:
       naysay attack synthetic.csv --synthetic --register survey.csv \\
           --keys age,region --secret illness --control others.csv
     """
-    pages.check(options.html)
+    output.check(options.html)
     if options.control is not None and not (options.secret or options.synthetic):
         raise DataError(
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
@@ -115,7 +115,7 @@ def command(options: Options) -> None:
     text = undeclared.sentence(files_read.codes([*(name for keys in sets for name in keys), *(options.secret or ())]))
     if text is not None:
         output.note(text)
-    pages.write(options.html, lambda: attack_html(found))
+    output.write(options.html, lambda: attack_html(found))
 
 
 def _form(found: Sequence[Linkage | Replicated | Inference]) -> dict[str, Any]:

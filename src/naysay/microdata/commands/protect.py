@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.microdata.commands.protect_options import ProtectOptions
 
@@ -33,7 +33,7 @@ def command(options: ProtectOptions) -> None:
     from naysay.microdata.commands.protecting import Protecting
     from naysay.microdata.protect.page import protect_html
 
-    pages.check(options.html)
+    output.check(options.html)
     work = Protecting(options)
     if options.write_hierarchies is not None:
         levels = work.levels(options.write_hierarchies)
@@ -46,7 +46,7 @@ def command(options: ProtectOptions) -> None:
             )
     else:
         found = work.found()
-        pages.write(options.html, lambda: protect_html(found))
+        output.write(options.html, lambda: protect_html(found))
         if options.format_ == "json":
             output.say(output.json_text(found.to_dict()))
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from naysay.console import pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.microdata.commands.risk_options import Options
 
@@ -43,11 +43,11 @@ def command(options: Options) -> None:
     from naysay.microdata.commands.request import Request
 
     request = Request(options)
-    pages.check(options.html)
+    output.check(options.html)
     answers = request.answers()
     if options.per_row is not None:
         answers.write(options.per_row, options.separator)
     {"table": answers.table, "json": answers.json, "csv": answers.csv}[options.format_]()
-    pages.write(options.html, answers.page)
+    output.write(options.html, answers.page)
     if answers.search is not None and answers.search.stopped == "interrupted":
         raise typer.Exit(_INTERRUPTED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from naysay import files
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
 from naysay.errors import DataError
@@ -84,7 +84,7 @@ def command(options: Options) -> None:
           --unit firm --percent 10 --hierarchy region=regions.csv --html table.html
       naysay table people.csv --by region,gender --epsilon 0.5 --out noisy.csv
     """
-    pages.check(options.html)
+    output.check(options.html)
     if options.out is not None:
         declared.check_free(options.out, force=options.force)
     rules, frame = _rules(options), _frame(options)
@@ -96,7 +96,7 @@ def command(options: Options) -> None:
     if options.out is not None:
         options.out.write_text(found.released() + "\n", encoding="utf-8")
     output.result(found, options.format_)
-    pages.write(options.html, found.page)
+    output.write(options.html, found.page)
 
 
 def _rules(options: Options) -> Rules:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option
 
 from naysay import files
-from naysay.console import output, pages
+from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
 from naysay.errors import DataError
@@ -81,7 +81,7 @@ def command(options: Options) -> None:
     from naysay.microdata import utility
     from naysay.microdata.utility.page import tradeoff_html, utility_html
 
-    pages.check(options.html)
+    output.check(options.html)
     reading = Reading.of(options)
     before = reading.table(options.before)
     releases = [
@@ -103,7 +103,7 @@ def command(options: Options) -> None:
         designs = _published(options.after[0], options) | _designs(options)
         found = utility.compare(before, releases[0], designs=designs, **told)
         output.result(found, options.format_)
-        pages.write(options.html, lambda: utility_html(found))
+        output.write(options.html, lambda: utility_html(found))
         return
     if options.keys is None:
         raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
@@ -120,7 +120,7 @@ def command(options: Options) -> None:
     }
     several = utility.tradeoff(before, dict(zip(names, releases, strict=True)), keys, designs=designs, **told)
     output.result(several, options.format_)
-    pages.write(options.html, lambda: tradeoff_html(several))
+    output.write(options.html, lambda: tradeoff_html(several))
 
 
 def _published(path: Path, options: Options) -> dict[str, Any]:
