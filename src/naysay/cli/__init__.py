@@ -15,7 +15,7 @@ import typer
 
 import naysay
 from naysay.console import output
-from naysay.console.loading import Place, group_of
+from naysay.console.commands import Place, group_of
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]

@@ -1,12 +1,24 @@
-"""Commands that take their options as one object."""
+"""Commands that take their options as one object.
+
+Commands that are imported only when they run, so that each starts without the imports of the others.
+"""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import inspect
+from collections import Counter, UserDict
 from collections.abc import Callable
-from typing import Any, TypeVar, get_type_hints
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["Place", "group_of"]
 
 Options = TypeVar("Options")
 
@@ -53,3 +65,101 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
         return command
 
     return decorated
+
+
+PACKAGE = Path(__file__).parents[1]
+
+
+class _Repeats:
+    """A command that loses nothing which is given twice: lists of names grow, and any other option is refused.
+
+    The parser below would keep the last value of a repeated option, and forget the others in silence.
+    """
+
+    def make_parser(self, ctx: Any) -> Any:
+        """The parser of one call, which counts how often each option is given."""
+        records = [each for each in self.get_params(ctx) if each.metavar == "RECORD" and not each.multiple]  # type: ignore[attr-defined]
+        for option in records:  # so that the parser collects them
+            option.multiple = True
+        parser = super().make_parser(ctx)  # type: ignore[misc]
+        for option in records:
+            option.multiple = False
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            values, rest, order = parse(args)
+            for option, times in Counter(order).items():
+                lone = option.param_type_name == "option" and not (option.multiple or option.count)
+                if times > 1 and lone and option not in records:
+                    raise typer.BadParameter(f"it is given {times} times; give it once", ctx=ctx, param=option)
+            # the records of one list are one record: --drop a --drop b is --drop a,b
+            joined = {option.name: ",".join(values[option.name]) for option in records if option.name in values}
+            return values | joined, rest, order
+
+        parser.parse_args = parse_once
+        return parser
+
+
+class _Command(_Repeats, TyperCommand):
+    """A command that loses no option."""
+
+
+class _Group(_Repeats, TyperGroup):
+    """A group that loses no option."""
+
+
+class Place(NamedTuple):
+    """Where a command is: its module, and its function. The function of a group is ``group``."""
+
+    module: str
+    function: str = "command"
+
+    def loaded(self, name: str) -> Any:
+        """The command, after importing its module."""
+        module = import_module(f"naysay.{self.module}")
+        if self.function == "group":
+            for each in module.app.registered_commands:
+                each.cls = _Command
+            module.app.info.cls = _Group
+            found: Any = typer.main.get_group(module.app)
+        else:
+            app = typer.Typer(rich_markup_mode=None, add_completion=False)
+            app.command(name, cls=_Command)(getattr(module, self.function))
+            found = typer.main.get_command(app)
+        found.name = name
+        return found
+
+    def summary(self) -> str:
+        """The first paragraph of the command's docstring, read from the source, so that nothing is imported."""
+        source = PACKAGE.joinpath(*self.module.split(".")).with_suffix(".py")
+        body = ast.parse(source.read_text(encoding="utf-8")).body
+        functions = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == self.function)
+        return (ast.get_docstring(next(functions)) or "").partition("\n\n")[0]
+
+
+class _Commands(UserDict[str, Any]):
+    """Commands by name. Each is a `Place` until it is asked for; then it is loaded."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, Place):
+            found = self.data[name] = found.loaded(name)
+        return found
+
+
+def group_of(places: dict[str, Place]) -> type[TyperGroup]:
+    """A class of command group with these commands, in this order."""
+
+    class Group(_Group):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands = _Commands(places)
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(places)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            told = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
+            TyperGroup(commands=dict(told)).format_commands(ctx, formatter)
+
+    return Group
