@@ -13,7 +13,7 @@ from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
-from naysay.files.variables import Code, Variable, shown, variables
+from naysay.files.statistical import Code, Variable, shown, variables
 
 __all__ = ["labels_of", "scan_labelled", "stored", "titles_of"]
 

@@ -1,20 +1,25 @@
-"""Files of SPSS and Stata, written with the labels of variables and values."""
+"""Files of SPSS and Stata, written with the labels of variables and values.
+
+The variables of a file of SPSS or Stata: how their cells are stored, and what their codes mean.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from naysay.errors import DataError
+from naysay.files.casts import text_of
 from naysay.files.codebook import Codebook, Entry, Value
 from naysay.files.kinds import PROGRAMS, library
 from naysay.files.portable import cut, portable
 
-__all__ = ["labels_of", "write_statistical"]
+__all__ = ["Code", "Variable", "labels_of", "shown", "variables", "write_statistical"]
 
 _ELLIPSIS = len("…".encode())
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
@@ -132,3 +137,140 @@ def _small(column: pl.Series) -> bool:
     """Whether whole numbers fit where Stata keeps some of the largest for missing values."""
     low, high = column.min(), column.max()
     return not isinstance(low, int) or not isinstance(high, int) or (low > -(2**31) and high < 2**31 - 100)
+
+
+Code = float | int | str
+
+# Seconds from the first day of SPSS, 14 October 1582, and days from that of Stata, 1 January 1960, to 1970.
+_SPSS_EPOCH, _STATA_EPOCH, _DAY = 12_219_379_200, 3_653, 86_400
+_MOMENTS = {
+    "spss date": re.compile(r"(?:[AEJS]?DATE|MOYR|QYR|WKYR)\d"),
+    "spss datetime": re.compile(r"(?:DATETIME|YMDHMS)\d"),
+    "stata date": re.compile(r"%-?t?d"),
+    "stata datetime": re.compile(r"%-?tc"),
+}
+_STORED: Mapping[str, type[pl.DataType]] = {"string": pl.String, "double": pl.Float64, "float": pl.Float64}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of a file.
+
+    Parameters
+    ----------
+    name : str
+        Of its column.
+    stored : polars data type
+        Of its cells as pyreadstat gives them: text, whole numbers, or floats.
+    moment : str, optional
+        Which dates they are, such as ``spss date``.
+    labels : mapping of code to label
+        Empty where codes are asked for; codes that are user-missing are left out.
+
+    Examples
+    --------
+    >>> answer = Variable("q", pl.Float64, None, {1.0: "yes", 2.0: "no"})
+    >>> answer.cells([1.0, 2.0, 9.0, None]).to_list()
+    ['yes', 'no', '9', None]
+    """
+
+    name: str
+    stored: type[pl.DataType]
+    moment: str | None
+    labels: Mapping[Code, str]
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type of its column: text where codes have labels, and dates where numbers are dates."""
+        if self.labels:
+            return pl.String()
+        if self.moment is None:
+            return self.stored()
+        return pl.Datetime("ms") if self.moment.endswith("datetime") else pl.Date()
+
+    def check_labels(self) -> None:
+        """Raise where two codes have the same label."""
+        first: dict[str, Code] = {}
+        for code, label in self.labels.items():
+            if label in first:
+                codes = f"{shown(first[label])} and {shown(code)}"
+                raise self._alike(f"in column {self.name!r} the codes {codes} are both labelled {label!r}", label)
+            first[label] = code
+
+    def cells(self, codes: Sequence[Code | None], *, row: int = 0) -> pl.Series:
+        """The column of these codes, the first of which is in this row, counted from 0.
+
+        Raises
+        ------
+        DataError
+            A code without a label that reads like the label of another code.
+        """
+        stored = pl.Series(self.name, codes, dtype=self.stored)
+        plain = stored.to_frame().select(_moment(self.name, self.moment))
+        if self.labels:
+            label = stored.replace_strict(dict(self.labels), default=None, return_dtype=pl.String)
+            bare = plain.select(text_of(self.name, plain.schema[self.name])).to_series()
+            self._check_bare(bare, label.is_null(), row)
+            plain = label.fill_null(bare).to_frame()
+        column = plain.to_series()
+        return column.replace("", None) if self.dtype == pl.String else column
+
+    def _check_bare(self, text: pl.Series, unlabelled: pl.Series, row: int) -> None:
+        """Raise for a code without a label that reads like one."""
+        bad = (unlabelled & text.is_in(list(self.labels.values()))).fill_null(value=False)
+        if bad.any():
+            at = bad.arg_max() or 0
+            label = text[at]
+            code = next(code for code, known in self.labels.items() if known == label)
+            told = (
+                f"column {self.name!r}, row {row + at + 1}, holds the code {label}, which has no label, while the code "
+            )
+            raise self._alike(f"{told}{shown(code)} is labelled {label!r}", label, row=row + at)
+
+    def _alike(self, told: str, label: str, *, row: int | None = None) -> DataError:
+        way_out = "read the codes instead (--codes), or correct the labels in the file"
+        return DataError(f"labels must tell codes apart; {told}; {way_out}", column=self.name, row=row, value=label)
+
+
+def shown(code: Code) -> str:
+    """A code as it is written in messages: 1.0 as ``1``, a text in quotes."""
+    if isinstance(code, str):
+        return repr(code)
+    return str(int(code)) if float(code).is_integer() else str(code)
+
+
+def _moment(name: str, moment: str | None) -> pl.Expr:
+    """Dates from numbers; thousandths of seconds, which a float still holds exactly."""
+    cell = pl.col(name)
+    if moment is None:
+        return cell
+    if moment == "spss date":
+        return ((cell - _SPSS_EPOCH) / _DAY).floor().cast(pl.Int32).cast(pl.Date)
+    if moment == "stata date":
+        return (cell - _STATA_EPOCH).floor().cast(pl.Int32).cast(pl.Date)
+    since = (cell - _SPSS_EPOCH) * 1000 if moment == "spss datetime" else cell - _STATA_EPOCH * _DAY * 1000
+    return since.round().cast(pl.Int64).cast(pl.Datetime("ms"))
+
+
+def variables(told: Any, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
+    """The variables by name, from what pyreadstat tells of a file of this system, spss or stata."""
+    found = {}
+    for name in told.column_names:
+        stored = _STORED.get(told.readstat_variable_types[name], pl.Int64)
+        bare = codes if isinstance(codes, bool) else name in codes
+        labels = {} if bare else _labels(told, name, text=stored is pl.String)
+        form = told.original_variable_types[name] or ""
+        moments = (kind for kind, pattern in _MOMENTS.items() if kind.startswith(system) and pattern.match(form))
+        found[name] = Variable(name, stored, None if stored is pl.String else next(moments, None), labels)
+    return found
+
+
+def _labels(told: Any, name: str, *, text: bool) -> dict[Code, str]:
+    """The labels of codes that a cell can hold: not of user-missing ones, which may well share a label."""
+    ranges = [(each["lo"], each["hi"]) for each in told.missing_ranges.get(name, ())]
+    return {
+        code: label
+        for code, label in told.variable_value_labels.get(name, {}).items()
+        # Stata's .a to .z come as letters among numbers
+        if isinstance(code, str) == text and label.strip() and not any(low <= code <= high for low, high in ranges)
+    }
