@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naysay import designs, files
 from naysay.errors import DataError
 from naysay.files.escapes import escaped, unescaped
-from naysay.files.portable import cut, portable
+from naysay.files.statistical import cut, portable
 
 LABELLED = [".sav", ".zsav", ".dta"]
 COLUMNS = {

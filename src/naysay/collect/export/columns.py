@@ -12,7 +12,7 @@ from naysay.collect.storage.replies import Replies
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
-from naysay.files.portable import portable
+from naysay.files.statistical import portable
 from naysay.questionnaire import Bin, Choice, Label, Private, Question, in_words
 from naysay.responses import Space
 
