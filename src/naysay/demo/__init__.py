@@ -4,9 +4,8 @@ It needs the extra ``collect``, and ``plots`` for the report.
 """
 
 from naysay.demo.asking import PEOPLE, Asked, Question, people, questionnaire, questions
-from naysay.demo.page import page
 from naysay.demo.results import Result, Results
-from naysay.demo.running import forever, run
+from naysay.demo.running import forever, page, run
 
 __all__ = [
     "PEOPLE",

@@ -1,4 +1,7 @@
-"""The steps of the demonstration: a server on a free port, respondents over HTTP, the database, the report."""
+"""The steps of the demonstration: a server on a free port, respondents over HTTP, the database, the report.
+
+The demonstration's report.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import shutil
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 
 from rich.console import Console
@@ -17,13 +22,12 @@ from rich.text import Text
 from naysay import collect, report
 from naysay.collect import respond
 from naysay.demo.asking import PEOPLE, people, questionnaire, questions
-from naysay.demo.page import page
 from naysay.demo.results import Results, estimated
 from naysay.errors import DataError
 from naysay.files.writing import whole
 from naysay.printing import Sentence, show
 
-__all__ = ["ANSWERS", "REPORT", "forever", "run"]
+__all__ = ["ANSWERS", "REPORT", "forever", "page", "run"]
 
 REPORT = "report.html"
 ANSWERS = "demo.db"
@@ -172,3 +176,34 @@ def _kept(database: Path, out: Path) -> Path:
     with whole(target) as file, database.open("rb") as source:
         shutil.copyfileobj(source, file)
     return target
+
+
+def page(results: Results, *, seed: int | None = None) -> str:
+    """The report as one HTML text. Its wording is in ``words.toml``.
+
+    Parameters
+    ----------
+    results : Results
+    seed : int, optional
+        The seed of the people asked, for the note on chance.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+    """
+    words = tomllib.loads(resources.files("naysay.demo").joinpath("words.toml").read_text(encoding="utf-8"))
+    holding, intervals, (revealing, answers) = results.holding, results.intervals, results.revealing
+    found = {"people": results.people, "population": results.population, "revealing": revealing, "answers": answers}
+    chance = words["chance"]["unseeded" if seed is None else "seeded"].format(seed=seed)
+    return report.html(
+        "Five sensitive questions, asked in the negative",
+        [report.estimate_section(result.fit, truth=result.question.truth) for result in results.each],
+        facts=[
+            (f"{results.people:,}", "people"),
+            (f"{len(results.each)}", "questions"),
+            (f"{holding} of {intervals}", "intervals hold the truth"),
+        ],
+        lead=[text.format(holding=holding, intervals=intervals, **found) for text in words["lead"]],
+        footnotes=[*words["before"].items(), ("Chance", chance), *words["after"].items()],
+    )
