@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from naysay.errors import DataError
-from naysay.microdata.keys.candidates import Form
 from naysay.microdata.keys.cells import CellSet
+from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.keys.tuples import Tuples
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
+from naysay.microdata.keys.codes import Form, Plain
 from naysay.microdata.keys.engines import KeySpec, Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
 from naysay.microdata.keys.tuples import Tuples, tallied

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from naysay.microdata.keys.candidates import Form
+from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.tables import keyed, opened
 from naysay.microdata.protect.units import Ints, Units, totals

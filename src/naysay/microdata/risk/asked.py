@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from naysay.errors import DataError
-from naysay.microdata.keys.candidates import Form
+from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import Table
 from naysay.microdata.keys.variables import Keys
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.candidates import Form, Plain
-from naysay.microdata.keys.codes import is_collection
+from naysay.microdata.keys.codes import Form, Plain, is_collection
 from naysay.microdata.keys.table import Table, check_names, texts_of_values
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys

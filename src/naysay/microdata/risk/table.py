@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.candidates import Form
+from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity
