@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from naysay import DataError, microdata
-from naysay.microdata.matching import bitmaps, cost
+from naysay.microdata.matching import bitmaps, matches
 
 from . import brute
 from .tables import RULES, batch, columns, names, of_each_table
@@ -120,7 +120,7 @@ def test_the_plan_says_what_was_chosen_and_why():
     few = microdata.Keys(random_table(6, n=5_000, cards=(5, 4, 3)), ["key 0", "key 1", "key 2"])
     plan = microdata.explain(few)
     assert plan.chosen == "cube"
-    assert {each.algorithm for each in plan.costs} == set(cost.ALGORITHMS)
+    assert {each.algorithm for each in plan.costs} == set(matches.ALGORITHMS)
     assert [each.seconds for each in plan.costs] == sorted(each.seconds for each in plan.costs)
     text = str(plan)
     assert text.startswith("5,000 respondents, ")

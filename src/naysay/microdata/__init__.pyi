@@ -26,14 +26,14 @@ from naysay.microdata.keys.codes import Form as Form
 from naysay.microdata.keys.codes import Joined as Joined
 from naysay.microdata.keys.codes import Privatized as Privatized
 from naysay.microdata.keys.variables import Keys as Keys
-from naysay.microdata.matching.cost import Cost as Cost
-from naysay.microdata.matching.cost import Plan as Plan
-from naysay.microdata.matching.cost import explain as explain
 from naysay.microdata.matching.histogram import Histogram as Histogram
 from naysay.microdata.matching.histogram import attached as attached
 from naysay.microdata.matching.histogram import histogram as histogram
+from naysay.microdata.matching.matches import Cost as Cost
+from naysay.microdata.matching.matches import Plan as Plan
 from naysay.microdata.matching.matches import anonymity as anonymity
 from naysay.microdata.matching.matches import expected_matches as expected_matches
+from naysay.microdata.matching.matches import explain as explain
 from naysay.microdata.matching.matches import matches as matches
 from naysay.microdata.population.individual import IndividualRisk as IndividualRisk
 from naysay.microdata.population.individual import household_risk as household_risk

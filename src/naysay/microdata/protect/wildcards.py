@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.keys.tuples import Tuples
-from naysay.microdata.matching.cost import counter_of
+from naysay.microdata.matching.matches import counter_of
 from naysay.microdata.matching.question import Pool, answers
 from naysay.microdata.protect.greedy import covered, levels
 from naysay.microdata.protect.units import Ints, Units
