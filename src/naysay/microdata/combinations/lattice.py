@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from naysay.microdata.combinations.finished import Combination
 from naysay.microdata.keys.tuples import Tuples, grouped, packed
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.cube import combinations as combinations_of
+from naysay.microdata.matching.bitmaps import combinations as combinations_of
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import pool_of
 from naysay.microdata.population.sizes import Sizes

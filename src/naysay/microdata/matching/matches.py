@@ -21,9 +21,8 @@ from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys, Progress
-from naysay.microdata.matching import cube
-from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps
-from naysay.microdata.matching.cube import Cube
+from naysay.microdata.matching import bitmaps
+from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps, Cube
 from naysay.microdata.matching.join import Join
 from naysay.microdata.matching.question import (
     Amounts,
@@ -301,7 +300,7 @@ def _plan(pool: Pool) -> Plan:
 
 
 def _cube(pool: Pool) -> Cost:
-    cells = cube.combinations(pool)
+    cells = bitmaps.combinations(pool)
     axes = sum(pool.gaps) + sum(pool.uncertain)
     why = f"{cells:.3g} combinations × {axes} open keys"
     seconds = _CELL * cells * (1 + axes) + _LOOK_UP * pool.questions + _AXIS_PAIR * pool.agreements
