@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.microdata.combinations import lattice as lattices
-from naysay.microdata.population.sizes import Sizes
+from naysay.microdata.population.theta import Sizes
 
 from . import brute
 from .tables import POLICIES, RULES, columns, names, tables

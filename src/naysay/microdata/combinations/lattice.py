@@ -27,7 +27,7 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.bitmaps import combinations as combinations_of
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import pool_of
-from naysay.microdata.population.sizes import Sizes
+from naysay.microdata.population.theta import Sizes
 
 __all__ = ["Lattice", "Places", "Trial", "all_keys", "number_of"]
 

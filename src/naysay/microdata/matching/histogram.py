@@ -16,7 +16,7 @@ from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import RULES
-from naysay.microdata.population.sizes import by_size
+from naysay.microdata.population.theta import by_size
 
 __all__ = ["MEASURES", "Histogram", "attached", "histogram"]
 
