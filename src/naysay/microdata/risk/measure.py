@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.population.theta import Sizes, Theta, sampling_fraction, theta_of
-from naysay.microdata.population.weighted import Scale, Weighted, weighted_theta
+from naysay.microdata.population.theta import Scale, Sizes, Theta, Weighted, sampling_fraction, theta_of, weighted_theta
 
 __all__ = ["Case", "Measure", "Measured", "OnRequest"]
 

@@ -17,8 +17,7 @@ from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity
-from naysay.microdata.population.theta import FEWEST, sampling_fraction
-from naysay.microdata.population.weighted import Scale
+from naysay.microdata.population.theta import FEWEST, Scale, sampling_fraction
 from naysay.microdata.risk.asked import encoded, lists, members
 from naysay.microdata.risk.closeness import Closeness, OrderedCloseness
 from naysay.microdata.risk.diversity import Diversity
