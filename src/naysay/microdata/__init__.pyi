@@ -38,11 +38,11 @@ from naysay.microdata.matching.matches import matches as matches
 from naysay.microdata.population.individual import IndividualRisk as IndividualRisk
 from naysay.microdata.population.individual import household_risk as household_risk
 from naysay.microdata.population.individual import individual_risk as individual_risk
-from naysay.microdata.population.informed import Informed as Informed
 from naysay.microdata.population.loglinear import LogLinear as LogLinear
 from naysay.microdata.population.loglinear import loglinear as loglinear
 from naysay.microdata.population.suda import Suda as Suda
 from naysay.microdata.population.suda import suda as suda
+from naysay.microdata.population.theta import Informed as Informed
 from naysay.microdata.population.theta import Intrusion as Intrusion
 from naysay.microdata.population.theta import Theta as Theta
 from naysay.microdata.population.theta import data_intrusion_simulation as data_intrusion_simulation

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from naysay.microdata.population.informed import Informed, informed
-from naysay.microdata.population.theta import Sizes, Theta, Weighted
+from naysay.microdata.population.theta import Informed, Sizes, Theta, Weighted, informed
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.written import amount, percent, share, spanned, theta_cells, theta_percent
 from naysay.printing import number
