@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population import individual, loglinear, pitman, snb, suda, zayatz
+from naysay.microdata.population import individual, loglinear, snb, suda, uniques, zayatz
 from naysay.microdata.population.uniques import Sample
 
 from . import brute
@@ -47,7 +47,7 @@ def partition(rng, theta, alpha, people, sizes=()):
 
 
 def test_pitman_finds_the_parameters_and_the_share_that_arx_finds():
-    found = pitman.pitman(adult(0.1))
+    found = uniques.pitman(adult(0.1))
     theta, alpha = found.parameters["theta"], found.parameters["alpha"]
     assert (theta, alpha) == pytest.approx((3176.23, 0.717949), rel=2e-6)
     assert found.share == pytest.approx(0.2760333, abs=5e-8)
@@ -70,7 +70,7 @@ def test_the_number_of_classes_is_that_of_haas_and_stokes():
 def test_the_mean_number_of_unique_people_is_exact():
     rng = np.random.default_rng(50)
     unique = [(partition(rng, 50, 0.3, 400) == 1).sum() for _ in range(500)]
-    assert pitman.expected_uniques(50, 0.3, 400) == pytest.approx(86.2, abs=0.05)
+    assert uniques.expected_uniques(50, 0.3, 400) == pytest.approx(86.2, abs=0.05)
     assert np.mean(unique) == pytest.approx(86.2, abs=4 * np.std(unique) / np.sqrt(500))
 
 
@@ -79,7 +79,7 @@ def test_mean_and_variance_given_the_file_are_those_of_who_may_still_come(alpha)
     rng = np.random.default_rng(51)
     sizes = np.repeat([1, 2, 3, 6], [14, 5, 3, 3])
     after = np.array([(partition(rng, 20, alpha, 250, sizes) == 1).sum() for _ in range(800)])
-    mean, variance = pitman._given(Sample.of(sizes, 250), 20, alpha)
+    mean, variance = uniques._given(Sample.of(sizes, 250), 20, alpha)
     assert after.mean() == pytest.approx(mean, abs=4 * np.sqrt(variance / 800))
     assert after.var() == pytest.approx(variance, rel=4 * np.sqrt(2 / 800) + 0.05)
 
@@ -91,7 +91,7 @@ def test_the_interval_holds_for_populations_drawn_from_the_model():
         sizes = partition(rng, theta, alpha, 3_000)
         taken = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))[:450]
         count = np.bincount(taken)
-        low, high = pitman.pitman(Sample.of(count[count > 0], 3_000)).interval
+        low, high = uniques.pitman(Sample.of(count[count > 0], 3_000)).interval
         held += low <= (sizes == 1).sum() <= high
     assert held >= 30 - 5  # of 30; if 0.95 hold, fewer than 25 come once in 300 times
 
@@ -101,18 +101,18 @@ def test_derivatives_are_those_of_the_likelihood():
     place, step = np.array([2000.0, 0.6]), np.array([0.5, 1e-5])
     for axis in range(2):
         high, low = (place + side * step * (np.arange(2) == axis) for side in (1, -1))
-        rise = pitman._log_likelihood(*high, sample) - pitman._log_likelihood(*low, sample)
-        assert pitman._score(*place, sample)[axis] == pytest.approx(rise / (2 * step[axis]), rel=1e-4)
-        bend = pitman._score(*high, sample) - pitman._score(*low, sample)
-        assert pitman._curvature(*place, sample)[axis] == pytest.approx(bend / (2 * step[axis]), rel=1e-4)
+        rise = uniques._log_likelihood(*high, sample) - uniques._log_likelihood(*low, sample)
+        assert uniques._score(*place, sample)[axis] == pytest.approx(rise / (2 * step[axis]), rel=1e-4)
+        bend = uniques._score(*high, sample) - uniques._score(*low, sample)
+        assert uniques._curvature(*place, sample)[axis] == pytest.approx(bend / (2 * step[axis]), rel=1e-4)
 
 
 def test_a_file_of_ewens_model_has_an_alpha_near_zero_and_an_answer():
     rng = np.random.default_rng(52)
-    found = pitman.pitman(Sample.of(partition(rng, 60, 0.0, 600), 2_000))
+    found = uniques.pitman(Sample.of(partition(rng, 60, 0.0, 600), 2_000))
     assert 0 <= found.parameters["alpha"] < 0.2
     assert found.interval[0] < 60 < found.interval[1]
-    flat = pitman.pitman(Sample.of(np.repeat([1, 2, 4, 30], [10, 11, 12, 20]), 5_000))
+    flat = uniques.pitman(Sample.of(np.repeat([1, 2, 4, 30], [10, 11, 12, 20]), 5_000))
     assert flat.parameters["alpha"] == 0
     assert np.isfinite([flat.people, *flat.interval]).all()
 
@@ -133,7 +133,7 @@ def test_the_negative_binomial_model_finds_a_population_drawn_from_it():
     assert snb.snb(drawn(rng, people, 0.3)).people == pytest.approx((people == 1).sum(), rel=0.1)
 
 
-@pytest.mark.parametrize("model", [pitman.pitman, zayatz.zayatz, snb.snb])
+@pytest.mark.parametrize("model", [uniques.pitman, zayatz.zayatz, snb.snb])
 def test_no_answer_is_told_with_its_reason(model):
     assert "all records are unique" in model(Sample.of([1] * 30, 900)).reason
     assert "all records are alike" in model(Sample.of([30], 900)).reason

@@ -14,8 +14,7 @@ from scipy.special import gammaln
 from naysay.errors import DataError
 from naysay.microdata.attack.aligned import frame_of, texts
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.population.pitman import pitman
-from naysay.microdata.population.uniques import Sample
+from naysay.microdata.population.uniques import Sample, pitman
 from naysay.microdata.risk.written import DASH, Printed
 from naysay.printing import Content, Facts, Sentence, plain
 

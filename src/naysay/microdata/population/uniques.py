@@ -1,20 +1,26 @@
-"""How many people are unique in the population, as a model says from a sample: the result that all models share."""
+"""How many people are unique in the population, as a model says from a sample: the result that all models share.
+
+People unique in the population, by the Pitman model of a partition (Hoshino 2001); α = 0 is Ewens' model.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma, expit, gammaln, poch, polygamma
 
 from naysay.errors import DataError
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.printing import number
 
-__all__ = ["Sample", "Uniques"]
+__all__ = ["Sample", "Uniques", "expected_uniques", "pitman"]
 
 NOWHERE = (math.nan, math.nan)
 
@@ -146,3 +152,160 @@ class Uniques:
             "interval_missing": self.without or None,
             "parameters": {name: number(value) for name, value in self.parameters.items()},
         }
+
+
+ASSUMPTION = "people fall into classes as in Pitman's random partition, and all were equally likely to be in the file"
+
+_EWENS = 1e-6  # α below this is fitted as zero: θ/α would lose its digits
+Pair = tuple[float, float]
+
+
+def pitman(sample: Sample, *, confidence: float = 0.95) -> Uniques:
+    """The number of people unique in the population, with an interval.
+
+    log L = Σ_{i<u} log(θ + iα) - Σ_{i<n} log(θ + i) + Σ_j n_j Σ_{i<j} log(i - α)
+
+    The interval is on the scale of log U. Its variance is that of U given the file, plus what not knowing θ and α adds
+    (observed information, carried to the mean of U given the file).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = pitman(Sample.of(np.repeat([1, 2, 3, 9], [300, 80, 30, 20]), 10_000))
+    >>> round(found.people), [round(bound) for bound in found.interval]
+    (1240, [878, 1751])
+
+    Notes
+    -----
+    Hoshino (2001), Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of Official
+    Statistics 17(4), 499-520. U is the exact mean; the textbook's N^α Γ(θ+1)/Γ(θ+α) is its limit.
+    """
+    if sample.fraction == 1:
+        known = float(sample.of_size(1))
+        return Uniques("pitman", ASSUMPTION, known, (known, known), sample, confidence=confidence)
+    if sample.sets in (1, sample.records):
+        told = "there is no estimate"
+        return Uniques("pitman", ASSUMPTION, math.nan, NOWHERE, sample, {}, sample.reason, told, confidence)
+    theta, alpha = _fitted(sample)
+    people = expected_uniques(theta, alpha, sample.population)
+    half = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * _relative_error(sample, theta, alpha)
+    bounds = (people * math.exp(-half), people * math.exp(half))
+    parameters = {"theta": theta, "alpha": alpha}
+    return Uniques("pitman", ASSUMPTION, people, bounds, sample, parameters, sample.reason, "", confidence)
+
+
+def expected_uniques(theta: float, alpha: float, population: float) -> float:
+    """E U = N Γ(θ+1) Γ(θ+α+N-1) / (Γ(θ+α) Γ(θ+N)).
+
+    Examples
+    --------
+    >>> round(expected_uniques(50, 0.3, 400), 1)
+    86.2
+    """
+    return float(population * poch(theta + alpha, 1 - alpha) * poch(theta + population, alpha - 1))
+
+
+def _fitted(sample: Sample) -> Pair:
+    """θ and α of the largest likelihood."""
+    starts = product((-1.0, 1.0), (-2.0, 1.0))
+    scale = math.log(sample.sets)
+    found = [
+        scipy.optimize.minimize(_falling, (scale + shift, start), args=(sample,), jac=True, method="BFGS")
+        for shift, start in starts
+    ]
+    best = min(found, key=lambda each: each.fun)
+    theta, alpha = math.exp(best.x[0]), float(expit(best.x[1]))
+    line = scipy.optimize.minimize_scalar(
+        lambda log: -_log_likelihood(math.exp(log), 0.0, sample), bounds=(scale - 12, scale + 12), method="bounded",
+        options={"xatol": 1e-10},
+    )  # fmt: skip
+    if alpha < _EWENS or line.fun <= best.fun:
+        return math.exp(line.x), 0.0
+    return _polished(sample, theta, alpha)
+
+
+def _polished(sample: Sample, theta: float, alpha: float) -> Pair:
+    """A few of Newton's steps: BFGS stops some digits too early."""
+    for _ in range(20):
+        score, curvature = _score(theta, alpha, sample), _curvature(theta, alpha, sample)
+        step = np.linalg.solve(curvature, -score) if np.linalg.det(curvature) > 0 else np.zeros(2)
+        after = theta + step[0], alpha + step[1]
+        if after[0] <= 0 or not 0 < after[1] < 1 or np.abs(step / (theta, alpha)).max() < 1e-13:
+            break
+        theta, alpha = map(float, after)
+    return theta, alpha
+
+
+def _log_likelihood(theta: float, alpha: float, sample: Sample) -> float:
+    u, n = sample.sets, sample.records
+    rising = (u - 1) * math.log(theta)
+    if alpha:
+        rising = (u - 1) * math.log(alpha) + gammaln(theta / alpha + u) - gammaln(theta / alpha + 1)
+    within = gammaln(sample.sizes - alpha) - gammaln(1 - alpha)
+    return float(rising - gammaln(theta + n) + gammaln(theta + 1) + (sample.cells * within).sum())
+
+
+def _score(theta: float, alpha: float, sample: Sample) -> NDArray[np.float64]:
+    """Derivatives of log L by θ and α, α > 0."""
+    u, n, x = sample.sets, sample.records, theta / alpha
+    rise = digamma(x + u) - digamma(x + 1)
+    within = (sample.cells * (digamma(sample.sizes - alpha) - digamma(1 - alpha))).sum()
+    by_theta = rise / alpha - digamma(theta + n) + digamma(theta + 1)
+    return np.array([by_theta, (u - 1) / alpha - x / alpha * rise - within])
+
+
+def _curvature(theta: float, alpha: float, sample: Sample) -> NDArray[np.float64]:
+    """Second derivatives of log L by θ and α, α > 0."""
+    u, n, x = sample.sets, sample.records, theta / alpha
+    rise, bend = digamma(x + u) - digamma(x + 1), polygamma(1, x + u) - polygamma(1, x + 1)
+    within = (sample.cells * (polygamma(1, sample.sizes - alpha) - polygamma(1, 1 - alpha))).sum()
+    twice = bend / alpha**2 - polygamma(1, theta + n) + polygamma(1, theta + 1)
+    mixed = -rise / alpha**2 - x / alpha**2 * bend
+    last = -(u - 1) / alpha**2 + 2 * x / alpha**2 * rise + x**2 / alpha**2 * bend + within
+    return np.array([[twice, mixed], [mixed, last]])
+
+
+def _falling(place: NDArray[np.float64], sample: Sample) -> tuple[float, NDArray[np.float64]]:
+    """-log L and its derivatives by log θ and logit α."""
+    theta, alpha = math.exp(min(place[0], 700)), float(np.clip(expit(place[1]), 1e-9, 1 - 1e-9))
+    scale = np.array([theta, alpha * (1 - alpha)])
+    return -_log_likelihood(theta, alpha, sample), -_score(theta, alpha, sample) * scale
+
+
+def _relative_error(sample: Sample, theta: float, alpha: float) -> float:
+    """The standard error of U, given the file, over its mean."""
+    mean, variance = _given(sample, theta, alpha)
+    step = 1e-4
+    if alpha:
+        up = [(theta * (1 + step), alpha), (theta, alpha + step * alpha * (1 - alpha))]
+        down = [(theta * (1 - step), alpha), (theta, alpha - step * alpha * (1 - alpha))]
+        scale = np.array([theta, alpha * (1 - alpha)])  # derivatives by log θ and logit α
+        information = -_curvature(theta, alpha, sample) * np.outer(scale, scale)
+    else:
+        up, down = [(theta * (1 + step), 0.0)], [(theta * (1 - step), 0.0)]
+        u, n = sample.sets, sample.records
+        bend = (u - 1) / theta**2 - polygamma(1, theta + 1) + polygamma(1, theta + n)
+        information = np.array([[bend * theta**2]])
+    gradient = np.array([_given(sample, *a)[0] - _given(sample, *b)[0] for a, b in zip(up, down, strict=True)])
+    gradient /= 2 * step
+    fitted = float(gradient @ np.linalg.solve(information, gradient))
+    return math.sqrt(max(variance + fitted, 0.0)) / mean
+
+
+def _given(sample: Sample, theta: float, alpha: float) -> Pair:
+    """Mean and variance of U given the file: unique records that nobody joins, and new people whom nobody joins."""
+    n, u, unique, more = sample.records, sample.sets, sample.of_size(1), sample.population - sample.records
+
+    def one(people: float) -> float:
+        return float(poch(theta + people, alpha - 1))
+
+    def two(people: float) -> float:
+        return one(people) * float(poch(theta + people + alpha - 1, alpha - 1))
+
+    first = (theta + u * alpha) / (theta + n)
+    second = (theta + (u + 1) * alpha) / (theta + n + 1)
+    last, both = one(sample.population), two(sample.population)
+    mean = unique * last / one(n) + more * first * last / one(n + 1)
+    pairs = unique * (unique - 1) * both / two(n) + more * (more - 1) * first * second * both / two(n + 2)
+    pairs += 2 * unique * more * first * both / two(n + 1)
+    return mean, pairs + mean - mean**2

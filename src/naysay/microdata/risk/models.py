@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.population import individual, loglinear, pitman, snb, suda, zayatz
+from naysay.microdata.population import individual, loglinear, snb, suda, uniques, zayatz
 from naysay.microdata.population.individual import IndividualRisk, household_risk, individual_risk
 from naysay.microdata.population.loglinear import LogLinear
 from naysay.microdata.population.suda import Suda
@@ -24,7 +24,7 @@ from naysay.printing import number
 
 __all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "population_uniques"]
 
-MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": pitman.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
+MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": uniques.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
 """Models that need only the sizes of anonymity sets; the first is the default."""
 
 
@@ -124,7 +124,7 @@ class Pitman(_Modeled):
     page_columns = ("unique people", "between", "of the population", "of those alone in the file")
     name, known_as = "pitman", "the Pitman model"
     explanation = (
-        f"Pitman: {pitman.ASSUMPTION}.",
+        f"Pitman: {uniques.ASSUMPTION}.",
         "Of k=1: how many who are unique in the file are so in the population.",
     )
 
