@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population import individual, loglinear, snb, suda, uniques, zayatz
+from naysay.microdata.population import individual, loglinear, snb, uniques, zayatz
 from naysay.microdata.population.uniques import Sample
 
 from . import brute
@@ -305,10 +305,10 @@ def special(rows, most, measure):
     return found
 
 
-@given(tables(cells=st.sampled_from([None, 0, 1, 2]), most=7), st.sampled_from(suda.READINGS))
+@given(tables(cells=st.sampled_from([None, 0, 1, 2]), most=7), st.sampled_from(individual.READINGS))
 def test_special_uniques_are_those_of_brute_force(rows, measure):
     width = len(rows[0])
-    found = suda.suda(microdata.Keys(columns(rows), names(rows)), measure=measure)
+    found = individual.suda(microdata.Keys(columns(rows), names(rows)), measure=measure)
     minimal = special(rows, width, measure)
     worth = {size: float(scipy.special.factorial(width - size)) for size in range(1, width + 1)}
     assert found.score.tolist() == [sum(worth[len(each)] for each in own) for own in minimal]
@@ -321,10 +321,10 @@ def test_special_uniques_are_those_of_brute_force(rows, measure):
 
 def test_dis_shares_out_theta_as_sdcmicro_does():
     """sdcMicro 5.8.1 on testdata (urbrur, roof, walls, water, sex): seven sets of 3 keys, five of 4, six pairs."""
-    found = suda.scores(np.array([2.0] * 7 + [1.0] * 5), unique=12, pairs=6, keys=5)
+    found = individual.scores(np.array([2.0] * 7 + [1.0] * 5), unique=12, pairs=6, keys=5)
     assert found.max() == pytest.approx(0.015003531, abs=5e-10)
     assert found.sum() == pytest.approx(0.139110524, abs=5e-10)
-    assert suda.scores(np.zeros(2), unique=2, pairs=1, keys=3).tolist() == [0, 0]
+    assert individual.scores(np.zeros(2), unique=2, pairs=1, keys=3).tolist() == [0, 0]
 
 
 def test_wrong_questions_about_special_uniques_are_refused():
@@ -335,8 +335,8 @@ def test_wrong_questions_about_special_uniques_are_refused():
         ({"measure": "k"}, "measure must be one of"),
     ):
         with pytest.raises(DataError, match=told):
-            suda.suda(keys, **given_)
+            individual.suda(keys, **given_)
     wide = microdata.Keys({f"k{place}": [1, 2] for place in range(40)}, [f"k{place}" for place in range(40)])
     with pytest.raises(DataError, match="too many"):
-        suda.suda(wide)
-    assert "only 0 pairs" in suda.suda(keys).reason
+        individual.suda(wide)
+    assert "only 0 pairs" in individual.suda(keys).reason

@@ -36,12 +36,12 @@ from naysay.microdata.matching.matches import expected_matches as expected_match
 from naysay.microdata.matching.matches import explain as explain
 from naysay.microdata.matching.matches import matches as matches
 from naysay.microdata.population.individual import IndividualRisk as IndividualRisk
+from naysay.microdata.population.individual import Suda as Suda
 from naysay.microdata.population.individual import household_risk as household_risk
 from naysay.microdata.population.individual import individual_risk as individual_risk
+from naysay.microdata.population.individual import suda as suda
 from naysay.microdata.population.loglinear import LogLinear as LogLinear
 from naysay.microdata.population.loglinear import loglinear as loglinear
-from naysay.microdata.population.suda import Suda as Suda
-from naysay.microdata.population.suda import suda as suda
 from naysay.microdata.population.theta import Informed as Informed
 from naysay.microdata.population.theta import Intrusion as Intrusion
 from naysay.microdata.population.theta import Theta as Theta

@@ -1,9 +1,14 @@
-"""The risk of each record if an intruder has a register of the population (Benedetti & Franconi 1998)."""
+"""The risk of each record if an intruder has a register of the population (Benedetti & Franconi 1998).
+
+Special uniques: on how few keys a record is alone, as scores (Elliot, Manning & Ford 2002).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,9 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.table import check_choice
+from naysay.microdata.keys.variables import Keys, Progress
+from naysay.microdata.matching.matches import matches_of_tuples
+from naysay.microdata.population.theta import FEWEST
 
-__all__ = ["ASSUMPTION", "WITHOUT", "IndividualRisk", "household_risk", "individual_risk"]
+__all__ = [
+    "ASSUMPTION",
+    "READINGS",
+    "WITHOUT",
+    "IndividualRisk",
+    "Suda",
+    "household_risk",
+    "individual_risk",
+    "scores",
+    "suda",
+]
 
 ASSUMPTION = "given a class in the file, its people outside the file are negative binomial around the weights' estimate"
 WITHOUT = "it rests on estimated numbers of people, whose error one file does not tell; for unique records it is low"
@@ -157,3 +175,201 @@ def household_risk(risk: ArrayLike, households: Sequence[Any] | pl.Series) -> Fl
     with np.errstate(divide="ignore"):
         kept = np.bincount(place, np.log1p(-own))
     return _checks.read_only(-np.expm1(kept)[place])
+
+
+READINGS = ("matches", "anonymity")
+
+FRACTION = 0.01
+"""The share of a population in the file that DIS takes where it is not known, as the DIS fraction of others."""
+
+_MOST_SETS = 200_000  # sets of keys that are counted
+_LONGEST = 5
+
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Suda:
+    """Scores of special uniques.
+
+    Parameters
+    ----------
+    keys : Keys
+    most : int
+        The largest number of keys in a set.
+    measure : {"matches", "anonymity"}
+    sets : (most + 1,) int
+        Minimal sample uniques of each size: pairs of a record and a smallest set of keys on which it is alone.
+    of_tuples : (distinct,) float
+        s, the score of the record of each tuple: the more and the smaller its sets, the larger; 0 without any.
+    held : (distinct, keys) float
+        The part of the score from sets that hold each key.
+    risk : (distinct,) float
+        DIS, the probability that a match with the record is right, as scores share out θ.
+    unique, pairs : float
+        Records alone on all keys, and pairs.
+    fraction : float
+        ρ, the share of the population that is in the file, as DIS was told.
+    """
+
+    keys: Keys
+    most: int
+    measure: str
+    sets: NDArray[np.int64]
+    of_tuples: Floats
+    held: Floats
+    risk: Floats
+    unique: float
+    pairs: float
+    fraction: float
+
+    @property
+    def score(self) -> Floats:
+        """The score of each respondent, (n,)."""
+        return np.asarray(self.of_tuples[self.keys.owner], np.float64)
+
+    @property
+    def dis(self) -> Floats:
+        """DIS of each respondent, (n,)."""
+        return np.asarray(self.risk[self.keys.owner], np.float64)
+
+    @property
+    def contributions(self) -> dict[str, float]:
+        """For each key, the share of all scores from sets that hold it; NaN where nobody is alone."""
+        total = self.of_tuples.sum()
+        shares = self.held.sum(axis=0) / total if total else np.full(len(self.keys.columns), np.nan)
+        return dict(zip(self.keys.columns, map(float, shares), strict=True))
+
+    @property
+    def records(self) -> int:
+        """Records with a score."""
+        return int((self.of_tuples > 0).sum())
+
+    @property
+    def reason(self) -> str:
+        """Why DIS is withheld; empty if it is not."""
+        if self.pairs >= FEWEST:
+            return ""
+        return f"only {self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}; at least {FEWEST} are needed"
+
+
+def suda(
+    keys: Keys,
+    *,
+    most: int | None = None,
+    measure: str = "matches",
+    fraction: float = FRACTION,
+    progress: Progress | None = None,
+) -> Suda:
+    """How special each unique record is: scores of the smallest sets of keys on which it is alone.
+
+    s = Σ_S Π_{j=|S|}^{M-1} (q - j), over the minimal sets S of at most M of q keys
+
+    Parameters
+    ----------
+    keys : Keys
+    most : int, optional
+        M; by default five, or all keys if there are fewer.
+    measure : {"matches", "anonymity"}
+        What a gap is. "matches": it may be anything, so a record is alone if nobody else can be the same. "anonymity",
+        the reading of SUDA2: it is a value that others do not have, and is in no set.
+    fraction : float
+        ρ, the share of the population in the file, for DIS.
+    progress : callable, optional
+
+    Raises
+    ------
+    DataError
+        A number of keys that is not from 1 to their number, more sets of keys than can be counted, a fraction that is
+        not between 0 and 1.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> table = {"age": [40, 36, 36, 23], "sex": ["f", "f", "m", "m"]}
+    >>> found = suda(microdata.Keys(table, ["age", "sex"]))
+    >>> found.score.tolist(), found.sets.tolist()
+    ([1.0, 1.0, 1.0, 1.0], [0, 2, 2])
+    >>> found.contributions
+    {'age': 1.0, 'sex': 0.5}
+
+    Notes
+    -----
+    Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008). DIS = 1/(1 + (n₁/D - n₁)/(s^Q A)) with
+    D = n₁ρ/(n₁ρ + 2n₂(1-ρ)), Q = 1 + (8 - q)/20 and A = Σ s^{-Q} over scores above zero.
+    """
+    check_choice(measure, READINGS, what="measure")
+    width = len(keys.columns)
+    largest = min(width, _LONGEST) if most is None else most
+    if not 1 <= largest <= width:
+        raise DataError(f"most must be a number of keys, from 1 to {width}; got {most!r}", value=most)
+    if not 0 < fraction < 1:
+        raise DataError(f"fraction must be a share of the population, between 0 and 1; got {fraction!r}")
+    every = sum(math.comb(width, size) for size in range(1, largest + 1))
+    if every > _MOST_SETS:
+        raise DataError(f"{every:,} sets of up to {largest} of {width} keys are too many; ask for fewer with most=")
+    counted = _sizes(keys, range(width), measure)
+    alone = np.flatnonzero((counted == 1) & keys.kept)
+    score, held, sets = _scored(keys, alone, largest, measure, progress)
+    of_tuples, of_keys = np.zeros(keys.distinct), np.zeros((keys.distinct, width))
+    of_tuples[alone], of_keys[alone] = score, held
+    pairs = float(keys.tuples.count[(counted == 2) & keys.kept].sum()) / 2
+    risk = np.zeros(keys.distinct)
+    risk[alone] = scores(score, unique=len(alone), pairs=pairs, keys=width, fraction=fraction)
+    return Suda(keys, largest, measure, sets, of_tuples, of_keys, risk, float(len(alone)), pairs, fraction)
+
+
+def scores(score: Floats, *, unique: float, pairs: float, keys: int, fraction: float = 0.01) -> Floats:
+    """DIS of unique records from their scores, 0 where a score is 0."""
+    if not unique or not (score > 0).any():
+        return np.zeros(len(score))
+    wrong = 2 * pairs * (1 - fraction) / fraction  # n₁/D - n₁
+    power = 1 + (8 - keys) / 20
+    raised = np.where(score > 0, score, 1.0) ** power
+    total = float((1 / raised)[score > 0].sum())
+    return np.where(score > 0, 1 / (1 + wrong / (raised * total)), 0.0)
+
+
+def _scored(
+    keys: Keys, alone: NDArray[np.intp], most: int, measure: str, progress: Progress | None
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The score of each unique tuple, its part by key, and the number of minimal sets by size."""
+    width = len(keys.columns)
+    score, held, sets = np.zeros(len(alone)), np.zeros((len(alone), width)), np.zeros(most + 1, np.int64)
+    before: dict[tuple[int, ...], Truths] = {}
+    done, every = 0, sum(math.comb(width, size) for size in range(1, most + 1))
+    for size in range(1, most + 1):
+        worth = float(math.prod(width - each for each in range(size, most)))
+        now = {}
+        for places in combinations(range(width), size):
+            unique = _unique(keys, places, measure)[alone]
+            smaller = [before[part] for part in combinations(places, size - 1) if part in before]
+            minimal = unique & ~np.logical_or.reduce([np.zeros(len(alone), np.bool_), *smaller])
+            score += worth * minimal
+            held[:, places] += worth * minimal[:, None]
+            sets[size] += int(minimal.sum())
+            if unique.any():
+                now[places] = unique
+            done += 1
+            if progress is not None:
+                progress(done / every)
+        before = now
+    return score, held, sets
+
+
+def _unique(keys: Keys, places: tuple[int, ...], measure: str) -> Truths:
+    """Whether each tuple is alone on some keys; with a gap as a value, only if it has none there."""
+    found: Truths = _sizes(keys, places, measure) == 1
+    if measure == "anonymity":
+        for place in places:
+            found &= keys.tuples.columns[place] > 0
+    return found
+
+
+def _sizes(keys: Keys, places: range | tuple[int, ...], measure: str) -> NDArray[np.int64]:
+    """How many records are like each tuple on some keys."""
+    part, place = keys.tuples.only(places)
+    if measure == "anonymity":
+        return np.asarray(part.count[place])
+    there = keys.of_tuples([keys.variables[each] for each in places], part)
+    return np.asarray(matches_of_tuples(there, rule="intersect")[place])

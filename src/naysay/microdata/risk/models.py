@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.population import individual, loglinear, snb, suda, uniques, zayatz
-from naysay.microdata.population.individual import IndividualRisk, household_risk, individual_risk
+from naysay.microdata.population import individual, loglinear, snb, uniques, zayatz
+from naysay.microdata.population.individual import IndividualRisk, Suda, household_risk, individual_risk
 from naysay.microdata.population.loglinear import LogLinear
-from naysay.microdata.population.suda import Suda
 from naysay.microdata.population.uniques import Sample, Uniques
 from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import DASH, amount, percent, share
@@ -314,8 +313,8 @@ class Special(OnRequest):
     def asked(cls, case: Case) -> Self | None:
         records = int(case.keys.tuples.count[case.keys.kept].sum())
         known = case.population is not None and case.population > records
-        fraction = records / case.population if known and case.population else suda.FRACTION
-        return cls(suda.suda(case.keys, fraction=fraction, progress=case.progress))
+        fraction = records / case.population if known and case.population else individual.FRACTION
+        return cls(individual.suda(case.keys, fraction=fraction, progress=case.progress))
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
