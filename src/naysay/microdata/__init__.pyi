@@ -53,6 +53,8 @@ from naysay.microdata.risk.closeness import closeness as closeness
 from naysay.microdata.risk.diversity import Diversity as Diversity
 from naysay.microdata.risk.diversity import diversity as diversity
 from naysay.microdata.risk.households import households as households
+from naysay.microdata.risk.measure import Listwise as Listwise
+from naysay.microdata.risk.measure import Matches as Matches
 from naysay.microdata.risk.models import population_uniques as population_uniques
 from naysay.microdata.risk.presence import Presence as Presence
 from naysay.microdata.risk.presence import presence as presence
@@ -67,5 +69,3 @@ from naysay.microdata.risk.scenarios import identification as identification
 from naysay.microdata.risk.table import QuasiIdentifier as QuasiIdentifier
 from naysay.microdata.risk.table import RiskTable as RiskTable
 from naysay.microdata.risk.table import risk_table as risk_table
-from naysay.microdata.risk.uniqueness import Listwise as Listwise
-from naysay.microdata.risk.uniqueness import Matches as Matches

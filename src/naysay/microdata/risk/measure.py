@@ -2,12 +2,14 @@
 
 A measure is a frozen dataclass in a file of its own and stands in `table.MEASURES`. Text, JSON, CSV and the page for
 the board read its members; none of them knows a measure by name.
+
+Who is unique: the measures of k after listwise deletion, of m over everybody, and of both in people.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,9 +20,21 @@ from numpy.typing import NDArray
 
 from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.population.theta import Scale, Sizes, Theta, Weighted, sampling_fraction, theta_of, weighted_theta
+from naysay.microdata.population.theta import (
+    Informed,
+    Scale,
+    Sizes,
+    Theta,
+    Weighted,
+    informed,
+    sampling_fraction,
+    theta_of,
+    weighted_theta,
+)
+from naysay.microdata.risk.written import amount, percent, share, spanned, theta_cells, theta_percent
+from naysay.printing import number
 
-__all__ = ["Case", "Measure", "Measured", "OnRequest"]
+__all__ = ["Case", "Listwise", "Matches", "Measure", "Measured", "OnRequest", "People"]
 
 
 class Measure(ABC):
@@ -180,3 +194,197 @@ class Case:
         weight, sums = self.scale.people(self.keys.tuples.weight)[keep], self.scale.people(sums)[keep]
         told = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=self.confidence)
         return Measured(found, told, Weighted.of(sizes, count, weight, sums, self.population))
+
+
+class _Unique(Measure):
+    """A measure of how many records are how much alone; its `row` is written with four digits, or in percent."""
+
+    everywhere = True
+    theta: Theta
+
+    @abstractmethod
+    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        """The cells before θ; `written` writes a share."""
+
+    def cells(self) -> tuple[str, ...]:
+        return (*self.row(share), *theta_cells(self.theta))
+
+    def page_cells(self) -> tuple[str, ...]:
+        return (*self.row(percent), theta_percent(self.theta))
+
+
+@dataclass(frozen=True)
+class Listwise(_Unique):
+    """Anonymity sets of the records that have all keys; the others are deleted.
+
+    Parameters
+    ----------
+    deleted : int
+        Records with a key missing or uncertain.
+    sizes : Sizes
+        k over the records kept.
+    theta : Theta
+    weighted : Weighted, optional
+    """
+
+    name = "listwise"
+    columns = ("deleted", "kept", "k=1", "k<5", "k<10", "Pr(SU) kept", "Pr(SU) all", "mean 1/k", "θ", "interval")
+    explanation = ("Pr(SU): share that is unique in the file.",)
+    page_title = "People with the same keys (k), those with a gap set aside"
+    page_columns = ("set aside", "kept", "k=1", "k<5", "k<10", "share alone", "of all", "mean 1/k", "θ")
+
+    deleted: int
+    sizes: Sizes
+    theta: Theta
+    weighted: Weighted | None = None
+
+    @property
+    def kept(self) -> int:
+        """Records with all keys."""
+        return self.sizes.records
+
+    @property
+    def pr_su_kept(self) -> float:
+        """Share of the kept records that are unique in the sample; NaN where none is kept."""
+        return self.sizes.share
+
+    @property
+    def pr_su_all(self) -> float:
+        """Share of all records that are kept and unique in the sample."""
+        return self.sizes.unique / (self.kept + self.deleted)
+
+    @classmethod
+    def of(cls, case: Case) -> Self:
+        return cls(case.keys.n - case.on_k.sizes.records, *case.on_k)
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return "Listwise deletion: anonymity sets (k) of the records that have every key"
+
+    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        sizes = self.sizes
+        counts = (self.deleted, self.kept, sizes.unique, sizes.below_5, sizes.below_10)
+        return (*map("{:,}".format, counts), *map(written, (self.pr_su_kept, self.pr_su_all, sizes.inverse)))
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "deleted": self.deleted,
+            "kept": self.kept,
+            **self.sizes.counts("k"),
+            "pr_su_kept": number(self.pr_su_kept),
+            "pr_su_all": number(self.pr_su_all),
+            **self.theta.fields(),
+            **self.sizes.fields(),
+            "prosecutor_highest": number(self.sizes.highest),
+            **({} if self.weighted is None else {"weighted": self.weighted.fields()}),
+        }
+
+
+@dataclass(frozen=True)
+class Matches(_Unique):
+    """Numbers of matches, over every record that the policies leave in.
+
+    Parameters
+    ----------
+    rule : {"worst", "intersect", "first"}
+        How uncertain cells match.
+    sizes : Sizes
+        m over the records.
+    theta : Theta
+        A heuristic: matching is not transitive, so pairs are not sets.
+    informed : Informed
+        How often an intruder picks the right record if they know all keys of somebody in the file.
+    weighted : Weighted, optional
+    """
+
+    name = "matches"
+    columns = ("records", "m=1", "m<5", "m<10", "Pr(SU)", "mean 1/m", "informed", "θ", "interval")
+    explanation = (
+        "Informed: how often an intruder who knows all keys of a person in the file picks the right record, at least"
+        " and at most.",
+        "Mean 1/m: what that would be if all matches were equally likely; where values are missing they are not.",
+        "Mean 1/k: how often an exact match is right, of the records kept.",
+    )
+    page_title = "People who may be the same (m), gaps allowed for"
+    page_columns = ("people", "m=1", "m<5", "m<10", "share", "mean 1/m", "right pick", "θ")
+
+    rule: str
+    sizes: Sizes
+    theta: Theta
+    informed: Informed
+    weighted: Weighted | None = None
+
+    @property
+    def pr_su(self) -> float:
+        """Share of the records that match only themselves; NaN where there are none."""
+        return self.sizes.share
+
+    @classmethod
+    def of(cls, case: Case) -> Self:
+        sizes, theta, weighted = case.on_m
+        # m by another rule than `intersect` leaves out people who may be the target; see `informed`.
+        one_rule = case.rule == "intersect" or all(each.cells.certain for each in case.keys.variables)
+        known = informed(case.keys, case.m if one_rule else None)
+        return cls(case.rule, sizes, theta, known, weighted)
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        rules = ", ".join(dict.fromkeys(each.rule for each in found))
+        gaps = "matches everything" + (" unless a policy says otherwise" if policies else "")
+        return f"Number of matches (m) of everybody; what is missing {gaps}; rule: {rules}"
+
+    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        sizes, pick = self.sizes, spanned(self.informed.least, self.informed.most, written)
+        counts = map("{:,}".format, (sizes.records, sizes.unique, sizes.below_5, sizes.below_10))
+        return (*counts, written(self.pr_su), written(sizes.inverse), pick)
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "rule": self.rule,
+            "records": self.sizes.records,
+            **self.sizes.counts("m"),
+            "pr_su": number(self.pr_su),
+            "informed_least": number(self.informed.least),
+            "informed_most": number(self.informed.most),
+            "informed_exact": number(self.informed.exact),
+            "informed_weighed": number(self.informed.weighed),
+            **self.theta.fields(),
+            "theta_heuristic": True,
+            **self.sizes.fields(),
+            "prosecutor_highest": number(self.sizes.highest),
+            **({} if self.weighted is None else {"weighted": self.weighted.fields()}),
+        }
+
+
+@dataclass(frozen=True)
+class People(Measure):
+    """Risk in people of the population, beside the records; JSON holds it in ``listwise`` and in ``matches``.
+
+    Parameters
+    ----------
+    listwise, matches : Weighted
+    """
+
+    name = "people"
+    columns = ("least F̂", "F̂<5", "F̂<10", "share unique", "Σ 1/F̂", "least F̂ (m)", "F̂<5", "F̂<10", "Σ 1/F̂")
+    page_title = "In people of the population (F̂), as the weights estimate it"
+
+    listwise: Weighted
+    matches: Weighted
+
+    @classmethod
+    def of(cls, case: Case) -> Self | None:
+        own, every = case.on_k.weighted, case.on_m.weighted
+        return None if own is None or every is None else cls(own, every)
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return "In people of the population, as the weights estimate it"
+
+    def cells(self) -> tuple[str, ...]:
+        own, every = self.listwise, self.matches
+        first = (amount(own.smallest), f"{own.below_5:,}", f"{own.below_10:,}", share(own.unique), amount(own.expected))
+        return (*first, amount(every.smallest), f"{every.below_5:,}", f"{every.below_10:,}", amount(every.expected))
+
+    def fields(self) -> dict[str, Any]:
+        return {}
