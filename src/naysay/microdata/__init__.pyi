@@ -52,9 +52,9 @@ from naysay.microdata.risk.closeness import Closeness as Closeness
 from naysay.microdata.risk.closeness import closeness as closeness
 from naysay.microdata.risk.diversity import Diversity as Diversity
 from naysay.microdata.risk.diversity import diversity as diversity
-from naysay.microdata.risk.households import households as households
 from naysay.microdata.risk.measure import Listwise as Listwise
 from naysay.microdata.risk.measure import Matches as Matches
+from naysay.microdata.risk.measure import households as households
 from naysay.microdata.risk.models import population_uniques as population_uniques
 from naysay.microdata.risk.presence import Presence as Presence
 from naysay.microdata.risk.presence import presence as presence
