@@ -48,9 +48,9 @@ from naysay.microdata.population.theta import Theta as Theta
 from naysay.microdata.population.theta import data_intrusion_simulation as data_intrusion_simulation
 from naysay.microdata.population.theta import theta as theta
 from naysay.microdata.population.uniques import Uniques as Uniques
-from naysay.microdata.risk.closeness import Closeness as Closeness
-from naysay.microdata.risk.closeness import closeness as closeness
+from naysay.microdata.risk.diversity import Closeness as Closeness
 from naysay.microdata.risk.diversity import Diversity as Diversity
+from naysay.microdata.risk.diversity import closeness as closeness
 from naysay.microdata.risk.diversity import diversity as diversity
 from naysay.microdata.risk.measure import Listwise as Listwise
 from naysay.microdata.risk.measure import Matches as Matches

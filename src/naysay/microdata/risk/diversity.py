@@ -1,4 +1,7 @@
-"""l-diversity: what an intruder learns about a sensitive variable without identifying anybody."""
+"""l-diversity: what an intruder learns about a sensitive variable without identifying anybody.
+
+t-closeness: how far the sensitive values of people who are alike are from those of everybody.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,18 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.risk.measure import Case, Measure
-from naysay.microdata.risk.written import amount
+from naysay.microdata.risk.measure import Case, Measure, OnRequest
+from naysay.microdata.risk.written import amount, share
 from naysay.printing import number
 
-__all__ = ["Diversity", "diversity"]
+__all__ = ["Closeness", "Diversity", "OrderedCloseness", "closeness", "diversity"]
 
 Floats = NDArray[np.float64]
 
@@ -170,3 +174,148 @@ def _of_groups(
     share = own / total[group]
     values = np.bincount(group, minlength=groups)
     return values, np.where(values > 0, np.exp(np.bincount(group, -share * np.log(share), groups)), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness(OnRequest):
+    """How far the answers within an anonymity set are from those of all records.
+
+    Parameters
+    ----------
+    sensitive : str
+    ordered : bool
+        Whether the distance counts steps between values in their order.
+    keys : Keys
+        The quasi-identifier and the sensitive variable.
+    distances : (distinct,) float
+        Of the anonymity set of each distinct tuple, from 0 to 1; NaN where no sensitive value is known in it.
+    """
+
+    name = "closeness"
+    needs = ("sensitive",)
+    columns = ("t (largest distance)", "mean over records", "records with t > 0.2", "t > 0.5")
+    explanation = (
+        "t: the largest distance between the sensitive values of an anonymity set and those of all; 0 alike, 1 apart.",
+    )
+    page_columns = ("farthest group (t)", "mean distance", "people in groups above 0.2", "above 0.5")
+
+    sensitive: str
+    ordered: bool
+    keys: Keys
+    distances: Floats
+
+    @property
+    def distance(self) -> Floats:
+        """Of each respondent's anonymity set, (n,)."""
+        return np.asarray(self.distances[self.keys.owner], np.float64)
+
+    @property
+    def largest(self) -> float:
+        """The file is t-close for this t; NaN where no set is known."""
+        return float(np.nanmax(self.distances)) if np.isfinite(self.distances).any() else float("nan")
+
+    @property
+    def mean(self) -> float:
+        """The mean over the records of sets with a known value."""
+        known = np.isfinite(self.distances)
+        count = self.keys.tuples.count[known]
+        return float((self.distances[known] * count).sum() / count.sum()) if known.any() else float("nan")
+
+    def above(self, bound: float) -> int:
+        """Records whose set is farther than this."""
+        return int(self.keys.tuples.count[np.nan_to_num(self.distances) > bound].sum())
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        ordered = issubclass(cls, OrderedCloseness)
+        return None if case.sensitive is None else cls(*_measured(*case.sensitive, ordered=ordered))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        how = "in steps of their order" if found[0].ordered else "all values equally far apart"
+        return f"Closeness of {found[0].sensitive!r} in anonymity sets to the file; {how}"
+
+    def cells(self) -> tuple[str, ...]:
+        return (share(self.largest), share(self.mean), f"{self.above(0.2):,}", f"{self.above(0.5):,}")
+
+    def fields(self) -> dict[str, Any]:
+        return {"sensitive": self.sensitive, "t": number(self.largest), "mean": number(self.mean)}
+
+    def of_each(self) -> dict[str, NDArray[Any]]:
+        return {"distance": self.distance}
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedCloseness(Closeness):
+    """The same for values in an order, such as incomes: how many steps shares must move."""
+
+    name = "ordered_closeness"
+
+
+def closeness(keys: Keys, sensitive: str, *, ordered: bool = False) -> Closeness:
+    """t-closeness: the distance of each anonymity set's sensitive values from those of the whole file.
+
+    Parameters
+    ----------
+    keys : Keys
+        The quasi-identifier and, among its columns, the sensitive variable. Only records with every key and a known
+        sensitive value count.
+    sensitive : str
+    ordered : bool
+        False: half the sum of the absolute differences of shares. True: the mean absolute difference of cumulated
+        shares over the steps between neighboring values (the earth mover's distance). Values must be numbers, or texts
+        of numbers.
+
+    Raises
+    ------
+    DataError
+        A sensitive variable that is not among the keys, or the only one; ordered texts that are no numbers.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> people = {"age": [30, 30, 40, 40], "income": [1, 1, 1, 3]}
+    >>> found = closeness(microdata.Keys(people, ["age", "income"]), "income")
+    >>> found.largest, found.distance.tolist()
+    (0.25, [0.25, 0.25, 0.25, 0.25])
+
+    Notes
+    -----
+    Li, Li & Venkatasubramanian (2007), t-closeness: privacy beyond k-anonymity and l-diversity, ICDE, 106-115.
+    """
+    return Closeness(*_measured(keys, sensitive, ordered=ordered))
+
+
+def _measured(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, Keys, Floats]:
+    variable, others = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
+    if not others:
+        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
+    part = keys.only(others)
+    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+    code, values = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64), len(variable.cells.values)
+    if ordered:
+        code = np.append(0, _places(variable.cells.values, sensitive))[np.where(code > values, 0, code)]
+    known = np.flatnonzero((code > 0) & (code <= values) & part.complete[group])
+    count, shape = keys.tuples.count[known].astype(np.float64), (part.distinct, max(values, 1))
+    held = scipy.sparse.csr_array((count, (group[known], code[known] - 1)), shape=shape)
+    sizes = np.asarray(held.sum(axis=1), np.float64)
+    distances = np.full(part.distinct, np.nan)
+    there = np.flatnonzero(sizes)
+    every = held.sum(axis=0) / max(sizes.sum(), 1)
+    for block in np.array_split(there, max(1, len(there) * shape[1] // 4_000_000)):  # dense rows, a few at a time
+        apart = held[block].toarray() / sizes[block, None] - every
+        if ordered:
+            distances[block] = np.abs(np.cumsum(apart, axis=1))[:, :-1].sum(axis=1) / max(shape[1] - 1, 1)
+        else:
+            distances[block] = np.abs(apart).sum(axis=1) / 2
+    return sensitive, ordered, keys, distances[group]
+
+
+def _places(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
+    """The place of each value in the order of numbers, from 1: as texts, 10 would stand before 9."""
+    try:
+        numbers = np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        told = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
+        raise DataError(told, column=sensitive) from None
+    return np.argsort(np.argsort(numbers, kind="stable"), kind="stable") + 1

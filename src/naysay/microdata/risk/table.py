@@ -19,8 +19,7 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, Scale, sampling_fraction
 from naysay.microdata.risk.asked import encoded, lists, members
-from naysay.microdata.risk.closeness import Closeness, OrderedCloseness
-from naysay.microdata.risk.diversity import Diversity
+from naysay.microdata.risk.diversity import Closeness, Diversity, OrderedCloseness
 from naysay.microdata.risk.measure import Case, LeastReadings, Listwise, Matches, Measure, OnRequest, People
 from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Snb, Special, Zayatz
 from naysay.microdata.risk.presence import Presence
