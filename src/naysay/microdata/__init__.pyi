@@ -8,13 +8,13 @@ from naysay.microdata.combinations.contributions import Contribution as Contribu
 from naysay.microdata.combinations.contributions import Contributions as Contributions
 from naysay.microdata.combinations.contributions import contributions as contributions
 from naysay.microdata.combinations.finished import Combination as Combination
-from naysay.microdata.combinations.plan import SearchPlan as SearchPlan
-from naysay.microdata.combinations.plan import search_plan as search_plan
 from naysay.microdata.combinations.recodings import Recoding as Recoding
 from naysay.microdata.combinations.recodings import Recodings as Recodings
 from naysay.microdata.combinations.recodings import recodings as recodings
 from naysay.microdata.combinations.search import Search as Search
+from naysay.microdata.combinations.search import SearchPlan as SearchPlan
 from naysay.microdata.combinations.search import search as search
+from naysay.microdata.combinations.search import search_plan as search_plan
 from naysay.microdata.combinations.standout import KeySet as KeySet
 from naysay.microdata.combinations.standout import StandOut as StandOut
 from naysay.microdata.combinations.standout import stand_out as stand_out

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Combination
 from naysay.microdata.combinations.lattice import all_keys
-from naysay.microdata.combinations.plan import check_how
-from naysay.microdata.combinations.search import SHOWN, SIGN, Search
+from naysay.microdata.combinations.search import SHOWN, SIGN, Search, check_how
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.panel.months import months_of

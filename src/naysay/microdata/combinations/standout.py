@@ -15,7 +15,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.hitting import hitting_sets
 from naysay.microdata.combinations.lattice import Lattice, Places, number_of
-from naysay.microdata.combinations.plan import check_how
+from naysay.microdata.combinations.search import check_how
 from naysay.microdata.keys.variables import Keys
 
 __all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
