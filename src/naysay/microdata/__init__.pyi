@@ -4,9 +4,6 @@ from naysay.microdata import panel as panel
 from naysay.microdata import protect as protect
 from naysay.microdata import tables as tables
 from naysay.microdata import utility as utility
-from naysay.microdata.combinations.contributions import Contribution as Contribution
-from naysay.microdata.combinations.contributions import Contributions as Contributions
-from naysay.microdata.combinations.contributions import contributions as contributions
 from naysay.microdata.combinations.finished import Combination as Combination
 from naysay.microdata.combinations.recodings import Recoding as Recoding
 from naysay.microdata.combinations.recodings import Recodings as Recodings
@@ -15,8 +12,11 @@ from naysay.microdata.combinations.search import Search as Search
 from naysay.microdata.combinations.search import SearchPlan as SearchPlan
 from naysay.microdata.combinations.search import search as search
 from naysay.microdata.combinations.search import search_plan as search_plan
+from naysay.microdata.combinations.standout import Contribution as Contribution
+from naysay.microdata.combinations.standout import Contributions as Contributions
 from naysay.microdata.combinations.standout import KeySet as KeySet
 from naysay.microdata.combinations.standout import StandOut as StandOut
+from naysay.microdata.combinations.standout import contributions as contributions
 from naysay.microdata.combinations.standout import stand_out as stand_out
 from naysay.microdata.combinations.standout import stand_out_of as stand_out_of
 from naysay.microdata.keys.codes import Between as Between
