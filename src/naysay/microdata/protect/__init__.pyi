@@ -2,8 +2,6 @@
 from naysay.microdata.protect.clues import Hint as Hint
 from naysay.microdata.protect.clues import hints as hints
 from naysay.microdata.protect.dropping import Drop as Drop
-from naysay.microdata.protect.guarantees import Guarantee as Guarantee
-from naysay.microdata.protect.guarantees import guarantee as guarantee
 from naysay.microdata.protect.hierarchy import Generalize as Generalize
 from naysay.microdata.protect.hierarchy import Hierarchy as Hierarchy
 from naysay.microdata.protect.hierarchy import hierarchy_of_numbers as hierarchy_of_numbers
@@ -19,7 +17,9 @@ from naysay.microdata.protect.methods import METHODS as METHODS
 from naysay.microdata.protect.microaggregation import Microaggregate as Microaggregate
 from naysay.microdata.protect.numbers import Noise as Noise
 from naysay.microdata.protect.numbers import Round as Round
+from naysay.microdata.protect.plan import Guarantee as Guarantee
 from naysay.microdata.protect.plan import Plan as Plan
+from naysay.microdata.protect.plan import guarantee as guarantee
 from naysay.microdata.protect.pram import Negative as Negative
 from naysay.microdata.protect.pram import Pram as Pram
 from naysay.microdata.protect.proposing import propose as propose

@@ -21,10 +21,9 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.clues import ROW_ORDER
 from naysay.microdata.protect.dropping import Drop, grouping, naming
-from naysay.microdata.protect.guarantees import Guarantee, of_units
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Cells, Log, Step
-from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.plan import Guarantee, Plan, of_units
 from naysay.microdata.protect.recoding import Coarser
 from naysay.microdata.protect.releases import Release, check_out, closed, log_of, log_text, notes_of
 from naysay.microdata.protect.standings import Standing

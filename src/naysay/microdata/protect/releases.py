@@ -21,12 +21,11 @@ from naysay.microdata.attack.success import Share
 from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.clues import Hint, Hints, hints
 from naysay.microdata.protect.dropping import Drop, grouping, naming
-from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.losses import Losses, losses_of
 from naysay.microdata.protect.method import Random
-from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.plan import Guarantee, Plan
 from naysay.microdata.protect.standings import Standing, standing_on
 from naysay.microdata.protect.synthetic import Synthesize
 from naysay.microdata.risk.released import InformedIntruder

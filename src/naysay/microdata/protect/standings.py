@@ -20,10 +20,9 @@ from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.clues import ROW_ORDER, Hints
 from naysay.microdata.protect.conditions import unmet
-from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.identity import Renumber
 from naysay.microdata.protect.method import Random
-from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.plan import Guarantee, Plan
 from naysay.microdata.protect.weighing import ceiling, weighing
 from naysay.microdata.risk.released import InformedIntruder, informed
 from naysay.microdata.risk.written import DASH, grid, share
