@@ -20,8 +20,7 @@ from naysay.microdata.protect.dropping import Drop, naming
 from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.pieces import release_in_pieces
-from naysay.microdata.protect.plan import Plan
-from naysay.microdata.protect.proposing import propose
+from naysay.microdata.protect.plan import Plan, propose
 from naysay.microdata.protect.recoding import Bins
 from naysay.microdata.protect.releases import Release, check_out, log_of, release
 from naysay.microdata.protect.sheets import read_hierarchies, write_hierarchies

@@ -20,9 +20,9 @@ from naysay.microdata.protect.numbers import Round as Round
 from naysay.microdata.protect.plan import Guarantee as Guarantee
 from naysay.microdata.protect.plan import Plan as Plan
 from naysay.microdata.protect.plan import guarantee as guarantee
+from naysay.microdata.protect.plan import propose as propose
 from naysay.microdata.protect.pram import Negative as Negative
 from naysay.microdata.protect.pram import Pram as Pram
-from naysay.microdata.protect.proposing import propose as propose
 from naysay.microdata.protect.recoding import Bins as Bins
 from naysay.microdata.protect.recoding import Dates as Dates
 from naysay.microdata.protect.recoding import Intervals as Intervals
