@@ -24,9 +24,11 @@ from naysay.microdata.protect.plan import propose as propose
 from naysay.microdata.protect.pram import Negative as Negative
 from naysay.microdata.protect.pram import Pram as Pram
 from naysay.microdata.protect.recoding import Bins as Bins
+from naysay.microdata.protect.recoding import Bottom as Bottom
 from naysay.microdata.protect.recoding import Dates as Dates
 from naysay.microdata.protect.recoding import Intervals as Intervals
 from naysay.microdata.protect.recoding import Recode as Recode
+from naysay.microdata.protect.recoding import Top as Top
 from naysay.microdata.protect.releases import Release as Release
 from naysay.microdata.protect.releases import release as release
 from naysay.microdata.protect.suppression import Suppress as Suppress
@@ -34,7 +36,5 @@ from naysay.microdata.protect.swapping import RankSwap as RankSwap
 from naysay.microdata.protect.synthetic import Combined as Combined
 from naysay.microdata.protect.synthetic import Synthesize as Synthesize
 from naysay.microdata.protect.synthetic import combined as combined
-from naysay.microdata.protect.tails import Bottom as Bottom
-from naysay.microdata.protect.tails import Top as Top
 from naysay.microdata.protect.target import READINGS as READINGS
 from naysay.microdata.protect.target import Target as Target

@@ -15,11 +15,10 @@ from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.microaggregation import Microaggregate
 from naysay.microdata.protect.numbers import Noise, Round
 from naysay.microdata.protect.pram import Negative, Pram
-from naysay.microdata.protect.recoding import Bins, Dates, Intervals, Recode
+from naysay.microdata.protect.recoding import Bins, Bottom, Dates, Intervals, Recode, Top
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.swapping import RankSwap
 from naysay.microdata.protect.synthetic import Synthesize
-from naysay.microdata.protect.tails import Bottom, Top
 
 __all__ = ["METHODS", "method_of"]
 

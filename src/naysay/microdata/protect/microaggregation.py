@@ -16,7 +16,7 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Method, numbers_of
 from naysay.microdata.protect.numbers import several
-from naysay.microdata.protect.tails import gapped
+from naysay.microdata.protect.recoding import gapped
 
 __all__ = ["Microaggregate", "mdav", "optimal"]
 

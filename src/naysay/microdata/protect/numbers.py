@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Random, numbers_of
-from naysay.microdata.protect.tails import gapped
+from naysay.microdata.protect.recoding import gapped
 
 __all__ = ["Noise", "Round", "several"]
 

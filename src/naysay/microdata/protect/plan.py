@@ -28,10 +28,9 @@ from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.log import Done, Log, Step
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.methods import method_of
-from naysay.microdata.protect.recoding import Bins, Coarser, Intervals
+from naysay.microdata.protect.recoding import Bins, Coarser, Intervals, Top
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.tables import keyed, opened, texts
-from naysay.microdata.protect.tails import Top
 from naysay.microdata.protect.target import Target, prices
 from naysay.microdata.protect.units import Ints, Units, totals
 from naysay.microdata.risk.readings import readings
