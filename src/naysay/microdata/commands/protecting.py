@@ -17,8 +17,8 @@ from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.protect_options import ProtectOptions
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.dropping import Drop, naming
-from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
+from naysay.microdata.protect.lattice import Hierarchy
 from naysay.microdata.protect.pieces import release_in_pieces
 from naysay.microdata.protect.plan import Plan, propose
 from naysay.microdata.protect.recoding import Bins

@@ -14,7 +14,7 @@ from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
 from naysay.errors import DataError
 from naysay.microdata.commands import declared, undeclared
-from naysay.microdata.protect.hierarchy import Hierarchy
+from naysay.microdata.protect.lattice import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl

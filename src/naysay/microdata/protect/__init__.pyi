@@ -2,13 +2,13 @@
 from naysay.microdata.protect.clues import Hint as Hint
 from naysay.microdata.protect.clues import hints as hints
 from naysay.microdata.protect.dropping import Drop as Drop
-from naysay.microdata.protect.hierarchy import Generalize as Generalize
-from naysay.microdata.protect.hierarchy import Hierarchy as Hierarchy
-from naysay.microdata.protect.hierarchy import hierarchy_of_numbers as hierarchy_of_numbers
 from naysay.microdata.protect.identity import Renumber as Renumber
 from naysay.microdata.protect.identity import Shuffle as Shuffle
 from naysay.microdata.protect.lattice import Coarsening as Coarsening
+from naysay.microdata.protect.lattice import Generalize as Generalize
+from naysay.microdata.protect.lattice import Hierarchy as Hierarchy
 from naysay.microdata.protect.lattice import coarsen as coarsen
+from naysay.microdata.protect.lattice import hierarchy_of_numbers as hierarchy_of_numbers
 from naysay.microdata.protect.log import Cells as Cells
 from naysay.microdata.protect.log import Log as Log
 from naysay.microdata.protect.log import Step as Step

@@ -9,8 +9,8 @@ from typing import Any
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.protect.dropping import Drop
-from naysay.microdata.protect.hierarchy import Generalize
 from naysay.microdata.protect.identity import Renumber, Shuffle
+from naysay.microdata.protect.lattice import Generalize
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.microaggregation import Microaggregate
 from naysay.microdata.protect.numbers import Noise, Round

@@ -23,8 +23,8 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.conditions import unmet
 from naysay.microdata.protect.dropping import Drop
-from naysay.microdata.protect.hierarchy import Generalize, Hierarchy, nesting
 from naysay.microdata.protect.identity import Renumber, Shuffle
+from naysay.microdata.protect.lattice import Generalize, Hierarchy, nesting
 from naysay.microdata.protect.log import Done, Log, Step
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.methods import method_of

@@ -17,7 +17,7 @@ from naysay.errors import DataError
 from naysay.files.kinds import library
 from naysay.files.workbook import MOST_ROWS
 from naysay.microdata.keys.table import check_names
-from naysay.microdata.protect.hierarchy import Hierarchy, nesting, rows_of_csv
+from naysay.microdata.protect.lattice import Hierarchy, nesting, rows_of_csv
 from naysay.microdata.protect.recoding import Dates, label_between
 from naysay.microdata.protect.tables import texts
 

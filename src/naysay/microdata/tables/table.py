@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, kron
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
-from naysay.microdata.protect.hierarchy import Hierarchy
+from naysay.microdata.protect.lattice import Hierarchy
 from naysay.microdata.protect.tables import opened, texts
 
 __all__ = ["CellTable", "Dimension", "Rules", "tabulate"]
