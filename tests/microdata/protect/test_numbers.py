@@ -8,7 +8,7 @@ import pytest
 
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect.microaggregation import mdav, optimal
+from naysay.microdata.protect.numbers import mdav, optimal
 
 RNG = np.random.default_rng(11)
 FRAME = pl.DataFrame({"x": RNG.lognormal(3, 1, 400), "y": RNG.normal(0, 2, 400), "w": RNG.uniform(1, 3, 400)})

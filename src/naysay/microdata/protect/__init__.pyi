@@ -14,7 +14,7 @@ from naysay.microdata.protect.log import Log as Log
 from naysay.microdata.protect.log import Step as Step
 from naysay.microdata.protect.method import Method as Method
 from naysay.microdata.protect.methods import METHODS as METHODS
-from naysay.microdata.protect.microaggregation import Microaggregate as Microaggregate
+from naysay.microdata.protect.numbers import Microaggregate as Microaggregate
 from naysay.microdata.protect.numbers import Noise as Noise
 from naysay.microdata.protect.numbers import Round as Round
 from naysay.microdata.protect.plan import Guarantee as Guarantee

@@ -12,8 +12,7 @@ from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.lattice import Generalize
 from naysay.microdata.protect.method import Method
-from naysay.microdata.protect.microaggregation import Microaggregate
-from naysay.microdata.protect.numbers import Noise, Round
+from naysay.microdata.protect.numbers import Microaggregate, Noise, Round
 from naysay.microdata.protect.pram import Negative, Pram
 from naysay.microdata.protect.recoding import Bins, Bottom, Dates, Intervals, Recode, Top
 from naysay.microdata.protect.suppression import Suppress

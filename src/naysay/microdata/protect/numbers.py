@@ -1,4 +1,7 @@
-"""Rounding and noise: numbers that are near the true ones."""
+"""Rounding and noise: numbers that are near the true ones.
+
+Microaggregation: groups of near records, each of which gets the group's mean.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.protect.log import Done
-from naysay.microdata.protect.method import Random, numbers_of
+from naysay.microdata.protect.method import Method, Random, numbers_of
 from naysay.microdata.protect.recoding import gapped
 
-__all__ = ["Noise", "Round", "several"]
+__all__ = ["Microaggregate", "Noise", "Round", "mdav", "optimal", "several"]
 
 Floats = NDArray[np.float64]
 
@@ -170,3 +174,155 @@ def _alike(x: Floats, y: Floats) -> list[float]:
         varies = known.sum() > 1 and np.ptp(one[known]) > 0
         found.append(float(np.corrcoef(one[known], other[known])[0, 1]) if varies else float("nan"))
     return found
+
+
+Ints = NDArray[np.int64]
+
+BLOCK = 20_000
+"""Records up to which all distances are compared; larger files are cut into blocks along their main direction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Microaggregate(Method):
+    """Numbers replaced by the means of groups of `least` records or more that are near one another.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    least : int
+        The size k of a group; groups have k to 2k − 1 records.
+    how : {"jointly", "each"}
+        One grouping for all variables by MDAV, which gives every record k − 1 others that read the same on all of them;
+        or one for each variable, which loses less and gives that on each variable only, the optimal one.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> safe, log = protect.Microaggregate(columns=["income"], least=2).apply({"income": [1, 2, 10, 12]})
+    >>> safe["income"]
+    [1.5, 1.5, 11.0, 11.0]
+
+    Source: Domingo-Ferrer & Mateo-Sanz 2002 (MDAV); Hansen & Mukherjee 2003 (the optimum for one variable).
+    """
+
+    name: ClassVar[str] = "microaggregate"
+    arithmetic: ClassVar[bool] = True
+    columns: Sequence[str]
+    least: int = 3
+    how: Literal["jointly", "each"] = "jointly"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", several(self.columns, "microaggregation"))
+        check_choice(self.how, ("jointly", "each"), what="how")
+        _checks.whole(self.least, 2, 2**31, what="least")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    @property
+    def promise(self) -> str:
+        if self.how == "each" and len(self.columns) > 1:
+            return f"{self.least} records or more share each value; several variables together are promised nothing"
+        return f"{self.least} records or more read the same on {', '.join(self.columns)} together; means are kept"
+
+    def done(self, frame: pl.DataFrame) -> Done:
+        x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
+        made, lost, total = x.copy(), 0.0, 0.0
+        jointly = [list(range(x.shape[1]))] if self.how == "jointly" else [[place] for place in range(x.shape[1])]
+        for places in jointly:
+            known = ~np.isnan(x[:, places]).any(axis=1)
+            if known.sum() < self.least:
+                told = f"{int(known.sum())} records have all of {[self.columns[place] for place in places]}"
+                raise DataError(f"groups need {self.least} records or more; {told}")
+            own = _standard(x[known][:, places])
+            group = optimal(own[:, 0], self.least) if len(places) == 1 else mdav(own, self.least)
+            means = np.stack([np.bincount(group, column) for column in x[known][:, places].T], axis=1)
+            made[np.flatnonzero(known)[:, None], places] = (means / np.bincount(group)[:, None])[group]
+            centers = np.stack([np.bincount(group, column) for column in own.T], axis=1) / np.bincount(group)[:, None]
+            lost += float(np.square(own - centers[group]).sum())
+            total += float(np.square(own).sum())
+            made[~known] = np.where(np.isnan(x[~known]), np.nan, made[~known])
+        notes = [
+            f"information lost: {100 * lost / total:.6g} % of the variance of standardized variables"
+            if total
+            else "nothing varies"
+        ]
+        some = np.isnan(x).any(axis=1) & ~np.isnan(x).all(axis=1)
+        if self.how == "jointly" and some.any():
+            told = _checks.several(int(some.sum()), "record misses", "records miss")
+            notes.append(f"{told} one of the variables and stay as they are, without company")
+        columns = [gapped(frame[name], made[:, place]) for place, name in enumerate(self.columns)]
+        return Done(frame.with_columns(columns), None, tuple(notes))
+
+
+def _standard(x: Floats) -> Floats:
+    sd = x.std(axis=0, ddof=1)
+    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
+
+
+def mdav(x: Floats, least: int) -> Ints:
+    """The group of each record, (n,), by maximum distance to the average vector; groups of `least` to 2·`least` − 1.
+
+    O(n²/least) in blocks of 20,000 records.
+    """
+    group = np.zeros(len(x), np.int64)
+    blocks = [np.arange(len(x))]
+    if len(x) > BLOCK:
+        _, _, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+        order = np.argsort(x @ axes[0], kind="stable")
+        blocks = np.array_split(order, -(-len(x) // BLOCK))
+    number = 0
+    for rows in blocks:
+        own = _mdav(np.ascontiguousarray(x[rows]), least)
+        group[rows] = own + number
+        number += int(own.max()) + 1
+    return group
+
+
+def _mdav(x: Floats, least: int) -> Ints:
+    group, left, number = np.zeros(len(x), np.int64), np.arange(len(x)), 0
+
+    def around(center: Floats) -> None:
+        nonlocal left, number
+        distance = np.square(x[left] - center).sum(axis=1)
+        nearest = np.argpartition(distance, least - 1)[:least]
+        group[left[nearest]] = number
+        left, number = np.delete(left, nearest), number + 1
+
+    def farthest(center: Floats) -> Floats:
+        found: Floats = x[left[np.square(x[left] - center).sum(axis=1).argmax()]]
+        return found
+
+    while len(left) >= 3 * least:
+        one = farthest(x[left].mean(axis=0))
+        around(one)
+        around(farthest(one))
+    if len(left) >= 2 * least:
+        around(farthest(x[left].mean(axis=0)))
+    group[left] = number
+    return group
+
+
+def optimal(x: Floats, least: int) -> Ints:
+    """The grouping of one variable that loses least variance, (n,), by dynamic programming in O(n·least).
+
+    Groups are runs of the sorted values, of `least` to 2·`least` − 1 records.
+    """
+    order = np.argsort(x, kind="stable")
+    values = x[order]
+    n = len(values)
+    first, second = np.concatenate([[0], np.cumsum(values)]), np.concatenate([[0], np.cumsum(values**2)])
+    cost, last = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
+    cost[0] = 0.0
+    for stop in range(least, n + 1):
+        starts = np.arange(max(0, stop - 2 * least + 1), stop - least + 1)
+        spread = second[stop] - second[starts] - (first[stop] - first[starts]) ** 2 / (stop - starts)
+        whole = cost[starts] + spread
+        best = int(whole.argmin())
+        cost[stop], last[stop] = whole[best], starts[best]
+    group, stop, number = np.zeros(n, np.int64), n, 0
+    while stop > 0:
+        group[order[last[stop] : stop]] = number
+        stop, number = int(last[stop]), number + 1
+    return group
