@@ -16,6 +16,7 @@ from naysay.microdata.protect.method import Method as Method
 from naysay.microdata.protect.methods import METHODS as METHODS
 from naysay.microdata.protect.numbers import Microaggregate as Microaggregate
 from naysay.microdata.protect.numbers import Noise as Noise
+from naysay.microdata.protect.numbers import RankSwap as RankSwap
 from naysay.microdata.protect.numbers import Round as Round
 from naysay.microdata.protect.plan import Guarantee as Guarantee
 from naysay.microdata.protect.plan import Plan as Plan
@@ -32,7 +33,6 @@ from naysay.microdata.protect.recoding import Top as Top
 from naysay.microdata.protect.releases import Release as Release
 from naysay.microdata.protect.releases import release as release
 from naysay.microdata.protect.suppression import Suppress as Suppress
-from naysay.microdata.protect.swapping import RankSwap as RankSwap
 from naysay.microdata.protect.synthetic import Combined as Combined
 from naysay.microdata.protect.synthetic import Synthesize as Synthesize
 from naysay.microdata.protect.synthetic import combined as combined

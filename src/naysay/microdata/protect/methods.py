@@ -12,11 +12,10 @@ from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.lattice import Generalize
 from naysay.microdata.protect.method import Method
-from naysay.microdata.protect.numbers import Microaggregate, Noise, Round
+from naysay.microdata.protect.numbers import Microaggregate, Noise, RankSwap, Round
 from naysay.microdata.protect.pram import Negative, Pram
 from naysay.microdata.protect.recoding import Bins, Bottom, Dates, Intervals, Recode, Top
 from naysay.microdata.protect.suppression import Suppress
-from naysay.microdata.protect.swapping import RankSwap
 from naysay.microdata.protect.synthetic import Synthesize
 
 __all__ = ["METHODS", "method_of"]
