@@ -1,4 +1,7 @@
-"""A release: a file protected by a plan, written whole or not at all, with its risk before and after."""
+"""A release: a file protected by a plan, written whole or not at all, with its risk before and after.
+
+What a release carries of its designs: the codebook beside it, from which estimates know what was drawn.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from typing import Any
 import polars as pl
 
 from naysay import _checks, files
+from naysay.design import Answerable
 from naysay.errors import DataError
+from naysay.files import Asked, Codebook, Entry, Original, Value, explained
 from naysay.microdata.attack.success import Share
-from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.clues import Hint, Hints, hints
 from naysay.microdata.protect.dropping import Drop, grouping, naming
 from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
@@ -32,7 +36,7 @@ from naysay.microdata.risk.released import InformedIntruder
 from naysay.microdata.risk.written import Printed
 from naysay.printing import Content, Facts, Note
 
-__all__ = ["Release", "Standing", "check_out", "closed", "log_of", "log_text", "planned", "release"]
+__all__ = ["Release", "Standing", "check_out", "closed", "codebook", "log_of", "log_text", "planned", "release"]
 
 _CHOSEN = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
 
@@ -481,3 +485,39 @@ def _clean(value: Any) -> Any:
 
 def _void(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def codebook(
+    title: str, digest: str, designs: Mapping[str, Answerable], original: Original, *, coded: bool
+) -> Codebook:
+    """The codebook of a release: an entry for each column that was drawn, with its design.
+
+    Parameters
+    ----------
+    title, digest : str
+        What the release is called, and its hash.
+    designs : mapping of column to design
+    original : Original
+        The file that the release was made of, whose labels it keeps.
+    coded : bool
+        Whether cells of the release hold codes.
+    """
+    entries = []
+    for name, design in designs.items():
+        codes = {label: code for code, label in original.value_labels(name).items()}
+        values = tuple(
+            Value(_code(codes.get(str(label), label), place), str(label), str(label))
+            for place, label in enumerate(design.categories, 1)
+        )
+        label = original.labels.get(name, name)
+        entries.append(explained(Entry(name, name, label, "values", values, asked=Asked(design))))
+    return Codebook(title, f"Release {title}", digest, "en", tuple(entries), coded=coded)
+
+
+def _code(code: Any, place: int) -> int:
+    """The code of a category in files of SPSS and Stata: its own where it is a whole number."""
+    try:
+        number = float(code)
+    except (TypeError, ValueError):
+        return place
+    return int(number) if number.is_integer() else place
