@@ -1,12 +1,15 @@
 """What a release kept of its original: cells, distributions, estimates, and whether the two can be told apart."""
 
-from naysay.microdata.utility.changes import Change, Changes, eigenvalue_loss, il1s
 from naysay.microdata.utility.distances import (
+    Change,
+    Changes,
     Distance,
     Distances,
+    eigenvalue_loss,
     expected_hellinger,
     expected_variation,
     hellinger,
+    il1s,
     variation,
 )
 from naysay.microdata.utility.estimated import Estimated, overlap

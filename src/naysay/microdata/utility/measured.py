@@ -8,8 +8,7 @@ from typing import Any
 
 from naysay.design import Answerable
 from naysay.microdata.risk.written import WIDTH, Printed
-from naysay.microdata.utility.changes import Changes, changes
-from naysay.microdata.utility.distances import Distances, distances
+from naysay.microdata.utility.distances import Changes, Distances, changes, distances
 from naysay.microdata.utility.estimates import Estimates, estimates
 from naysay.microdata.utility.paired import Pair
 from naysay.microdata.utility.propensity import Propensity, propensity
