@@ -14,9 +14,8 @@ from naysay.microdata.utility.distances import (
 )
 from naysay.microdata.utility.estimated import Estimated, overlap
 from naysay.microdata.utility.estimates import Estimates
-from naysay.microdata.utility.measured import Utility, compare
+from naysay.microdata.utility.measured import Release, Tradeoff, Utility, compare, tradeoff
 from naysay.microdata.utility.propensity import Propensity
-from naysay.microdata.utility.tradeoff import Release, Tradeoff, tradeoff
 
 __all__ = [
     "Change",

@@ -6,7 +6,7 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.microdata.utility.distances import Distances
-from naysay.microdata.utility.tradeoff import Tradeoff
+from naysay.microdata.utility.measured import Tradeoff
 from naysay.report import charts
 from naysay.report.charts import Line, lines
 from naysay.report.finish import Axis

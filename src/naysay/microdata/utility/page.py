@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from naysay.microdata.utility import charts
-from naysay.microdata.utility.measured import Utility
-from naysay.microdata.utility.tradeoff import Tradeoff
+from naysay.microdata.utility.measured import Tradeoff, Utility
 from naysay.printing import Chart, Content
 from naysay.report import page
 from naysay.report.page import Section
