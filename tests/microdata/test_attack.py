@@ -11,7 +11,7 @@ import scipy
 from naysay import microdata
 from naysay.errors import DataError, NaysayError
 from naysay.microdata import attack
-from naysay.microdata.attack.exact import candidates
+from naysay.microdata.attack.linkage import candidates
 from naysay.microdata.attack.page import attack_html
 from naysay.microdata.attack.register import Register
 
