@@ -9,8 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import texts
-from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.register import Register, texts
 from naysay.microdata.attack.success import Linked, Success
 from naysay.microdata.keys.variables import Keys
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of, texts
 from naysay.microdata.attack.linkage import nearest_records
-from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.register import Register, frame_of, texts
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import Printed, percent

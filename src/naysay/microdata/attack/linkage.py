@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.aligned import texts
 from naysay.microdata.attack.households import households
-from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.register import Register, texts
 from naysay.microdata.attack.success import Linked, Share, Success
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys

@@ -12,7 +12,7 @@ import polars as pl
 from scipy.special import gammaln
 
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of, texts
+from naysay.microdata.attack.register import frame_of, texts
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.uniques import Sample, pitman
 from naysay.microdata.risk.written import DASH, Printed

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks, files
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of
 from naysay.microdata.attack.linkage import nearest
-from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.register import Register, frame_of
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.clues import ROW_ORDER, Hints

@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import texts
+from naysay.microdata.attack.register import texts
 from naysay.microdata.risk.written import DASH, grid, share
 from naysay.microdata.utility.paired import Pair, Variable
 from naysay.printing import Content, Facts, Sentence

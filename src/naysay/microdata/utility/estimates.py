@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from naysay import _checks, designs, regression
 from naysay.design import Answerable
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.aligned import texts
+from naysay.microdata.attack.register import texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import DASH, grid
 from naysay.microdata.utility.estimated import Estimated

@@ -14,8 +14,8 @@ import polars as pl
 
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of
 from naysay.microdata.attack.linkage import Linkage, link
+from naysay.microdata.attack.register import frame_of
 from naysay.microdata.risk.written import DASH, WIDTH, Printed, grid, percent, share
 from naysay.microdata.utility.distances import Changes, Distances, changes, distances
 from naysay.microdata.utility.estimates import Estimates, estimates

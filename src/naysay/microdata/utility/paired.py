@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.attack.aligned import frame_of, joined, recoding, texts
+from naysay.microdata.attack.register import frame_of, joined, recoding, texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import positive
 
