@@ -1,9 +1,8 @@
 """Attacks on a release: what an intruder who holds a register, or the original, achieves."""
 
-from naysay.microdata.attack.inference import Inference, infer
+from naysay.microdata.attack.inference import Inference, Replicated, infer, replicated
 from naysay.microdata.attack.linkage import ATTACKS, Linkage, link
 from naysay.microdata.attack.register import Register
-from naysay.microdata.attack.replicated import Replicated, replicated
 from naysay.microdata.attack.success import Linked, Share, Success, share_of
 
 __all__ = [

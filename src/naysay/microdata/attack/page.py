@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from naysay.microdata.attack.inference import Inference
+from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage
-from naysay.microdata.attack.replicated import Replicated
 from naysay.microdata.attack.success import Share
 from naysay.printing import Chart
 from naysay.report import charts, page

@@ -16,10 +16,9 @@ from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
 from naysay.errors import DataError
 from naysay.microdata import attack
-from naysay.microdata.attack.inference import Inference
+from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage, csv_of_links
 from naysay.microdata.attack.page import attack_html
-from naysay.microdata.attack.replicated import Replicated
 from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
