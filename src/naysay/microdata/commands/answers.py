@@ -14,8 +14,7 @@ from naysay import files
 from naysay.console import output
 from naysay.console.options import record_text
 from naysay.microdata import Contributions, Identification, Keys, Recodings, RiskTable, Search, StandOut
-from naysay.microdata.report.page import risk_html
-from naysay.microdata.report.provenance import Provenance
+from naysay.microdata.report.page import Provenance, risk_html
 
 __all__ = ["Answers"]
 

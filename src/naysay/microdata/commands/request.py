@@ -22,7 +22,7 @@ from naysay.microdata.commands.answers import Answers
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.commands.source import Source
 from naysay.microdata.keys.table import Table, check_names
-from naysay.microdata.report.provenance import Provenance
+from naysay.microdata.report.page import Provenance
 from naysay.microdata.risk.scenarios import probability, scenario
 from naysay.microdata.risk.table import check_also
 

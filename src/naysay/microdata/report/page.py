@@ -1,9 +1,17 @@
-"""The report for a review board: one page that says how recognizable the people in a file are."""
+"""The report for a review board: one page that says how recognizable the people in a file are.
+
+Where a report comes from: the file, its rows, the date, the version, and who made it.
+"""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from naysay.microdata import (
@@ -19,15 +27,14 @@ from naysay.microdata import (
 )
 from naysay.microdata.report import charts, words
 from naysay.microdata.report.protection import protection as protected
-from naysay.microdata.report.provenance import Provenance
 from naysay.microdata.report.titled import Titles
 from naysay.microdata.risk.measure import Measure, OnRequest
 from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_percent
-from naysay.printing import Chart, Content, Points, Sentence, html
+from naysay.printing import Chart, Content, Facts, Points, Sentence, html
 from naysay.report import page
 from naysay.report.page import Section
 
-__all__ = ["risk_html"]
+__all__ = ["Provenance", "risk_html"]
 
 _ROWS = 25  # of a table of combinations or recodings
 
@@ -286,3 +293,45 @@ def _list(items: Iterable[str]) -> Points:
 def _unbroken(text: str) -> str:
     """The text with k = 1 and m = 1 on one line each."""
     return re.sub(r"\b([km]) = 1\b", "\\1\u00a0=\u00a01", text)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a report comes from.
+
+    Parameters
+    ----------
+    file : str
+        Its name, without the folders that it lies in.
+    rows : int
+    made : datetime.datetime
+    by : str
+        Who made the report; empty if nobody said so.
+    digest : str
+        SHA-256 of the file, by which anybody can check that they have the same.
+    """
+
+    file: str
+    rows: int
+    made: datetime.datetime
+    by: str = ""
+    digest: str = ""
+
+    @classmethod
+    def of(cls, path: Path, rows: int, *, by: str = "", made: datetime.datetime | None = None) -> Provenance:
+        """Of a file as it is now."""
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(path.name, rows, made or datetime.datetime.now().astimezone(), by, digest)
+
+    def content(self) -> list[Content]:
+        """As names and what they hold."""
+        facts = [
+            ("file", self.file),
+            ("rows", f"{self.rows:,}"),
+            ("SHA-256", self.digest),
+            ("made", self.made.strftime("%Y-%m-%d %H:%M %Z").strip()),
+            ("by", self.by),
+            ("with", f"naysay {version('naysay')}"),
+        ]
+        return [Facts(tuple((name, value) for name, value in facts if value))]
