@@ -1,7 +1,6 @@
 """Questionnaires: what is asked, in which languages, and how private each answer is."""
 
-from naysay.questionnaire.expressions.evaluation import evaluate, truth
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+from naysay.questionnaire.expressions.evaluation import Answer, Apply, Expression, Sent, Value, evaluate, truth
 from naysay.questionnaire.expressions.parsing import parse_expression, write_expression
 from naysay.questionnaire.items import Group, Item, Note
 from naysay.questionnaire.kinds.base import Bin, Choice, Constraint, Label, Practice, Private, Question

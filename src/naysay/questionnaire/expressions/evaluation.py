@@ -2,6 +2,8 @@
 
 Values are null (None), booleans, numbers, strings and lists of strings; numbers behave as in JavaScript. The rules are
 written out in ``tests/reference/expression_vectors.json``, which every client replays.
+
+Conditions over answers, as data: parsed once, evaluated the same way on the device and on the server.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from naysay.errors import DataError
-from naysay.questionnaire.expressions.nodes import Answer, Expression, Sent, Value
 
-__all__ = ["Meaning", "compiled", "evaluate", "truth"]
+__all__ = ["Answer", "Apply", "Expression", "Meaning", "Sent", "Value", "compiled", "evaluate", "truth"]
 
 Content = bool | int | float | str | list[str] | None
 
@@ -211,3 +214,68 @@ ARITY = {
     "today": (0, 0), "and": (1, _ANY), "or": (1, _ANY),
 }  # fmt: skip
 """How many arguments each operator or function takes: fewest and most."""
+
+
+class _Node(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Value(_Node):
+    """A constant.
+
+    Examples
+    --------
+    >>> Value(value=18).value
+    18
+    """
+
+    kind: Literal["value"] = "value"
+    value: bool | int | float | str
+
+
+class Answer(_Node):
+    """The plain answer to a question; ``.`` is the question that the expression belongs to.
+
+    Examples
+    --------
+    >>> Answer(of="age").of
+    'age'
+    """
+
+    kind: Literal["answer"] = "answer"
+    of: str
+
+
+class Sent(_Node):
+    """The response to a private question as it leaves the device; never the answer itself.
+
+    Examples
+    --------
+    >>> Sent(of="smoking").kind
+    'sent'
+    """
+
+    kind: Literal["sent"] = "sent"
+    of: str
+
+
+class Apply(_Node):
+    """An operator or function of other expressions.
+
+    Examples
+    --------
+    >>> Apply(op=">=", args=(Answer(of="age"), Value(value=18))).op
+    '>='
+    """
+
+    kind: Literal["apply"] = "apply"
+    op: Literal[
+        "and", "or", "not", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "div", "mod",
+        "selected", "count_selected", "string_length", "today",
+    ]  # fmt: skip
+    args: tuple[Expression, ...] = ()
+
+
+Expression = Annotated[Value | Answer | Sent | Apply, Field(discriminator="kind")]
+
+Apply.model_rebuild()

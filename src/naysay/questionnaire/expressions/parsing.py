@@ -12,8 +12,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
-from naysay.questionnaire.expressions.evaluation import ARITY
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+from naysay.questionnaire.expressions.evaluation import ARITY, Answer, Apply, Expression, Sent, Value
 
 if TYPE_CHECKING:
     from lark import Lark

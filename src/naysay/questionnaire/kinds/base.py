@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from naysay.design import Answerable, Design, read
 from naysay.errors import DataError
-from naysay.questionnaire.expressions.nodes import Expression
+from naysay.questionnaire.expressions.evaluation import Expression
 from naysay.questionnaire.problems import Problem
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from naysay import _checks
-from naysay.questionnaire.expressions.evaluation import ARITY
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Sent
+from naysay.questionnaire.expressions.evaluation import ARITY, Answer, Apply, Sent
 from naysay.questionnaire.items import Item
 from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.problems import Problem

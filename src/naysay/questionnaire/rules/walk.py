@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from naysay.questionnaire.expressions.nodes import Apply, Expression
+from naysay.questionnaire.expressions.evaluation import Apply, Expression
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Constraint, Label, Practice, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+from naysay.questionnaire.expressions.evaluation import Answer, Apply, Expression, Sent, Value
 from naysay.questionnaire.surveyjs.names import key_of
 
 if TYPE_CHECKING:

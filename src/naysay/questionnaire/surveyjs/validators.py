@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from naysay.errors import DataError
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Value
+from naysay.questionnaire.expressions.evaluation import Answer, Apply, Expression, Value
 from naysay.questionnaire.surveyjs.elements import Element
 from naysay.questionnaire.surveyjs.expressions import condition
 
