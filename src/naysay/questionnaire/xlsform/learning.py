@@ -9,8 +9,8 @@ from naysay import _checks
 from naysay.questionnaire.kinds.base import Practice, Sheets
 from naysay.questionnaire.problems import Place, Problem
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.xlsform.columns import Columns
 from naysay.questionnaire.xlsform.drafts import Draft, Lists
+from naysay.questionnaire.xlsform.sheets import Columns
 
 __all__ = ["CHECK", "check_of", "practice", "written_practice"]
 

@@ -12,10 +12,10 @@ from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Question, RowCells
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.carried import written_carried
-from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
 from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
 from naysay.questionnaire.xlsform.learning import written_practice
 from naysay.questionnaire.xlsform.offers import written_private
+from naysay.questionnaire.xlsform.sheets import SURVEY, own, translated
 
 __all__ = ["write_xlsform"]
 
