@@ -18,8 +18,7 @@ from naysay.collect.export.ddi import NAMESPACE
 from naysay.collect.storage import Store
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, in_words, sample
 from naysay.questionnaire.piping import ANSWER_TO
-from naysay.questionnaire.xlsform.carried import carried_out
-from naysay.questionnaire.xlsform.offers import private_of
+from naysay.questionnaire.xlsform.offers import carried_out, private_of
 from tests.collect.replying import fill
 
 KINDS = (".sav", ".zsav", ".dta", ".xlsx", ".parquet", ".jsonl")

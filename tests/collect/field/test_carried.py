@@ -9,9 +9,8 @@ from naysay import collect, designs, estimate
 from naysay.collect import respond
 from naysay.collect.survey.answers import check_of
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
-from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.learning import check_of as understanding
-from naysay.questionnaire.xlsform.offers import private_of
+from naysay.questionnaire.xlsform.offers import carried_out, private_of
 
 N = 900
 OFTEN = ("never", "once", "often", "daily")

@@ -11,8 +11,7 @@ from test_accessible import misfits, offences
 from naysay import designs
 from naysay.collect import Published
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectMultiple, SelectOne
-from naysay.questionnaire.xlsform.carried import carried_out
-from naysay.questionnaire.xlsform.offers import private_of
+from naysay.questionnaire.xlsform.offers import carried_out, private_of
 
 LANGUAGES = ("en", "de", "es", "ar")
 YES = {"yes": dict(zip(LANGUAGES, ("Yes", "Ja", "Sí", "نعم"), strict=True))}

@@ -13,9 +13,8 @@ from naysay.questionnaire.items import KINDS
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.surveyjs.expressions import Asked, condition
 from naysay.questionnaire.surveyjs.names import DEFAULT, coded, key_of
-from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.drafts import Draft
-from naysay.questionnaire.xlsform.offers import bins_of, private_of, sink_words
+from naysay.questionnaire.xlsform.offers import bins_of, carried_out, private_of, sink_words
 
 __all__ = ["PRIVACY", "Element", "Source", "codes_of"]
 

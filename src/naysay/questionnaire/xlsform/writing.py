@@ -11,10 +11,9 @@ from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Question, RowCells
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
-from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
 from naysay.questionnaire.xlsform.learning import written_practice
-from naysay.questionnaire.xlsform.offers import written_private
+from naysay.questionnaire.xlsform.offers import written_carried, written_private
 from naysay.questionnaire.xlsform.sheets import SURVEY, own, translated
 
 __all__ = ["write_xlsform"]
