@@ -28,9 +28,9 @@ from naysay.questionnaire import (
 )
 from naysay.questionnaire.items import KINDS, Group, Note, added
 from naysay.questionnaire.kinds.base import Choice, Label, Question, names_of, quoted
-from naysay.questionnaire.xlsform.help_sheet import HELP
 from naysay.questionnaire.xlsform.reading import read_xlsform
 from naysay.questionnaire.xlsform.sheets import own
+from naysay.questionnaire.xlsform.writing import HELP
 
 TODAY = datetime.date(2026, 11, 20)
 CLIENT = Client({"survey.html": b"<!doctype html>"})

@@ -21,10 +21,10 @@ from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
 from naysay.questionnaire.unread import SENT_PLAINLY, asks_for_privacy, names_privacy, reads_as_design
 from naysay.questionnaire.xlsform.drafts import Draft, Lists
-from naysay.questionnaire.xlsform.help_sheet import HELP, HELP_SHEET
 from naysay.questionnaire.xlsform.learning import CHECK, check_of, practice
 from naysay.questionnaire.xlsform.offers import carried_out, private_of, sink_words
 from naysay.questionnaire.xlsform.sheets import Cells, Columns, Sheet, columns_of, own, read_sheets, tag_of
+from naysay.questionnaire.xlsform.writing import HELP, HELP_SHEET
 
 __all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Row", "Workbook", "read_xlsform"]
 
