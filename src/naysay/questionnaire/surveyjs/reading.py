@@ -9,9 +9,8 @@ from naysay.questionnaire.problems import Place
 from naysay.questionnaire.surveyjs import lost
 from naysay.questionnaire.surveyjs.elements import Element, Source, codes_of
 from naysay.questionnaire.surveyjs.expressions import Asked
-from naysay.questionnaire.surveyjs.kinds import FIELDS, TYPES, WAYS_OUT, members_of
+from naysay.questionnaire.surveyjs.kinds import FIELDS, TYPES, WAYS_OUT, constraint_of, members_of
 from naysay.questionnaire.surveyjs.names import key_of, languages_of, named, unmarked
-from naysay.questionnaire.surveyjs.validators import constraint_of
 from naysay.questionnaire.xlsform.drafts import Draft
 
 __all__ = ["is_surveyjs", "read_surveyjs"]
