@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from naysay.collect.admin import drafts
-from naysay.collect.admin.checking import checked
+from naysay.collect.admin.surveys import checked
 from naysay.collect.storage import Store
 from naysay.questionnaire import sample, write_xlsform
 
