@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from naysay.collect.admin import doors, drafts, records, surveys
+from naysay.collect.admin import doors, drafts, surveys
 from naysay.collect.admin.visits import Desk, Visit, route
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
@@ -57,9 +57,9 @@ def routes() -> list[Route]:
         (f"{draft}/questionnaire.{{kind}}", surveys.questionnaire),
         ("account", doors.account),
         ("tokens", doors.token_list),
-        ("log", records.log_page),
-        ("deleted", records.deleted),
-        ("backup", records.kept),
+        ("log", surveys.log_page),
+        ("deleted", surveys.deleted),
+        ("backup", surveys.kept),
     ]
     acts = [
         ("logout", doors.log_out),
@@ -69,7 +69,7 @@ def routes() -> list[Route]:
         ("account/factor-off", doors.stop_second_factor),
         ("tokens", doors.create_token),
         ("tokens/{name}/revoke", doors.revoke_token),
-        ("backup", records.backup),
+        ("backup", surveys.backup),
         (f"{draft}/open", surveys.publish),
         (f"{draft}/discard", surveys.discard),
         (f"{draft}/schedule", surveys.schedule),
@@ -90,7 +90,7 @@ def routes() -> list[Route]:
         *(route(path, endpoint) for path, endpoint in pages),
         *(route(path, endpoint, sends=True) for path, endpoint in acts),
         route("upload", surveys.upload, sends=True, most=QUESTIONNAIRE),
-        route("restore", records.restore, sends=True, most=BACKUP),
+        route("restore", surveys.restore, sends=True, most=BACKUP),
         route("{rest:path}", _nothing),
         Route("/admin", _to_home, include_in_schema=False),
     ]

@@ -1,6 +1,8 @@
 """Pages of surveys and drafts: what there is, and everything that is done to one.
 
 An uploaded questionnaire: what the checker says of it, at the very cells.
+
+Pages on what was done: the log, the receipts of deletions, backups.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from starlette.responses import Response
 
 from naysay._checks import several
 from naysay.collect import invitations
-from naysay.collect.admin import drafts, plans
+from naysay.collect.admin import backup as backups
+from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Plan
 from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
@@ -35,20 +38,25 @@ __all__ = [
     "Cell",
     "Excerpt",
     "Line",
+    "backup",
     "checked",
     "close",
     "copy",
     "delete",
+    "deleted",
     "discard",
     "draft",
     "excerpts",
     "export",
     "home",
     "invite",
+    "kept",
+    "log_page",
     "publish",
     "questionnaire",
     "renew",
     "reopen",
+    "restore",
     "results",
     "schedule",
     "share",
@@ -421,3 +429,52 @@ def _line(number: int, row: Mapping[str, str], columns: Sequence[str], here: Seq
     known_by = [each for each in columns if each in _KNOWN_BY and each in row]
     shown = [*dict.fromkeys([*known_by, *(each for each in columns if each in wrong), *([label] if label else [])])]
     return Line(number, shown, [Cell(row.get(each, ""), each in wrong) for each in shown], mine)
+
+
+def log_page(visit: Visit) -> Response:
+    """The log."""
+    return visit.page("log.html", entries=log.entries(visit.store))
+
+
+def deleted(visit: Visit) -> Response:
+    """The receipts of all deletions."""
+    return visit.page("deleted.html", receipts=visit.store.receipts())
+
+
+def kept(visit: Visit) -> Response:
+    """Backups: a form that writes one, and where there is no survey, one that restores one."""
+    return visit.page("backup.html", is_empty=not visit.store.standing())
+
+
+def backup(visit: Visit) -> Response:
+    """Everything in the database, as one file."""
+    folder = tempfile.TemporaryDirectory(prefix="naysay-")
+    try:
+        path = Path(folder.name, f"naysay-{today()}.db")
+        counted = backups.backup(visit.store, path)
+    except BaseException:
+        folder.cleanup()
+        raise
+    visit.desk.record("took a backup", detail=str(counted))
+    return download(folder, path)
+
+
+def restore(visit: Visit) -> Response:
+    """Restore an uploaded backup into a database without surveys."""
+    given = visit.files.get("backup")
+    if given is None or not given.filename:
+        raise DataError("choose a file first: a backup that naysay wrote")
+    with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
+        path = Path(folder, "uploaded.db")
+        with path.open("xb") as file:
+            while some := given.file.read(1 << 20):
+                file.write(some)
+        counted = backups.restore(visit.store, path, client=visit.desk.client)
+    visit.desk.record("restored a backup", detail=str(counted))
+    for name in counted.renewed:
+        visit.desk.record("renewed", name, backups.hashes(visit.store, name))
+    for name in counted.undated:
+        visit.desk.record("struck out a first day", name, "it has no private question")
+    visit.desk.refresh()
+    changes = {"renewed-pages": counted.renewed, "undated": counted.undated}
+    return visit.to(HOME, ".".join(["restored", *(notice for notice, names in changes.items() if names)]))
