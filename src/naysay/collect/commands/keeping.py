@@ -52,7 +52,7 @@ def copy(
       naysay survey copy sample sample-2 --to wave-2.xlsx
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
     from naysay.collect.commands.questionnaire import check_target, write
 
     if to is not None:
@@ -97,7 +97,7 @@ def schedule(
       naysay survey schedule sample
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
     from naysay.questionnaire import of_form
 
     given = {
@@ -161,7 +161,7 @@ def restore(
     """
     from naysay.collect.admin import backup as backups
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
 
     if not file.is_file():
         raise DataError(f"there is no file {str(file)!r}")

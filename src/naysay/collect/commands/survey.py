@@ -58,7 +58,7 @@ def open_survey(
       naysay survey open survey.json
     """
     from naysay.collect.admin import drafts
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
     from naysay.questionnaire import of_form
 
     is_file = bool(Path(survey).suffix) and Path(survey).is_file()
@@ -92,7 +92,7 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         store.close(survey)
@@ -111,7 +111,7 @@ def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey renew sample
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         before, after = store.published(survey).hash, store.renew(survey).hash
@@ -192,7 +192,7 @@ def delete(
     Example:
       naysay survey delete sample --yes
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.drafts import COMMAND_LINE, record
 
     if receipt is not None and receipt.exists():
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
