@@ -10,7 +10,7 @@ from alembic.config import Config
 
 from naysay import DataError
 from naysay.collect.storage import Receipt, Store, migrations
-from naysay.collect.storage.address import BACKENDS, address_of
+from naysay.collect.storage.store import BACKENDS, address_of
 
 DAY = datetime.date(2026, 11, 20)
 SOME = {sa.Date: DAY, sa.LargeBinary: b"\0bytes", sa.Text: "text", sa.String: "text", sa.Integer: 7}

@@ -1,4 +1,7 @@
-"""The database: surveys as they were published, and what was sent to them."""
+"""The database: surveys as they were published, and what was sent to them.
+
+The address of a database.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,23 @@ from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import admin_tables, invited, migrations, reported, tables, tallies
 from naysay.collect.storage.accepting import Outcome, Reply, judged
-from naysay.collect.storage.address import BACKENDS, address_of
 from naysay.collect.storage.invited import Taking
+from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.receipts import Receipt, kept, mark_overwritten
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.reported import Reports
+from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
-__all__ = ["Listed", "Mode", "Store", "today"]
+__all__ = ["BACKENDS", "Listed", "Mode", "Store", "address_of", "today"]
 
 
 def today() -> datetime.date:
@@ -396,3 +402,23 @@ def _drop_unused_clients(connection: Connection) -> None:
 
 def _standing(connection: Connection, asked: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
     return {name: (digest, closed is None) for name, digest, closed in connection.execute(asked)}
+
+
+BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
+
+
+def address_of(url: str | Path) -> URL:
+    """The address that a text or a path stands for, checked."""
+    text = str(url) if "://" in str(url) else f"sqlite:///{url}"
+    if text.startswith("postgres://"):  # many hosts write the address so
+        text = f"postgresql://{text.removeprefix('postgres://')}"
+    if not text.startswith("sqlite") and text.count("@") > 1:  # else a part of the password would be taken for the host
+        raise DataError("the address of the database has several @; write each @ of a password as %40")
+    try:
+        address = make_url(text)
+        known = address.get_backend_name() in BACKENDS
+    except (ArgumentError, ValueError):
+        known = False
+    if not known:
+        raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
+    return address
