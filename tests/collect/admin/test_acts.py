@@ -15,7 +15,7 @@ from naysay import DataError
 from naysay.collect.admin import drafts, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
-from naysay.collect.storage.admin_tables import draft as draft_table
+from naysay.collect.storage.tables import draft as draft_table
 from naysay.questionnaire import sample
 
 DAY = datetime.timedelta(1)

@@ -18,7 +18,7 @@ from naysay.collect.admin.visits import POLICY
 from naysay.collect.server.guard import SECURITY
 from naysay.collect.server.limits import Tries
 from naysay.collect.storage import Store
-from naysay.collect.storage.admin_tables import session as session_table
+from naysay.collect.storage.tables import session as session_table
 
 from .conftest import PASSWORD, Visitor
 

@@ -8,7 +8,7 @@ from naysay import DataError
 from naysay.collect.admin import tokens
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import today
-from naysay.collect.storage.admin_tables import token as table
+from naysay.collect.storage.tables import token as table
 
 READ, EXPORT = tokens.SCOPES
 

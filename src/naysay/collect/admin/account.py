@@ -20,8 +20,8 @@ from sqlalchemy import delete, insert, or_, select, update
 
 from naysay.collect.server.limits import Tries
 from naysay.collect.storage import Store
-from naysay.collect.storage.admin_tables import account as table
-from naysay.collect.storage.admin_tables import session
+from naysay.collect.storage.tables import account as table
+from naysay.collect.storage.tables import session
 from naysay.errors import DataError
 
 __all__ = ["Account", "Wrong"]

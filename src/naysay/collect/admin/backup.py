@@ -18,14 +18,14 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, update
 from naysay import _checks
 from naysay.collect.admin import drafts
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import Store, admin_tables, tables
+from naysay.collect.storage import Store, tables
 from naysay.errors import DataError
 
 __all__ = ["Copied", "backup", "hashes", "restore"]
 
 _LEFT_OUT = (
-    admin_tables.session,  # else a restored backup would let in what was locked out since
-    admin_tables.token,
+    tables.session,  # else a restored backup would let in what was locked out since
+    tables.token,
     tables.report_receipt,  # it is kept for a day, and a backup for years
 )
 _SIZE = 1_000  # rows that are held at once
@@ -136,9 +136,9 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
             if into.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
                 raise DataError("this database counts reports, which a restored backup would replace: take a new one")
             for table in _kept():
-                if table is admin_tables.account and into.execute(select(table.c.password)).scalar() is not None:
+                if table is tables.account and into.execute(select(table.c.password)).scalar() is not None:
                     continue
-                if table not in (admin_tables.log, admin_tables.deletion):  # what was done here stays known
+                if table not in (tables.log, tables.deletion):  # what was done here stays known
                     into.execute(table.delete())
                 _copy(source, into, table)
             into.execute(update(tables.shared).values(link=None))  # it may have been revoked since, or be a stranger's

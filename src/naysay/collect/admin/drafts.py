@@ -18,8 +18,8 @@ from sqlalchemy import Row, delete, insert, select, update
 
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
-from naysay.collect.storage.admin_tables import draft as table
-from naysay.collect.storage.admin_tables import log, plan
+from naysay.collect.storage.tables import draft as table
+from naysay.collect.storage.tables import log, plan
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form

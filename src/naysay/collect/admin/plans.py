@@ -18,7 +18,7 @@ from naysay.collect.admin import drafts
 from naysay.collect.admin.drafts import SCHEDULE, record
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
-from naysay.collect.storage.admin_tables import plan as table
+from naysay.collect.storage.tables import plan as table
 from naysay.errors import DataError
 
 __all__ = ["Clock", "Plan", "carry_out", "check", "find", "schedule"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, insert, or_, select, update
 
 from naysay.collect.storage import Store
-from naysay.collect.storage.admin_tables import session as table
+from naysay.collect.storage.tables import session as table
 
 __all__ = ["IDLE", "LONGEST", "Session", "Sessions"]
 

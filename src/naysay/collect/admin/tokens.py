@@ -13,7 +13,7 @@ from sqlalchemy import delete, insert, select, update
 
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Store, today
-from naysay.collect.storage.admin_tables import token as table
+from naysay.collect.storage.tables import token as table
 from naysay.errors import DataError
 
 __all__ = ["SCOPES", "Token", "check", "create", "listed", "revoke"]

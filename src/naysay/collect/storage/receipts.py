@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 
 from sqlalchemy import Connection, insert, select, update
 
-from naysay.collect.storage.admin_tables import deletion
+from naysay.collect.storage.tables import deletion
 
 __all__ = ["Receipt", "kept", "mark_overwritten"]
 

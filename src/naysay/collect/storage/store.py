@@ -21,7 +21,7 @@ from sqlalchemy.exc import ArgumentError
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import admin_tables, invited, migrations, reported, tables, tallies
+from naysay.collect.storage import invited, migrations, reported, tables, tallies
 from naysay.collect.storage.accepting import Outcome, Reply, judged
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.postgresql import PostgreSQL
@@ -59,7 +59,7 @@ Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
-_OF_SURVEY = (*tables.OF_SURVEY, admin_tables.plan, admin_tables.token, *invited.TABLES)
+_OF_SURVEY = (*tables.OF_SURVEY, tables.plan, tables.token, *invited.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
 
 
