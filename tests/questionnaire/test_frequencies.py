@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from naysay import designs
-from naysay.collect.survey.answers import check_of
+from naysay.collect.survey.submission import check_of
 from naysay.questionnaire import of_form
 from naysay.questionnaire.xlsform.offers import private_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from naysay import collect, designs, estimate
 from naysay.collect import respond
-from naysay.collect.survey.answers import check_of
+from naysay.collect.survey.submission import check_of
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
 from naysay.questionnaire.xlsform.learning import check_of as understanding
 from naysay.questionnaire.xlsform.offers import carried_out, private_of
