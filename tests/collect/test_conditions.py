@@ -6,7 +6,7 @@ import json
 import pytest
 
 from naysay import designs
-from naysay.collect.survey.conditions import Conditions
+from naysay.collect.survey.submission import Conditions
 from naysay.questionnaire import Choice, Grid, Private, Questionnaire, SelectOne
 
 CHOICES = tuple(Choice(name=name, label={"en": name}) for name in ("yes", "no"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from naysay.collect.device.people import People
-from naysay.collect.survey.conditions import Conditions, conditioned, response_of
+from naysay.collect.survey.submission import Conditions, conditioned, response_of
 from naysay.errors import DataError
 from naysay.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
 from naysay.questionnaire.rules.walk import nodes
