@@ -14,9 +14,8 @@ import numpy as np
 
 from naysay import printing
 from naysay._checks import several
-from naysay.collect.results import gathered
-from naysay.collect.results.answered import COUNT, Answered
-from naysay.collect.results.gathered import Result
+from naysay.collect.results import answered
+from naysay.collect.results.answered import COUNT, Answered, Result
 from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
 from naysay.estimate.linear import Floats
@@ -76,7 +75,7 @@ def fragment(
         Of the heading with the survey's title.
     """
     options = Options()
-    found = gathered.gathered(answered, by=by, least=least, options=options)
+    found = answered.gathered(answered, by=by, least=least, options=options)
     sections = [
         section(answered, each, by=by, least=least, options=options, repeated=repeated, hidden=hidden) for each in found
     ]
@@ -228,7 +227,7 @@ def _range(start: float, end: float, *, each: bool) -> str:
 
 def _levels(answered: Answered, result: Result) -> Iterator[str]:
     """How many chose each level on each day."""
-    chosen = gathered.levels(answered, result.entry.column)
+    chosen = answered.levels(answered, result.entry.column)
     if chosen is None or not chosen.height:
         return
     days = chosen["day"].unique().to_list()
@@ -243,7 +242,7 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
 def _repeated(result: Result) -> str:
     moved = [
         f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
-        for share, points in gathered.reach(result).items()
+        for share, points in answered.reach(result).items()
         if points is not None
     ]
     return f"If answers were repeated or dishonest: {', '.join(moved)}." if moved else ""

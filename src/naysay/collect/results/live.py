@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from naysay.collect.results import gathered
 from naysay.collect.results.answered import Answered
 from naysay.collect.results.counting import Counting, answered_of, counted, groupable
 from naysay.collect.results.fragments import days_section, fragment
@@ -18,7 +17,7 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     """See `naysay.collect.results.page`."""
     answered = of_store(store, name, by=by, language=language)
     repeated = store.published(name).key is None
-    counts = gathered.days(answered)
+    counts = answered.days(answered)
     replies = answered.cells.replies
     facts = [
         (f"{replies:,}", "reply" if replies == 1 else "replies"),
@@ -26,16 +25,16 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     ]
     choices = [(column, column) for column in groupable(answered.book)]
     when = days_section(counts) if counts else None
-    return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when, repeated=repeated)
+    return fragment(answered, by=by, least=answered.CELL, facts=facts, choices=choices, when=when, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
     """See `naysay.collect.results.aggregates`."""
     answered, options = of_store(store, name, by=by, language=language, names=language is None), Options()
     questions = []
-    for result in gathered.gathered(answered, by=by, options=options):
-        told = gathered.plain_of(result, options)
-        chosen = gathered.levels(answered, result.entry.column)
+    for result in answered.gathered(answered, by=by, options=options):
+        told = answered.plain_of(result, options)
+        chosen = answered.levels(answered, result.entry.column)
         if chosen is not None:
             told["levels"] = [
                 {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in chosen.rows()
@@ -46,7 +45,7 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
         "hash": answered.book.hash,
         "replies": answered.cells.replies,
         "by": by,
-        "days": [{"day": day.isoformat(), "replies": count} for day, count in gathered.days(answered).items()],
+        "days": [{"day": day.isoformat(), "replies": count} for day, count in answered.days(answered).items()],
         "questions": questions,
     }
 
