@@ -14,7 +14,7 @@ from naysay import DataError
 from naysay.collect import Published, results
 from naysay.collect.results import counting
 from naysay.collect.results.answered import COUNT, of_database
-from naysay.collect.results.live import of_store
+from naysay.collect.results.fragments import of_store
 from naysay.collect.storage import Store
 from naysay.collect.writer import Writer
 from naysay.questionnaire import sample

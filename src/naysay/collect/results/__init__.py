@@ -34,9 +34,9 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     DataError
         No such survey or language, or no such question to make groups.
     """
-    from naysay.collect.results import live
+    from naysay.collect.results import fragments
 
-    return live.page(store, name, language=language, by=by)
+    return fragments.page(store, name, language=language, by=by)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
@@ -55,9 +55,9 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
     DataError
         No such survey or language, or no such question to make groups.
     """
-    from naysay.collect.results import live
+    from naysay.collect.results import fragments
 
-    return live.aggregates(store, name, language=language, by=by)
+    return fragments.aggregates(store, name, language=language, by=by)
 
 
 def style() -> str:
