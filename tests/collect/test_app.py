@@ -16,9 +16,8 @@ from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.refusals import STATUS
 from naysay.collect.results import sharing
-from naysay.collect.server import limits
-from naysay.collect.server.guard import ASSETS, DATA, SECURITY, Guard
-from naysay.collect.server.limits import Rates
+from naysay.collect.server import guard
+from naysay.collect.server.guard import ASSETS, DATA, SECURITY, Guard, Rates
 
 JSON = {"content-type": "application/json"}
 
@@ -265,9 +264,9 @@ def run_apart(work):
 
 
 def test_slow_bodies_end(monkeypatch):
-    monkeypatch.setattr(limits, "_PATIENCE", 0.05)
+    monkeypatch.setattr(guard, "_PATIENCE", 0.05)
     with pytest.raises(Exception, match="must arrive within") as refused:
-        run_apart(limits.body_of(slow(), announced=None, most=10))
+        run_apart(guard.body_of(slow(), announced=None, most=10))
     assert refused.value.status == 408
 
 
@@ -339,7 +338,7 @@ def test_rates_hold_no_address():
         rates.wait(f"203.0.113.{host}")
     held = [value for value in vars(rates).values() if isinstance(value, str | dict | list | set)]
     assert held == []
-    assert len(rates._taken) == limits.SLOTS
+    assert len(rates._taken) == guard.SLOTS
 
 
 def test_one_network_of_ipv6_is_one_sender():

@@ -15,8 +15,7 @@ from naysay.collect.admin import drafts
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.admin.visits import POLICY
-from naysay.collect.server.guard import SECURITY
-from naysay.collect.server.limits import Tries
+from naysay.collect.server.guard import SECURITY, Tries
 from naysay.collect.storage import Store
 from naysay.collect.storage.tables import session as session_table
 

@@ -186,7 +186,7 @@ def test_a_closed_survey_ends_the_run_with_the_servers_words(answered, questionn
 
 
 def test_a_limit_of_rate_only_delays(answered, questionnaire, store, monkeypatch):
-    monkeypatch.setattr("naysay.collect.server.limits.MINUTE", 1.0)
+    monkeypatch.setattr("naysay.collect.server.guard.MINUTE", 1.0)
     survey = answered(questionnaire, each=15)
     sent = respond.many(survey, respond.anybody(questionnaire, 40, seed=1), concurrency=10)
     assert sent.stored == len(replies(store)) == 40

@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from sqlalchemy import delete, insert, or_, select, update
 
-from naysay.collect.server.limits import Tries
+from naysay.collect.server.guard import Tries
 from naysay.collect.storage import Store
 from naysay.collect.storage.tables import account as table
 from naysay.collect.storage.tables import session

@@ -26,7 +26,7 @@ from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Session, Sessions
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
-from naysay.collect.server.limits import Rates, Tries
+from naysay.collect.server.guard import Rates, Tries
 from naysay.collect.storage import Store
 from naysay.errors import DataError, NaysayError
 

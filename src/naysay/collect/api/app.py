@@ -26,8 +26,7 @@ from naysay.collect.api.forms import Aggregates, Standing, Surveys, Topic, Topic
 from naysay.collect.export.packed import packed
 from naysay.collect.refusals import Refusal
 from naysay.collect.reports import topics
-from naysay.collect.server.guard import failed, refused
-from naysay.collect.server.limits import Rates
+from naysay.collect.server.guard import Rates, failed, refused
 from naysay.collect.storage import Listed, Store
 from naysay.collect.storage.reported import Known
 from naysay.errors import DataError

@@ -20,8 +20,7 @@ from naysay.batches import BatchError, Topic
 from naysay.collect.refusals import Refusal
 from naysay.collect.reports.cells import cells
 from naysay.collect.reports.topics import design_of
-from naysay.collect.server.guard import refused
-from naysay.collect.server.limits import Rates, body_of
+from naysay.collect.server.guard import Rates, body_of, refused
 from naysay.collect.storage import Reports, Store, reported, today
 from naysay.collect.writer import Writer
 from naysay.design import Answerable

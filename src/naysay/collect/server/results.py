@@ -14,7 +14,7 @@ from naysay.collect import results
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import sharing
 from naysay.collect.server.documents import FRESH, Catalog, Document
-from naysay.collect.server.limits import Rates
+from naysay.collect.server.guard import Rates
 from naysay.collect.storage import Store
 
 __all__ = ["SharedResults"]
