@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from naysay.collect.server.certificate import Certificate
-from naysay.collect.server.connections import Connection, room
+from naysay.collect.server.guard import Connection, room
 from naysay.errors import DataError
 
 __all__ = ["background", "bound", "for_others", "serve", "url_of"]

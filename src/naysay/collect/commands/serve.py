@@ -282,7 +282,7 @@ def _of_database(store: Store) -> Iterator[str]:
 
 def heard() -> None:
     """Log errors and counts on stderr. No line holds an address, a header or an answer."""
-    from naysay.collect.server.connections import Throttle
+    from naysay.collect.server.guard import Throttle
 
     handler = logging.StreamHandler()
     handler.addFilter(Throttle())
