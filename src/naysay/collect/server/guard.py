@@ -3,6 +3,8 @@
 Limits on what one sender, and all senders together, may send. No address is stored.
 
 Connections, as many as the computer can hold; one whose sender makes the server wait too long is ended.
+
+Answers and reports go straight to their endpoints: a framework's routing costs more time than all their checks.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import AsyncIterable, Callable, Container, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Container, Iterable
 from pathlib import Path
 
 import h11
-from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -40,6 +42,7 @@ __all__ = [
     "Connection",
     "Guard",
     "Rates",
+    "Straight",
     "Throttle",
     "Tries",
     "body_of",
@@ -518,3 +521,48 @@ class Throttle(logging.Filter):
             began, count = now, 0
         self._seen[line] = (began, count + 1)
         return count < self._most
+
+
+_ANSWERS = re.compile(r"/s/([^/]+)/answers")
+
+
+class Straight:
+    """Middleware that calls the endpoints for answers and reports, and hands every other request on.
+
+    The application has the same endpoints among its routes, which describe them and take what comes from elsewhere.
+
+    Parameters
+    ----------
+    app : ASGIApp
+    answers : callable
+        Takes a request and the name of a survey.
+    reports : callable, optional
+        Takes a request.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        answers: Callable[[Request, str], Awaitable[Response]],
+        reports: Callable[[Request], Awaitable[Response]] | None = None,
+    ) -> None:
+        self._app = app
+        self._answers = answers
+        self._reports = reports
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        posted = scope["type"] == "http" and scope["method"] == "POST" and not scope.get("root_path")
+        if posted and scope["path"] == "/reports" and self._reports is not None:
+            response = await self._reports(Request(scope, receive))
+            await response(scope, receive, send)
+            return
+        found = _ANSWERS.fullmatch(scope["path"]) if posted else None
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            response = await self._answers(Request(scope, receive), found[1])
+        except Refusal as refusal:
+            response = refused(refusal)
+        await response(scope, receive, send)
