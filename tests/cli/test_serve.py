@@ -18,7 +18,7 @@ from naysay.collect import Client, Published, serving
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
 from naysay.collect.commands import serve as serve_command
-from naysay.collect.server import certificate as certificates
+from naysay.collect.server import keys as certificates
 from naysay.collect.storage import Reply, Store, today
 from naysay.questionnaire import sample
 
@@ -344,7 +344,7 @@ def test_ipv6_addresses_are_links_too():
 
 def test_a_phone_gets_a_link_a_code_and_words_about_the_warning(naysay, asked, served, monkeypatch):
     monkeypatch.setattr(serve_command, "_CONTAINER", ())
-    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: "192.0.2.7")
+    monkeypatch.setattr("naysay.collect.server.keys.own_address", lambda: "192.0.2.7")
     code, out, err = naysay("serve", asked, "--port", 0, "--phone")
     assert code == 0
     assert out.startswith("https://192.0.2.7:")
@@ -356,7 +356,7 @@ def test_a_phone_gets_a_link_a_code_and_words_about_the_warning(naysay, asked, s
 
 
 def test_a_phone_needs_a_network(naysay, asked, served, monkeypatch):
-    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: None)
+    monkeypatch.setattr("naysay.collect.server.keys.own_address", lambda: None)
     assert "this computer is in no network" in naysay("serve", asked, "--port", 0, "--phone").err
     alone = naysay("serve", asked, "--port", 0, "--phone", "--host", "127.0.0.1")
     assert "this address is for this computer alone" in alone.err
@@ -376,7 +376,7 @@ def test_a_certificate_needs_its_key(refused, asked, served):
 
 
 def test_a_preview_for_phones_speaks_https_and_shows_a_code(naysay, asked, served, monkeypatch):
-    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: "192.0.2.7")
+    monkeypatch.setattr("naysay.collect.server.keys.own_address", lambda: "192.0.2.7")
     code, out, err = naysay("questionnaire", "preview", asked, "--phone", "--port", 0)
     assert code == 0
     assert out.startswith("https://192.0.2.7:")

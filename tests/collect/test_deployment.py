@@ -19,7 +19,7 @@ import yaml
 from naysay.cli import app
 from naysay.collect import Published
 from naysay.collect.app import create_app
-from naysay.collect.server import certificate as certificates
+from naysay.collect.server import keys as certificates
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.questionnaire import Questionnaire, Text

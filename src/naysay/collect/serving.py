@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
-from naysay.collect.server.certificate import Certificate
 from naysay.collect.server.guard import Connection, room
+from naysay.collect.server.keys import Certificate
 from naysay.errors import DataError
 
 __all__ = ["background", "bound", "for_others", "serve", "url_of"]

@@ -11,7 +11,7 @@ from cryptography import x509
 
 from naysay.collect.app import create_app
 from naysay.collect.commands import phone
-from naysay.collect.server import certificate as certificates
+from naysay.collect.server import keys as certificates
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.errors import DataError

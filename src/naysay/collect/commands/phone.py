@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import segno
 
-from naysay.collect.server import certificate as certificates
+from naysay.collect.server import keys as certificates
 from naysay.collect.serving import for_others
 from naysay.console import output
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
-    from naysay.collect.server.certificate import Certificate
+    from naysay.collect.server.keys import Certificate
 
 __all__ = ["code", "host_of", "secured", "show", "told"]
 
