@@ -26,10 +26,9 @@ from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.reports.endpoint import Desk, Topics
 from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
-from naysay.collect.server.documents import Catalog, Served, home, threats
+from naysay.collect.server.documents import Catalog, Served, SharedResults, home, threats
 from naysay.collect.server.guard import MINUTE, Guard, Rates, Straight, body_of, failed
 from naysay.collect.server.keys import Keys
-from naysay.collect.server.results import SharedResults
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
