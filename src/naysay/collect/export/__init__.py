@@ -13,8 +13,7 @@ import polars as pl
 
 from naysay import files
 from naysay.collect.export.columns import Columns
-from naysay.collect.export.ddi import ddi
-from naysay.collect.export.markdown import markdown
+from naysay.collect.export.ddi import ddi, markdown
 from naysay.collect.storage import Store
 from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
