@@ -10,7 +10,7 @@ import pytest
 from naysay import designs, privacy
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
-from naysay.collect.ethics.told import after, rounded, told
+from naysay.collect.ethics.statement import after, rounded, told
 from naysay.errors import DataError
 from naysay.printing import Table
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
