@@ -11,9 +11,9 @@ import pytest
 from naysay import collect, designs, estimate
 from naysay.collect import Client, Published, Reader, respond
 from naysay.collect.client import FOLDER
-from naysay.collect.device.answers import drawn
 from naysay.collect.device.memory import marks
 from naysay.collect.device.messages import message
+from naysay.collect.device.people import drawn
 from naysay.collect.storage import Reply, Store
 from naysay.questionnaire import (
     Private,

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from naysay.collect import respond
-from naysay.collect.device.answers import drawn
+from naysay.collect.device.people import drawn
 from naysay.errors import DataError
 
 SECRET = "canary-4711"
