@@ -28,9 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naysay.collect import respond
-from naysay.collect.device.messages import message
 from naysay.collect.device.people import drawn
-from naysay.collect.device.post import client, waited
+from naysay.collect.device.post import client, message, waited
 from naysay.collect.storage import Store
 from naysay.demo import people, questionnaire, questions
 from naysay.questionnaire import Questionnaire, sample

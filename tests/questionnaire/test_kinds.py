@@ -12,8 +12,8 @@ from naysay import collect, designs, estimate
 from naysay.collect import Client, Published, Reader, respond
 from naysay.collect.client import FOLDER
 from naysay.collect.device.memory import marks
-from naysay.collect.device.messages import message
 from naysay.collect.device.people import drawn
+from naysay.collect.device.post import message
 from naysay.collect.storage import Reply, Store
 from naysay.questionnaire import (
     Private,

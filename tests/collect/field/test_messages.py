@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay.collect import Published, Reader, respond
-from naysay.collect.device.messages import message, written
 from naysay.collect.device.people import drawn
+from naysay.collect.device.post import message, written
 from naysay.collect.storage import today
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, Text, sample

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from naysay.collect.device import post
 from naysay.collect.device.memory import Memory, marks
-from naysay.collect.device.messages import message
 from naysay.collect.device.people import People, drawn
-from naysay.collect.device.post import Survey, waited
+from naysay.collect.device.post import Survey, message, waited
 from naysay.collect.device.tokens import Draft, check_invitations
 from naysay.errors import DataError
 
