@@ -124,7 +124,6 @@ def command(asked: Options) -> None:
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
-    from naysay.collect.commands import phone
     from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
 
@@ -132,7 +131,7 @@ def command(asked: Options) -> None:
     targets = _targets(asked)
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
-        phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
+        secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
         serving.bound(host, asked.port) as listening,
         opened(asked.db, asked.data, "make") as store,
     ):  # so that no survey is opened without being served
@@ -148,16 +147,16 @@ def command(asked: Options) -> None:
         counting = any(each.closed is None for each in topics.listed(store))
         if not (names or counting or asked.admin):
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
-        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
+        begin = serving.url_of(listening, secure=certificate is not None, host=host_of(asked))
         for name in names:
             output.say(f"{begin}/s/{name}")
             if asked.phone:
-                phone.show(f"{begin}/s/{name}")
+                show(f"{begin}/s/{name}")
         if counting:
             output.say(f"{begin}/reports")
         if asked.admin:
             (output.note if names or counting else output.say)(_of_admin(store, begin))
-        over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
+        over = _of_host(listening) if certificate is None else told(asked, certificate, listening)
         where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
@@ -195,21 +194,20 @@ def preview(asked: Preview) -> None:
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
-    from naysay.collect.commands import phone
 
     heard()
     form = opening.confirmed(asked.questionnaire, yes=True)
     app = create_app([form])
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
-        phone.secured(None, None, phone=asked.phone) as certificate,
+        secured(None, None, phone=asked.phone) as certificate,
         serving.bound(host, asked.port) as listening,
     ):
-        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
+        begin = serving.url_of(listening, secure=certificate is not None, host=host_of(asked))
         output.say(f"{begin}/s/{form.name}")
         if asked.phone:
-            phone.show(f"{begin}/s/{form.name}")
-        for line in _of_host(listening) if certificate is None else phone.told(asked, certificate, listening):
+            show(f"{begin}/s/{form.name}")
+        for line in _of_host(listening) if certificate is None else told(asked, certificate, listening):
             output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening, certificate)

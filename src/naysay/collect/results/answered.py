@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from naysay import _checks, estimate, files
 from naysay.errors import DataError, NaysayError
-from naysay.estimate import Estimate, Options, negative, printing
+from naysay.estimate import Estimate, Options, leverage, printing
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
 from naysay.files import Entry
 from naysay.tally.tally import in_group
@@ -341,7 +341,7 @@ def reach(result: Result) -> dict[float, float | None]:
     if result.entry.holds == "numbers" and asked is None:  # one answer can move a mean as far as it likes
         return dict.fromkeys(REPEATED)
     try:
-        each = {share: share if asked is None else negative(asked.design, share=share) for share in REPEATED}
+        each = {share: share if asked is None else leverage(asked.design, share=share) for share in REPEATED}
     except NaysayError:  # nothing is estimated, so nothing can be moved
         return dict.fromkeys(REPEATED)
     return {share: min(1.0, moved) for share, moved in each.items()}

@@ -80,7 +80,7 @@ def fragment(
         Of the heading with the survey's title.
     """
     options = Options()
-    found = answered.gathered(answered, by=by, least=least, options=options)
+    found = gathered(answered, by=by, least=least, options=options)
     sections = [
         section(answered, each, by=by, least=least, options=options, repeated=repeated, hidden=hidden) for each in found
     ]
@@ -232,7 +232,7 @@ def _range(start: float, end: float, *, each: bool) -> str:
 
 def _levels(answered: Answered, result: Result) -> Iterator[str]:
     """How many chose each level on each day."""
-    chosen = answered.levels(answered, result.entry.column)
+    chosen = levels(answered, result.entry.column)
     if chosen is None or not chosen.height:
         return
     days = chosen["day"].unique().to_list()
@@ -247,7 +247,7 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
 def _repeated(result: Result) -> str:
     moved = [
         f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
-        for share, points in answered.reach(result).items()
+        for share, points in reach(result).items()
         if points is not None
     ]
     return f"If answers were repeated or dishonest: {', '.join(moved)}." if moved else ""
@@ -297,7 +297,7 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     """See `naysay.collect.results.page`."""
     answered = of_store(store, name, by=by, language=language)
     repeated = store.published(name).key is None
-    counts = answered.days(answered)
+    counts = days(answered)
     replies = answered.cells.replies
     facts = [
         (f"{replies:,}", "reply" if replies == 1 else "replies"),
@@ -305,16 +305,16 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     ]
     choices = [(column, column) for column in groupable(answered.book)]
     when = days_section(counts) if counts else None
-    return fragment(answered, by=by, least=answered.CELL, facts=facts, choices=choices, when=when, repeated=repeated)
+    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, when=when, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
     """See `naysay.collect.results.aggregates`."""
     answered, options = of_store(store, name, by=by, language=language, names=language is None), Options()
     questions = []
-    for result in answered.gathered(answered, by=by, options=options):
-        told = answered.plain_of(result, options)
-        chosen = answered.levels(answered, result.entry.column)
+    for result in gathered(answered, by=by, options=options):
+        told = plain_of(result, options)
+        chosen = levels(answered, result.entry.column)
         if chosen is not None:
             told["levels"] = [
                 {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in chosen.rows()
@@ -325,7 +325,7 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
         "hash": answered.book.hash,
         "replies": answered.cells.replies,
         "by": by,
-        "days": [{"day": day.isoformat(), "replies": count} for day, count in answered.days(answered).items()],
+        "days": [{"day": day.isoformat(), "replies": count} for day, count in days(answered).items()],
         "questions": questions,
     }
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from naysay.design import Answerable
 from naysay.errors import NotEstimable, StatisticalWarning
-from naysay.estimate import Estimate, negative
+from naysay.estimate import Estimate, leverage
 from naysay.questionnaire import Questionnaire
 
 __all__ = ["BY_INVITATION", "OPEN_LINK", "cautioned", "most_moved", "moved"]
@@ -62,7 +62,7 @@ def _points(designs: Iterable[Answerable]) -> float:
     most = 0.0
     for design in designs:
         try:
-            most = max(most, negative(design))
+            most = max(most, leverage(design))
         except NotEstimable:  # nothing is estimated from such a design, so nothing can be moved
             continue
     return 100 * most
