@@ -17,8 +17,7 @@ import numpy as np
 
 from naysay import printing
 from naysay._checks import several
-from naysay.collect.results import answered
-from naysay.collect.results.answered import COUNT, Answered, Result
+from naysay.collect.results.answered import CELL, COUNT, Answered, Result, days, gathered, levels, plain_of, reach
 from naysay.collect.results.counting import Counting, answered_of, counted, groupable
 from naysay.collect.storage import Store
 from naysay.estimate import Estimate, Options, differences
