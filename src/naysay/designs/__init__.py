@@ -7,7 +7,17 @@ changes only its own file.
 
 from naysay.design import mix
 from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse
-from naysay.designs.frequencies import affine, budgets, frequency, hadamard, heavy_hitters, subset_selection, unary
+from naysay.designs.frequencies import (
+    affine,
+    budgets,
+    frequency,
+    hadamard,
+    heavy_hitters,
+    number,
+    subset_selection,
+    unary,
+    window,
+)
 from naysay.designs.general import custom, direct, levels, uniform
 from naysay.designs.hierarchies import hierarchy
 from naysay.designs.memory import remembered
@@ -19,7 +29,6 @@ from naysay.designs.negative import (
     negative_sink,
     two_option,
 )
-from naysay.designs.numbers import number, window
 from naysay.designs.randomized import (
     christofides,
     crosswise,
