@@ -13,13 +13,13 @@ from naysay.designs.frequencies import (
     frequency,
     hadamard,
     heavy_hitters,
+    hierarchy,
     number,
     subset_selection,
     unary,
     window,
 )
 from naysay.designs.general import custom, direct, levels, uniform
-from naysay.designs.hierarchies import hierarchy
 from naysay.designs.memory import remembered
 from naysay.designs.negative import (
     gaussian_negative,
