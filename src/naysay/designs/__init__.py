@@ -15,12 +15,12 @@ from naysay.designs.frequencies import (
     heavy_hitters,
     hierarchy,
     number,
+    remembered,
     subset_selection,
     unary,
     window,
 )
 from naysay.designs.general import custom, direct, levels, uniform
-from naysay.designs.memory import remembered
 from naysay.designs.negative import (
     gaussian_negative,
     negative,
