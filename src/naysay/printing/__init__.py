@@ -8,8 +8,7 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import html
 from naysay.printing.latex import latex
-from naysay.printing.markdown import markdown, markdown_text
-from naysay.printing.text import number, plain, show, text
+from naysay.printing.text import markdown, markdown_text, number, plain, show, text
 
 __all__ = [
     "Bar",
