@@ -23,7 +23,7 @@ from naysay.planning import Comparison, Liars
 from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.printing import Column, Points, Table
 from naysay.printing.text import csv_text
-from naysay.report import study_page
+from naysay.report import planning_charts
 
 __all__ = ["Options", "command"]
 
@@ -144,7 +144,7 @@ def command(asked: Options) -> None:
         category = asked.category or _checks.label(first.categories[0])
         asked = replace(asked, category=category, people=plan.n)
         above = [plan.reached, *plan.warnings]
-    output.write(asked.html, lambda: study_page.comparison_html(_compared(named, asked, assumed), above=above))
+    output.write(asked.html, lambda: planning_charts.comparison_html(_compared(named, asked, assumed), above=above))
 
 
 def _designs(asked: Options) -> dict[str, Answerable]:

@@ -18,7 +18,7 @@ from naysay.console.methods import TriedInterval, estimators
 from naysay.console.options import Preferences, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.report import study_page
+from naysay.report import planning_charts
 from naysay.simulate import Behavior, Population
 
 __all__ = ["Options", "command"]
@@ -112,7 +112,7 @@ def command(asked: Options) -> None:
         console=Console(stderr=True),
     )
     output.result(found, asked.format_)
-    output.write(asked.html, lambda: study_page.simulation_html(found))
+    output.write(asked.html, lambda: planning_charts.simulation_html(found))
     if found.interrupted:
         raise typer.Exit(_INTERRUPTED)
 

@@ -1,19 +1,28 @@
-"""Charts of plans: precision against privacy, and error against the number of respondents."""
+"""Charts of plans: precision against privacy, and error against the number of respondents.
+
+Pages of what is done before a survey: a comparison of designs, a simulation.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
+from naysay.printing import Chart, Content, Points, Table
+from naysay.report import finish, simulation_charts
 from naysay.report.charts import Line, lines
 from naysay.report.finish import Axis
+from naysay.report.page import Section, html
+from naysay.simulate import Simulation
 
-__all__ = ["MEASURES", "errors", "tradeoff"]
+__all__ = ["MEASURES", "comparison_html", "errors", "simulation_html", "tradeoff"]
 
 MEASURES = {
     "bits": "bits that an answer tells",
@@ -149,3 +158,94 @@ def _ticks(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1,) if high / low > _FAR else (1, 2, 5) if high / low > _NEAR else (1, 2, 3, 5, 7)
     return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]
+
+
+def comparison_html(found: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()) -> str:
+    """A comparison of designs as a page: error against respondents, precision against privacy, a table.
+
+    Parameters
+    ----------
+    found : Comparison
+    title : str
+    above : sequence of str
+        Sentences that stand first, such as what a plan reaches and with which power.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> found = planning.compare([designs.warner(p=0.7), designs.two_coins()], (0.1, 0.9))
+    >>> comparison_html(found).startswith("<!doctype html>")
+    True
+    """
+    drawn = [
+        Chart(lambda size, _, measure=measure: tradeoff(found, measure=measure, size=size))  # type: ignore[misc]
+        for measure in MEASURES
+        if _varies(found, measure)
+    ]
+    told, table, notes = found.sections()
+    table = replace(table, caption="Standard errors and privacy of one answer")
+    sections = [
+        Section("Error and number of respondents", [Chart(lambda size, _: errors(found, size=size))]),
+        *([Section("Precision against privacy", drawn)] if drawn else []),
+        Section("The numbers", [table, notes]),
+    ]
+    return html(title, sections, lead=[f"{line}." for line in (*above, *told.items)])
+
+
+def _varies(found: Comparison, measure: str) -> bool:
+    """Whether a chart shows anything: at least two designs that differ in a finite measure."""
+    options = found.options[0 if found.liars is None else 1 :]
+    values = {privacy_of(option, measure) for option in options}
+    return len({value for value in values if math.isfinite(value)}) > 1
+
+
+def simulation_html(found: Simulation, *, title: str = "A survey, tried many times") -> str:
+    """A simulation as a whole page: the estimates, every measure, the numbers.
+
+    Parameters
+    ----------
+    found : Simulation
+    title : str
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
+    >>> simulation_html(found).startswith("<!doctype html>")
+    True
+    """
+    drawn = [
+        Chart(lambda size, room, name=name: simulation_charts.measure(found, name, size=size, room=room))  # type: ignore[misc]
+        for name in ("bias", "rmse", "coverage", "width")
+    ]
+    told, *tables, notes = found.sections()
+    marks = "Lines at the marks: two Monte Carlo errors to each side."
+    compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
+    sections = [
+        Section("Measures, estimator by estimator", compared),
+        *(
+            Section(f"Estimates: {name}", _estimator(found, name, table))
+            for name, table in zip(found.runs, tables, strict=True)
+        ),
+    ]
+    lead = [f"{line}." for line in told.items]
+    return html(title, sections, lead=lead, facts=[(f"{found.replicates:,}", "surveys")])
+
+
+def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
+    """The plot and the numbers of one estimator."""
+    rows = tuple((finish.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
+    return [
+        Chart(lambda size, room: simulation_charts.spread(found, name, size=size, room=room)),
+        replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),
+    ]
