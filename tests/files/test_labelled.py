@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from naysay import files
 from naysay.errors import DataError
-from naysay.files import labelled
+from naysay.files import statistical
 
 YES_NO = {1.0: "yes", 2.0: "no", 9.0: "refused"}
 FORMATS = [".sav", ".zsav", ".dta"]
@@ -68,7 +68,7 @@ def test_a_label_without_letters_is_none(survey):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(codes=st.lists(st.integers(0, 9), min_size=1, max_size=30), split=st.integers(1, 40))
 def test_pieces_do_not_show(survey, monkeypatch, codes, split):
-    monkeypatch.setattr(labelled, "_CELLS", split)
+    monkeypatch.setattr(statistical, "_CELLS", split)
     labels = {float(code): f"label {code}" for code in range(5)}
     path = survey("x.sav", {"q": [float(code) for code in codes], "n": list(range(len(codes)))}, labels={"q": labels})
     read = files.scan(path).collect()
@@ -145,7 +145,7 @@ def test_texts_with_one_label(survey):
 
 @pytest.mark.parametrize("split", [1, 1000])
 def test_a_code_that_reads_like_a_label(survey, monkeypatch, split):
-    monkeypatch.setattr(labelled, "_CELLS", split)
+    monkeypatch.setattr(statistical, "_CELLS", split)
     path = survey("x.sav", {"q": [1.0, 3.0, 2.0]}, labels={"q": {1.0: "2"}})
     error = problem(path)
     assert "column 'q', row 3, holds the code 2, which has no label, while the code 1 is labelled '2'" in str(error)

@@ -17,9 +17,8 @@ from naysay.errors import DataError
 from naysay.files.casts import text_of
 from naysay.files.codebook import Codebook, codebook_of
 from naysay.files.kinds import PROGRAMS, kind, library
-from naysay.files.labelled import stored
 from naysay.files.reading import scan
-from naysay.files.statistical import labels_of
+from naysay.files.statistical import labels_of, stored
 from naysay.files.writing import whole, write, write_pieces
 
 __all__ = ["Original"]

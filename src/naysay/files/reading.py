@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from naysay.errors import DataError
-from naysay.files import labelled, text
+from naysay.files import statistical, text
 from naysay.files.codebook import codebook_of
 from naysay.files.database import scan_table
 from naysay.files.kinds import kind, no_rows, readable
@@ -95,7 +95,7 @@ def _scanned(
         elif found == "duckdb":
             frame = scan_table(path, table)
         else:
-            return labelled.scan_labelled(path, encoding=encoding, codes=codes)
+            return statistical.scan_labelled(path, encoding=encoding, codes=codes)
         if not frame.head(1).collect().height:
             raise no_rows(path)
     return frame
@@ -127,7 +127,7 @@ def stored_cells(path: Path, *, separator: str = ",", encoding: str | None = Non
     """
     if kind(path) not in ("spss", "stata"):
         return _scanned(path, separator=separator, encoding=encoding, codes=False).collect()
-    held, _ = labelled.stored(path, encoding=encoding)
+    held, _ = statistical.stored(path, encoding=encoding)
     texts = {name: [None if cell is None else str(cell) for cell in column] for name, column in held.items()}
     return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
 
@@ -137,7 +137,7 @@ def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[
 
     Labels of user-missing codes are left out.
     """
-    return labelled.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
+    return statistical.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
 
 
 def variable_labels(path: Path, *, encoding: str | None = None) -> dict[str, str]:
@@ -148,7 +148,7 @@ def variable_labels(path: Path, *, encoding: str | None = None) -> dict[str, str
     book = codebook_of(path)
     if book is not None:
         return {entry.column: entry.label for entry in book.entries if entry.label.strip()}
-    return labelled.titles_of(path, encoding=encoding) if kind(path) in ("spss", "stata") else {}
+    return statistical.titles_of(path, encoding=encoding) if kind(path) in ("spss", "stata") else {}
 
 
 def randomized_columns(path: Path, *, encoding: str | None = None) -> tuple[str, ...]:
