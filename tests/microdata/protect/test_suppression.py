@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect import units, wildcards
+from naysay.microdata.protect import suppression, units
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables_of import classes, skewed
@@ -279,4 +279,4 @@ def test_m_is_counted_as_by_hand_in_files_with_gaps_emptied_further():
                  and (2 * lost[at] <= 3 or at == row) for at, other in enumerate(shown)]
                 for row, one in enumerate(shown)]  # fmt: skip
         every = np.arange(len(own))
-        assert (wildcards.matches_of(own, keep, every, keep) == np.array(fits) @ own.count).all()
+        assert (suppression.matches_of(own, keep, every, keep) == np.array(fits) @ own.count).all()

@@ -1,6 +1,8 @@
 """Local suppression: cells emptied where people stand out, few and cheap ones.
 
 Recoding and suppression on DuckDB and Spark: decided on distinct values and tuples, done where the table is.
+
+Suppression until enough records may be the same, a gap matching anything: m, which is no promise.
 """
 
 from __future__ import annotations
@@ -19,18 +21,65 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.engines import digit, engine_for
 from naysay.microdata.keys.table import check_names, engine_of
+from naysay.microdata.keys.tuples import Tuples
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.protect import greedy, wildcards
+from naysay.microdata.matching.matches import counter_of
+from naysay.microdata.matching.question import Pool, answers
+from naysay.microdata.protect import greedy
 from naysay.microdata.protect.conditions import Secret
+from naysay.microdata.protect.greedy import covered, levels
 from naysay.microdata.protect.log import Cells, Done, Log, Step, Verb
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.tables import alike, keyed
 from naysay.microdata.protect.target import READINGS, Target, prices
 from naysay.microdata.protect.units import Ints, Units, totals
 
-__all__ = ["Suppress", "masks", "recoded", "suppressed"]
+__all__ = ["Suppress", "masks", "matched", "matches_of", "recoded", "suppressed"]
 
-_WAYS = {"k": greedy.strict, "c": greedy.covered, "m": wildcards.matched}
+
+def matched(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDArray[np.bool_]]:
+    """The mask of keys that each tuple keeps, so that it may be `least` people, and those who could not be helped.
+
+    A record that lost more than half of its keys is no match of another: emptying `least` - 1 records would otherwise
+    give everybody their matches, and protect nobody.
+    """
+    for variable in units.keys.variables:
+        if not variable.cells.certain:
+            told = f"the target m is for keys that hold one value a cell; {variable.name!r} holds sets of candidates"
+            raise DataError(f"{told}; ask for the target 'k >= {least}'", column=variable.name)
+    keep, every = units.known.copy(), np.arange(len(units))
+    masks = [mask for level in levels(costs) for mask in level if 2 * mask.bit_count() >= len(costs)]
+    while (bad := matches_of(units, keep, every, keep) < least).any():
+        before = keep.copy()
+        for mask in masks:
+            open_ = np.flatnonzero(bad & (keep & mask == mask) & (keep != mask))
+            if len(open_):
+                enough = open_[matches_of(units, keep, open_, np.full(len(open_), mask)) >= least]
+                keep[enough] = mask
+                bad = matches_of(units, keep, every, keep) < least
+        if (keep == before).all():  # records that would have to lose more than half: the way of c helps them, too
+            return covered(units, least, costs)
+    return keep, bad
+
+
+def matches_of(units: Units, keep: Ints, asked: Ints, masks: Ints) -> Ints:
+    """How many may be the same as some tuples that show these keys, in the file as it is suppressed."""
+    tuples = units.keys.tuples
+    lost, q = np.bitwise_count(units.known & ~keep), len(tuples.columns)
+    amount = np.where(lost * 2 > q, 0, tuples.count)
+    own = np.where(lost * 2 > q, tuples.count, 0)[asked]  # it is a match of itself
+    columns = tuple(np.where(keep >> place & 1, column, 0) for place, column in enumerate(tuples.columns))
+    cells = tuple(variable.cells for variable in units.keys.variables)
+    symbols = tuple(np.where(masks >> place & 1, column[asked], 0) for place, column in enumerate(tuples.columns))
+    both = tuple(np.append(*pair) for pair in zip(columns, symbols, strict=True))  # the pool must hold their gaps
+    amounts = np.append(amount, np.zeros(len(asked), np.int64))
+    distinct, place = Tuples(both, tuples.sizes, amounts).only(range(q))  # what was emptied may read the same now
+    pool = Pool(distinct, distinct.count, cells, "first")
+    found: Ints = answers(pool, counter_of(pool, None))[place[len(columns[0]) :]] + own
+    return found
+
+
+_WAYS = {"k": greedy.strict, "c": greedy.covered, "m": matched}
 
 
 @dataclass(frozen=True, kw_only=True)
