@@ -17,7 +17,7 @@ from naysay import _checks, files
 from naysay.console import output
 from naysay.console.commands import takes
 from naysay.errors import DataError
-from naysay.microdata.commands import declared, undeclared
+from naysay.microdata.commands import risk, undeclared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.protect_options import ProtectOptions
 from naysay.microdata.keys.table import check_names
@@ -122,7 +122,7 @@ class Protecting:
         self.notes: list[str] = []
         self.importance = {
             name: _price(text)
-            for name, text in declared.named(
+            for name, text in risk.named(
                 options.importance or (), option="--importance", example="occupation=high"
             ).items()
         }
@@ -140,13 +140,13 @@ class Protecting:
             for name in ("out", "save", "html", "hierarchy", "hierarchies", "bins"):
                 if getattr(options, name):
                     raise DataError(f"--write-hierarchies only writes levels to edit; leave out --{name}")
-            declared.check_free(options.write_hierarchies, force=options.force)
+            risk.check_free(options.write_hierarchies, force=options.force)
         if options.beside and options.unit is not None:
             raise DataError("--beside is for rows of people; households cannot be followed through releases")
         if options.out is not None:
             check_out(options.file, options.out, force=options.force)
         if options.save is not None:
-            declared.check_free(options.save, force=options.force)
+            risk.check_free(options.save, force=options.force)
 
     def _original(self, missing: tuple[str, ...]) -> files.Original:
         options = self.options
@@ -161,10 +161,10 @@ class Protecting:
             )
 
     def _missing(self) -> tuple[str, ...]:
-        return () if self.options.na is None else declared.record(self.options.na, option="--na")
+        return () if self.options.na is None else risk.record(self.options.na, option="--na")
 
     def _sets(self) -> list[tuple[str, ...]]:
-        return declared.key_sets(self.options.keys or ())
+        return risk.key_sets(self.options.keys or ())
 
     def levels(self, path: Path) -> dict[str, Hierarchy]:
         """Levels of each key, written to a workbook or folder for a person to edit."""
@@ -259,7 +259,7 @@ class Protecting:
         options, sets = self.options, self._sets()
         keys = tuple(dict.fromkeys(name for known in sets for name in known))
         check_names(keys, files.scan(options.file, table=options.table).collect_schema().names())
-        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        widths = risk.named(options.bins or (), option="--bins", example="age=5")
         check_names(list(widths), keys, what="key")
         known = sets if len(sets) > 1 else ()
         last = Suppress(
@@ -267,9 +267,9 @@ class Protecting:
             target=options.target or "k >= 3",
             importance=self.importance,
             sets=known,
-            strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
+            strata=() if options.strata is None else risk.record(options.strata, option="--strata"),
         )
-        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        first = () if options.drop is None else (Drop(columns=risk.record(options.drop, option="--drop")),)
         bins = (Bins(variable=name, width=_width(text, name)) for name, text in widths.items())
         steps = (*first, *bins, last)
         return Plan(keys=keys, target=last.target, steps=steps, importance=self.importance, missing=missing, sets=known)
@@ -307,10 +307,10 @@ class Protecting:
         if len(classes) > 1:  # each of them hides people whom all of them together show
             _check_few(pl.DataFrame(classes), f"{_checks.shown(beside)} together", goal.least)
         original = replace(original, frame=original.frame.hstack(classes)) if classes else original
-        strata = () if options.strata is None else declared.record(options.strata, option="--strata")
+        strata = () if options.strata is None else risk.record(options.strata, option="--strata")
         hierarchies = self._hierarchies()
         self._check_keys(original, keys, hierarchies)
-        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        widths = risk.named(options.bins or (), option="--bins", example="age=5")
         plan = propose(
             original.frame,
             keys,
@@ -320,7 +320,7 @@ class Protecting:
             bins={name: _width(text, name) for name, text in widths.items()},
             strata=(*strata, *(column.name for column in classes)),
             sets=sets if len(sets) > 1 else (),
-            related=declared.named(options.related or (), option="--related", example="education_num=education"),
+            related=risk.named(options.related or (), option="--related", example="education_num=education"),
             unit=options.unit,
             order=options.order,
             missing=missing,
@@ -329,14 +329,14 @@ class Protecting:
         if unused:
             told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
             self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
-        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        first = () if options.drop is None else (Drop(columns=risk.record(options.drop, option="--drop")),)
         last = (Drop(columns=[column.name for column in classes]),) if classes else ()
         return replace(plan, steps=(*first, *plan.steps, *last)), original
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         """The levels of keys that files of the user hold."""
         options = self.options
-        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
+        paths = risk.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
         alone = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
         if options.hierarchies is None:
             return alone
