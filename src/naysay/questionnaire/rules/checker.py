@@ -18,7 +18,7 @@ from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.piping import piped
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.rules import carried_out, privacy
+from naysay.questionnaire.rules import privacy
 from naysay.questionnaire.rules.walk import Entry, Walk, expressions, nodes
 
 __all__ = [
@@ -271,7 +271,7 @@ RULES: tuple[Rule, ...] = (
     names, languages, wording, scales, piping,
     conditions, behind_sent, constraints,
     privacy.designs_fit, privacy.levels, privacy.words, privacy.categories, privacy.apart,
-    carried_out.by_hand, carried_out.modes, carried_out.innocuous,
+    privacy.by_hand, privacy.modes, privacy.innocuous,
 )  # fmt: skip
 """The rules that are checked; each yields problems with their path."""
 
