@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from naysay import designs
 from naysay.collect import Published, Reader, Refusal
-from naysay.collect.survey import strict
+from naysay.collect.survey import submission
 from naysay.collect.survey.published import body_length
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, Text
 
@@ -152,7 +152,7 @@ def test_what_a_body_must_be(changes, code, told, refusal, published, answers, w
 )
 def test_what_is_no_json_that_could_be_meant(content, told):
     with pytest.raises(Refusal) as refused:
-        strict.read(content)
+        submission.read(content)
     assert (refused.value.code, told in refused.value.message) == ("malformed", True)
 
 

@@ -10,7 +10,7 @@ from naysay.collect.invitations import voprf
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Taking
 from naysay.collect.storage.invited import digest
-from naysay.collect.survey import strict
+from naysay.collect.survey import submission
 from naysay.errors import DataError
 
 __all__ = ["ASKED", "CODE", "DRAWN", "Asking", "Issuer", "data_of"]
@@ -53,7 +53,7 @@ class Asking:
         Refusal
             ``malformed``.
         """
-        form = strict.read(body)
+        form = submission.read(body)
         texts = tuple(form.values()) if isinstance(form, dict) and tuple(form) == _KEYS else ("", "")
         known = all(isinstance(text, str) for text in texts) and CODE.fullmatch(texts[0])
         if not (known and _ELEMENT.fullmatch(texts[1])):

@@ -6,11 +6,15 @@ A complaint is the rest of a sentence that begins with the question's name. It s
 the value: complaints are sent back, and a proxy may log them.
 
 Which questions are asked, and what their answers must fulfill: the rules of the page, evaluated again.
+
+JSON read strictly: UTF-8, no key twice, no number that is not finite, no nesting without end.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +22,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from naysay.collect.refusals import Refusal
-from naysay.collect.survey import strict
 from naysay.collect.survey.published import TOKEN, Published
 from naysay.design import Design
 from naysay.errors import NaysayError
@@ -26,7 +29,7 @@ from naysay.questionnaire import Expression, Group, Item, Question, Questionnair
 from naysay.questionnaire.expressions.evaluation import Meaning, compiled
 from naysay.responses import JOINER
 
-__all__ = ["Check", "Conditions", "Reader", "Submission", "check_of", "conditioned", "response_of"]
+__all__ = ["DIGITS", "Check", "Conditions", "Reader", "Submission", "check_of", "conditioned", "read", "response_of"]
 
 _KEYS = ("naysay", "version", "survey", "id", "answers", "padding")
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -123,7 +126,7 @@ class Reader:
         length = self._length
         if len(body) > length:
             raise Refusal("too_large", f"a body of this survey has exactly {length:,} bytes")
-        form = strict.read(body)
+        form = read(body)
         if not (isinstance(form, dict) and tuple(form) == self._keys):
             raise _malformed(f"the body must be an object of {', '.join(self._keys)}, in this order")
         if form["naysay"] != "answers" or type(form["version"]) is not int or form["version"] != 1:
@@ -308,3 +311,50 @@ def response_of(question: Question, answer: Any) -> str | list[str] | None:
         return None
     response: str = answer["response"]
     return [each for each in response.split(JOINER) if each] if question.privacy.offer.space.sets else response
+
+
+DIGITS = 40  # of a number, more than any client writes
+
+
+def read(body: bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises
+    ------
+    Refusal
+        ``malformed``, with what must hold and never with what came.
+
+    Examples
+    --------
+    >>> read(b'{"a":[1,null]}')
+    {'a': [1, None]}
+    >>> read(b'{"a":1,"a":2}')
+    Traceback (most recent call last):
+        ...
+    naysay.collect.refusals.Refusal: the body must not name a key twice
+    """
+    try:
+        text = body.decode("utf-8")
+        return json.loads(
+            text, object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_number
+        )
+    except UnicodeDecodeError:
+        raise Refusal("malformed", "the body must be UTF-8") from None
+    except RecursionError:
+        raise Refusal("malformed", "the body must not be nested deeply") from None
+    except ValueError:
+        raise Refusal("malformed", "the body must be JSON") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Refusal("malformed", "the body must not name a key twice")
+    return found
+
+
+def _number(text: str) -> float:
+    value = float(text) if len(text) <= DIGITS else math.inf  # "NaN" and "Infinity" come here too
+    if not math.isfinite(value):
+        raise Refusal("malformed", f"numbers must be finite and have {DIGITS} characters at most")
+    return value if text.strip("-0123456789") else int(text)
