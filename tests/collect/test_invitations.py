@@ -14,7 +14,7 @@ from naysay.collect import Published, invitations, respond
 from naysay.collect.admin import backup as backups
 from naysay.collect.app import create_app
 from naysay.collect.device.tokens import Draft
-from naysay.collect.invitations import issuing
+from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.refusals import Refusal
 from naysay.collect.serving import background
@@ -40,14 +40,14 @@ def is_hex(text):
 
 
 def test_the_server_computes_the_function_of_the_rfc(rfc):
-    assert issuing.public(rfc["key"]) == rfc["public"]
+    assert voprf.public(rfc["key"]) == rfc["public"]
     for case in rfc["vectors"]:
-        element = issuing.blinded(case["input"], case["blind"])
-        value = issuing.evaluated(rfc["key"], element)
-        proof = issuing.proved(rfc["key"], element, value, nonce=case["nonce"])
+        element = voprf.blinded(case["input"], case["blind"])
+        value = voprf.evaluated(rfc["key"], element)
+        proof = voprf.proved(rfc["key"], element, value, nonce=case["nonce"])
         assert (element, value, proof) == (case["blinded"], case["evaluated"], case["proof"])
-        assert issuing.finalized(case["input"], case["blind"], value, proof, rfc["public"]) == case["output"]
-        assert issuing.output(rfc["key"], case["input"]) == case["output"]
+        assert voprf.finalized(case["input"], case["blind"], value, proof, rfc["public"]) == case["output"]
+        assert voprf.output(rfc["key"], case["input"]) == case["output"]
 
 
 def test_the_page_computes_the_function_of_the_rfc(rfc, page_node):
@@ -62,11 +62,11 @@ def test_page_and_server_understand_each_other_and_no_other_key(page_node):
     told = page_node("voprf.mjs", "draw", "vendor/voprf.js", {"input": b"said".hex()})
     element = bytes.fromhex(told["blinded"])
     for used in (key, other):
-        value = issuing.evaluated(bytes.fromhex(used), element)
-        proof = issuing.proved(bytes.fromhex(used), element, value)
-        asked = {"evaluated": value.hex(), "proof": proof.hex(), "key": issuing.public(bytes.fromhex(key)).hex()}
+        value = voprf.evaluated(bytes.fromhex(used), element)
+        proof = voprf.proved(bytes.fromhex(used), element, value)
+        asked = {"evaluated": value.hex(), "proof": proof.hex(), "key": voprf.public(bytes.fromhex(key)).hex()}
         found = page_node("voprf.mjs", "finish", "vendor/voprf.js", {**told, "input": b"said".hex(), **asked})
-        wanted = issuing.output(bytes.fromhex(key), b"said").hex() if used == key else "proof verification failed"
+        wanted = voprf.output(bytes.fromhex(key), b"said").hex() if used == key else "proof verification failed"
         assert found == wanted
 
 
@@ -82,7 +82,7 @@ def test_a_device_takes_no_value_without_its_proof(rfc):
         (b"\xff" * 32, case["proof"]),
     ]:
         with pytest.raises(DataError, match=r"key that the survey publishes|must be 32 bytes that encode one"):
-            issuing.finalized(case["input"], case["blind"], value, proof, rfc["public"])
+            voprf.finalized(case["input"], case["blind"], value, proof, rfc["public"])
 
 
 class Inviting:
@@ -149,7 +149,7 @@ def test_who_has_no_token_of_this_survey_does_not_answer(inviting, answers):
         assert inviting.running.post(invited_body(inviting.published, answers, malformed)).code == "malformed"
     key = inviting.store.key("kinds")
     drawn = bytes(16)
-    elsewhere = drawn.hex() + issuing.output(key, data_of("other", drawn)).hex()
+    elsewhere = drawn.hex() + voprf.output(key, data_of("other", drawn)).hex()
     assert inviting.running.post(invited_body(inviting.published, answers, elsewhere)).code == "uninvited"
     assert inviting.counts() == (5, 1, 0, 0)
 
@@ -267,7 +267,7 @@ def test_a_reply_that_comes_through_the_open_link_at_the_same_moment_keeps_the_l
     def restrict():
         storing.wait()
         try:
-            store.restrict("kinds", key, issuing.public(key).hex(), client=client)
+            store.restrict("kinds", key, voprf.public(key).hex(), client=client)
         except DataError as error:
             refused.append(str(error))
 
@@ -310,7 +310,7 @@ def test_a_body_without_a_token_is_none_of_a_survey_that_invites(published, answ
 
 def test_whoever_has_the_key_makes_tokens_and_the_counts_show_it(inviting, answers):
     drawn = bytes(16)
-    made = drawn.hex() + issuing.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
+    made = drawn.hex() + voprf.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
     assert inviting.running.post(invited_body(inviting.published, answers, made)).status == 201
     assert inviting.counts() == (5, 0, 1, 0)
 

@@ -22,7 +22,7 @@ from sqlalchemy import text
 from naysay.collect import invitations
 from naysay.collect.client import FOLDER
 from naysay.collect.device.tokens import Draft
-from naysay.collect.invitations import issuing
+from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.storage import Store
 from naysay.collect.storage.invited import digest
@@ -149,7 +149,7 @@ def attacks(watched, takes, replies, again):
     codes = [rows[0].index(digest(code)) for code in watched.codes]
     yield "rows of the database", ranked(codes, list(map(rows[1].index, tokens)))
     yield "strings that both have", strings(takes, replies)
-    points = [issuing.blinded(data_of("kinds", bytes.fromhex(each)), ONE) for each in tokens]
+    points = [voprf.blinded(data_of("kinds", bytes.fromhex(each)), ONE) for each in tokens]
     yield "numbers of a second device", nearest([drawn for drawn, _ in again], tokens)
     yield (
         "blinds of a second device",
@@ -157,7 +157,7 @@ def attacks(watched, takes, replies, again):
     )
     theirs = {"drawn": tokens, "output": [each["sent"]["token"][32:] for each in replies]}
     theirs |= {"point": [each.hex() for each in points]}
-    theirs |= {"value": [issuing.evaluated(watched.key, each).hex() for each in points]}
+    theirs |= {"value": [voprf.evaluated(watched.key, each).hex() for each in points]}
     theirs |= {"id": [each["sent"]["id"] for each in replies]}
     for seen, (what, known) in itertools.product(("blinded", "evaluated", "proof"), theirs.items()):
         ours = [take["sent"][seen] for take in takes]

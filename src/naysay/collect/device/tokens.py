@@ -40,9 +40,9 @@ class Draft:
 
     def asking(self, survey: Published) -> bytes:
         """The request for the token: the code, and a blinded element that tells nothing about what was drawn."""
-        from naysay.collect.invitations import issuing
+        from naysay.collect.invitations import voprf
 
-        element = issuing.blinded(self._data(survey), bytes.fromhex(self.blind))
+        element = voprf.blinded(self._data(survey), bytes.fromhex(self.blind))
         return json.dumps({"invitation": self.code, "blinded": element.hex()}, separators=(",", ":")).encode()
 
     def token(self, survey: Published, content: dict[str, Any]) -> str:
@@ -53,14 +53,14 @@ class Draft:
         DataError
             The server did not use the key that the survey publishes.
         """
-        from naysay.collect.invitations import issuing
+        from naysay.collect.invitations import voprf
 
         try:
             value, proof = (bytes.fromhex(content[name]) for name in ("evaluated", "proof"))
         except (KeyError, TypeError, ValueError):
             raise DataError("the server's response to an invitation is none; do not answer this survey") from None
         key = bytes.fromhex(survey.key or "")
-        return self.drawn + issuing.finalized(self._data(survey), bytes.fromhex(self.blind), value, proof, key).hex()
+        return self.drawn + voprf.finalized(self._data(survey), bytes.fromhex(self.blind), value, proof, key).hex()
 
     def _data(self, survey: Published) -> bytes:
         from naysay.collect.invitations.issuing import data_of

@@ -11,7 +11,7 @@ import rbcl
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from naysay.collect.invitations import issuing
+from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import CODE
 from naysay.collect.storage import Store, tables
 from naysay.collect.storage.invited import digest
@@ -143,7 +143,7 @@ def enlist(store: Store, survey: str, drawn: Sequence[str]) -> None:
     if store.published(survey).key is None:
         key = bytes(rbcl.crypto_core_ristretto255_scalar_random())
         with contextlib.suppress(IntegrityError):  # somebody else invites at this moment, and was first
-            store.restrict(survey, key, issuing.public(key).hex())
+            store.restrict(survey, key, voprf.public(key).hex())
     rows = [{"survey": survey, "code": code} for code in sorted(map(digest, drawn))]
     with store.engine.begin() as connection:
         connection.execute(insert(tables.invitation), rows)
