@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from naysay import microdata
 from naysay.microdata.population.loglinear import loglinear
-from naysay.microdata.population.uniques import Sample, pitman, snb
+from naysay.microdata.population.snb import snb
+from naysay.microdata.population.uniques import Sample, pitman
 from naysay.microdata.population.zayatz import zayatz
 
 ADULT = Path(__file__).resolve().parents[1] / "tests/reference/adult9_sizes.json"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population import individual, loglinear, uniques, zayatz
+from naysay.microdata.population import individual, loglinear, snb, uniques, zayatz
 from naysay.microdata.population.uniques import Sample
 
 from . import brute
@@ -64,7 +64,7 @@ def test_zayatz_finds_the_share_that_arx_finds_and_draws_by_the_hypergeometric_l
 
 
 def test_the_number_of_classes_is_that_of_haas_and_stokes():
-    assert uniques.classes(adult(0.1)) == pytest.approx(105_499, abs=0.5)
+    assert snb.classes(adult(0.1)) == pytest.approx(105_499, abs=0.5)
 
 
 def test_the_mean_number_of_unique_people_is_exact():
@@ -125,15 +125,15 @@ def drawn(rng, sizes, fraction):
 def test_the_negative_binomial_model_finds_a_population_drawn_from_it():
     rng = np.random.default_rng(53)
     people = 1 + rng.negative_binomial(0.2, 0.15, 20_000)
-    runs = [uniques.snb(drawn(rng, people, 0.05), among=20_000).people for _ in range(20)]
+    runs = [snb.snb(drawn(rng, people, 0.05), among=20_000).people for _ in range(20)]
     spread = 4 * np.std(runs) / np.sqrt(20)
     assert np.mean(runs) == pytest.approx((people == 1).sum(), abs=spread + 0.02 * people.size)
-    told = uniques.snb(drawn(rng, people, 0.05))
+    told = snb.snb(drawn(rng, people, 0.05))
     assert "less than 0.1 of the population" in told.reason
-    assert uniques.snb(drawn(rng, people, 0.3)).people == pytest.approx((people == 1).sum(), rel=0.1)
+    assert snb.snb(drawn(rng, people, 0.3)).people == pytest.approx((people == 1).sum(), rel=0.1)
 
 
-@pytest.mark.parametrize("model", [uniques.pitman, zayatz.zayatz, uniques.snb])
+@pytest.mark.parametrize("model", [uniques.pitman, zayatz.zayatz, snb.snb])
 def test_no_answer_is_told_with_its_reason(model):
     assert "all records are unique" in model(Sample.of([1] * 30, 900)).reason
     assert "all records are alike" in model(Sample.of([30], 900)).reason

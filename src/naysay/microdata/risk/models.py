@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.population import individual, loglinear, uniques, zayatz
+from naysay.microdata.population import individual, loglinear, snb, uniques, zayatz
 from naysay.microdata.population.individual import IndividualRisk, Suda, household_risk, individual_risk
 from naysay.microdata.population.loglinear import LogLinear
 from naysay.microdata.population.uniques import Sample, Uniques
@@ -23,7 +23,7 @@ from naysay.printing import number
 
 __all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "population_uniques"]
 
-MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": uniques.pitman, "zayatz": zayatz.zayatz, "snb": uniques.snb}
+MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": uniques.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
 """Models that need only the sizes of anonymity sets; the first is the default."""
 
 
@@ -139,7 +139,7 @@ class Snb(_Modeled):
     """People unique in the population, by the shifted negative binomial model."""
 
     name, known_as = "snb", "the shifted negative binomial model"
-    explanation = (f"Negative binomial: {uniques.ASSUMPTION}; no interval: {uniques.WITHOUT}.",)
+    explanation = (f"Negative binomial: {snb.ASSUMPTION}; no interval: {snb.WITHOUT}.",)
 
 
 @dataclass(frozen=True)
