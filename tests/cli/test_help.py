@@ -14,7 +14,7 @@ from naysay.collect import respond as responding
 from naysay.collect.admin import tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
-from naysay.collect.commands import admin, ethics, export, keeping, questionnaire, respond, serve, survey
+from naysay.collect.commands import admin, ethics, export, questionnaire, respond, serve, survey
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
@@ -50,10 +50,10 @@ HELP = {
     "survey list": survey.survey_list,
     "survey export": export.command,
     "survey ethics": ethics.command,
-    "survey copy": keeping.copy,
-    "survey schedule": keeping.schedule,
-    "survey backup": keeping.backup,
-    "survey restore": keeping.restore,
+    "survey copy": survey.copy,
+    "survey schedule": survey.schedule,
+    "survey backup": survey.backup,
+    "survey restore": survey.restore,
     "survey delete": survey.delete,
     "admin": admin.group,
     "admin password": admin.password,

@@ -90,7 +90,7 @@ def token(
     """
     from naysay.collect.admin import tokens
     from naysay.collect.admin.drafts import COMMAND_LINE, record
-    from naysay.collect.commands.keeping import day_of
+    from naysay.collect.commands.survey import day_of
 
     with opened(db, data, "change") as store:
         found, secret = tokens.create(store, name, scopes=scope, survey=survey, expires=day_of(expires, "--expires"))
