@@ -7,7 +7,7 @@ import pytest
 
 from naysay.collect import Published
 from naysay.collect.admin import backup as backups
-from naysay.collect.admin import drafts
+from naysay.collect.admin import log
 from naysay.collect.admin.account import Account
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
@@ -129,7 +129,7 @@ def test_tokens_are_made_listed_and_revoked(naysay, refused, store):
     assert "--expires takes a date" in refused("admin", "token", "x", "--scope", "read:export", "--expires", "soon")
     assert "reads nothing more" in naysay("admin", "revoke", "numbers").out
     assert "there are 0" in refused("admin", "revoke", "numbers")
-    assert [entry.what for entry in drafts.entries(store)] == ["revoked a token", "made a token", "opened"]
+    assert [entry.what for entry in log.entries(store)] == ["revoked a token", "made a token", "opened"]
     told = json.loads(naysay("admin", "log", "--format", "json").out)["log"]
     assert [each["what"] for each in told] == ["revoked a token", "made a token", "opened"]
     assert told[0]["at"].endswith("Z")

@@ -15,6 +15,7 @@ from naysay.estimate.heavy import HeavyHitters, heavy_hitters
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
+from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.mean import (
     QUANTITIES,
@@ -27,7 +28,7 @@ from naysay.estimate.mean import (
     mean,
 )
 from naysay.estimate.moments import moments
-from naysay.estimate.negative import leverage, nstops, nstops_i, nstops_ii
+from naysay.estimate.negative import nstops, nstops_i, nstops_ii
 from naysay.estimate.projection import Projected, projected
 from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.result import Comparison, Estimate, Intervals, Options

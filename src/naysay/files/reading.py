@@ -137,7 +137,7 @@ def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[
 
     Labels of user-missing codes are left out.
     """
-    return statistical.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
+    return statistical.variable_labels(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
 
 
 def variable_labels(path: Path, *, encoding: str | None = None) -> dict[str, str]:

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from naysay import DataError
-from naysay.collect.admin import drafts, plans
+from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
 from naysay.collect.storage.tables import draft as draft_table
@@ -34,7 +34,7 @@ def say(store, published, answers, n=1):
 
 
 def done(store):
-    return [(entry.who, entry.what, entry.about) for entry in drafts.entries(store)][::-1]
+    return [(entry.who, entry.what, entry.about) for entry in log.entries(store)][::-1]
 
 
 def test_a_survey_from_its_upload_to_its_deletion(office, admin, store):
@@ -69,7 +69,7 @@ def test_what_is_not_there_is_not_acted_on(admin, store, act):
     for name in ("nothing", "KINDS", "kinds%20", "..", "%2e%2e%2fkinds"):
         found = admin.post(f"/admin/surveys/{name}/{act}", {"confirmed": name, "new": "x", "format": ".csv"})
         assert found.status in (404, 422), name
-    assert [entry.what for entry in drafts.entries(store)] == ["logged in"]
+    assert [entry.what for entry in log.entries(store)] == ["logged in"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".sav", ".xlsx"])
@@ -322,10 +322,10 @@ def test_a_receipt_comes_back_from_json():
 
 def test_nothing_of_respondents_is_in_the_log(office, admin, store, published, answers, write_body):
     """Only acts of those who run surveys are there, whatever respondents send."""
-    before = drafts.entries(store)
+    before = log.entries(store)
     office.post(write_body(published, answers))
     office.post(b"junk")
     office.get("/s/kinds", user_agent="needle")
-    assert drafts.entries(store) == before
+    assert log.entries(store) == before
     store.settle()
     assert [entry.what for entry in before] == ["logged in"]

@@ -12,7 +12,7 @@ from sqlalchemy import inspect, select, update
 from naysay import DataError
 from naysay.collect import Published
 from naysay.collect.admin import backup as backups
-from naysay.collect.admin import drafts, plans, tokens
+from naysay.collect.admin import drafts, log, plans, tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.client import Client
@@ -36,7 +36,7 @@ def fill(store, published, answers, *, n=2_500):
     tokens.create(store, "numbers", scopes=["read:export"])
     drafts.keep(store, drafts.copied(store, "kinds", "kinds-2"))
     plans.schedule(store, "kinds", plans.Plan(keeps=today()))
-    drafts.record(store, "opened", who=drafts.COMMAND_LINE, about="kinds")
+    log.record(store, "opened", who=log.COMMAND_LINE, about="kinds")
 
 
 def everything(store):
@@ -68,12 +68,12 @@ def test_a_backup_of_either_kind_is_restored_into_either_kind(store, empty, clie
     before = everything(store)
     assert backups.restore(empty, path, client=client) == backups.Copied(1, 2_500)
     assert everything(empty) == before
-    assert [(each.who, each.what) for each in drafts.entries(empty)] == [
-        (each.who, each.what) for each in drafts.entries(store)
+    assert [(each.who, each.what) for each in log.entries(empty)] == [
+        (each.who, each.what) for each in log.entries(store)
     ]
     assert tokens.listed(empty) == ()
     assert Account(empty).is_right(PASSWORD)
-    drafts.record(empty, "restored", who=drafts.COMMAND_LINE)  # numbers go on
+    log.record(empty, "restored", who=log.COMMAND_LINE)  # numbers go on
     assert empty.replies("kinds").frame.equals(store.replies("kinds").frame)
     with pytest.raises(DataError, match="without surveys; this one holds 1"):
         backups.restore(empty, path)
@@ -231,7 +231,7 @@ def test_the_admin_page_restores_a_foreign_page_as_its_own_and_says_so(run, clie
         in admin.get(found.headers["location"]).content.decode()
     )
     assert ("renewed", "kinds", backups.hashes(store, "kinds")) in {
-        (entry.what, entry.about, entry.detail) for entry in drafts.entries(store)
+        (entry.what, entry.about, entry.detail) for entry in log.entries(store)
     }
     assert set(client_bytes(store).values()) == set(client.files.values())
 
@@ -273,7 +273,7 @@ def test_whoever_restores_a_draft_without_its_first_day_is_told(backup_with_firs
     page = admin.get(found.headers["location"]).content.decode()
     assert "The backup is restored." in page
     assert "Drafts without a private question lost their first day" in page
-    assert ("struck out a first day", "plain") in {(entry.what, entry.about) for entry in drafts.entries(store)}
+    assert ("struck out a first day", "plain") in {(entry.what, entry.about) for entry in log.entries(store)}
     store.dispose()
 
 
@@ -350,7 +350,7 @@ def test_a_hostile_backup_is_refused_and_nothing_of_it_is_kept(published, answer
     with pytest.raises(DataError, match=told):
         backups.restore(empty, tmp_path / "backup.db")
     assert empty.surveys() == ()
-    assert drafts.entries(empty) == ()
+    assert log.entries(empty) == ()
     empty.dispose()
 
 

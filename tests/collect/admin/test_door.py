@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from naysay import DataError
 from naysay.collect.admin import account as accounts
-from naysay.collect.admin import drafts
+from naysay.collect.admin import log
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.admin.visits import POLICY
@@ -53,13 +53,13 @@ def test_without_a_session_every_page_leads_to_the_login_and_every_act_does_noth
         found = stranger.post(address, {"confirmed": "kinds", "password": "x" * 20, "again": "x" * 20})
         assert path in OPEN or found.headers["location"].startswith("/admin/login"), path
     assert [each.closed for each in store.surveys()] == [None]
-    assert [entry.what for entry in drafts.entries(store)] == ["wrong password"]
+    assert [entry.what for entry in log.entries(store)] == ["wrong password"]
 
 
 def test_every_act_needs_the_token_of_its_own_session_and_comes_from_this_site(office, admin, store):
     other = Visitor(office)
     other.log_in()
-    before = [(entry.what, entry.about) for entry in drafts.entries(store)]
+    before = [(entry.what, entry.about) for entry in log.entries(store)]
     for path, address in routes(office, "POST").items():
         if path in OPEN:
             continue
@@ -68,7 +68,7 @@ def test_every_act_needs_the_token_of_its_own_session_and_comes_from_this_site(o
         for site in ("cross-site", "same-site"):
             sent = {"confirmed": "kinds"}
             assert admin.post(address, sent, headers={"sec_fetch_site": site}).status == 403, path
-    assert [(entry.what, entry.about) for entry in drafts.entries(store)] == before
+    assert [(entry.what, entry.about) for entry in log.entries(store)] == before
     assert [each.closed for each in store.surveys()] == [None]
     assert admin.get("/admin/surveys/kinds/close").status == 404  # nothing changes by being looked at
     assert admin.post("/admin/surveys/kinds/close").status == 303
@@ -271,7 +271,7 @@ def test_trying_passwords_is_throttled_and_the_right_one_does_not_help_then(offi
     assert 0 < int(blocked.headers["retry-after"]) <= 60
     near = Visitor(office, "127.0.0.2")
     assert near.log_in().status == 303
-    assert [entry.what for entry in drafts.entries(store)] == ["logged in", "wrong password"]
+    assert [entry.what for entry in log.entries(store)] == ["logged in", "wrong password"]
 
 
 def test_many_addresses_together_get_few_tries(office):
@@ -388,6 +388,6 @@ def test_whoever_guesses_codes_behind_the_right_password_gets_ten_an_hour_and_is
         statuses.append(thief.log_in(code=guess).status)
     assert statuses[:10] == [403] * 10
     assert set(statuses[10:]) == {429}
-    noted = [entry for entry in drafts.entries(store) if entry.what == "wrong code"]
+    noted = [entry for entry in log.entries(store) if entry.what == "wrong code"]
     assert len(noted) == 10
     assert all("the password was right" in entry.detail for entry in noted)

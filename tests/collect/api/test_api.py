@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from naysay import designs
 from naysay.cli import main
 from naysay.collect import Published
-from naysay.collect.admin import drafts, tokens
+from naysay.collect.admin import log, tokens
 from naysay.collect.app import create_app
 from naysay.collect.reports import topics
 from naysay.collect.serving import background
@@ -93,7 +93,7 @@ def test_an_export_is_one_file_with_all_that_is_needed_to_read_it(read, store, k
         names = packed.namelist()
     stem = f"sample-{datetime.datetime.now(datetime.UTC).date()}.{kind}"
     assert names == [stem, f"{stem}.codebook.md", f"{stem}.codebook.xml", f"{stem}.designs.json"]
-    assert (drafts.entries(store)[0].who, drafts.entries(store)[0].about) == ("token all", "sample")
+    assert (log.entries(store)[0].who, log.entries(store)[0].about) == ("token all", "sample")
 
 
 def test_a_token_opens_what_it_is_for_and_nothing_else(read, store):

@@ -1,7 +1,4 @@
-"""Drafts: questionnaires that were checked and are not open yet. Until they are, they can be replaced.
-
-The log of what was done to surveys. It says nothing of respondents.
-"""
+"""Drafts: questionnaires that were checked and are not open yet. Until they are, they can be replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import contextlib
 import datetime
 import json
 import secrets
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,26 +15,20 @@ from sqlalchemy import Row, delete, insert, select, update
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import draft as table
-from naysay.collect.storage.tables import log, plan
+from naysay.collect.storage.tables import plan
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form
 
 __all__ = [
-    "COMMAND_LINE",
-    "PAGE",
-    "SCHEDULE",
     "Draft",
-    "Entry",
     "copied",
     "discard",
-    "entries",
     "find",
     "is_plain",
     "keep",
     "listed",
     "publish",
-    "record",
     "strike_out",
     "with_key",
 ]
@@ -215,56 +205,3 @@ def copied(store: Store, name: str, new: str) -> Questionnaire:
 
 def _draft(row: Row[*tuple[object, ...]]) -> Draft:
     return Draft(row.name, row.key, row.made, bytes(row.content))
-
-
-PAGE = "page"
-COMMAND_LINE = "command line"
-SCHEDULE = "schedule"
-"""Who does things."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What was done, by whom and when, to which survey."""
-
-    at: datetime.datetime
-    who: str
-    what: str
-    about: str | None
-    detail: str | None
-
-
-def record(store: Store, what: str, *, who: str, about: str | None = None, detail: str | None = None) -> None:
-    """Add an entry to the log.
-
-    Parameters
-    ----------
-    what : str
-        Such as "opened"; at most 40 characters.
-    who : str
-        `PAGE`, `COMMAND_LINE`, `SCHEDULE`, or the name of a token.
-    about : str, optional
-        A survey.
-    detail : str, optional
-        Never an address, and nothing that a respondent sent.
-
-    Examples
-    --------
-    >>> store = Store("sqlite://")
-    >>> record(store, "opened", who=COMMAND_LINE, about="sample")
-    >>> [(entry.who, entry.what, entry.about) for entry in entries(store)]
-    [('command line', 'opened', 'sample')]
-    >>> store.dispose()
-    """
-    row = {"at": int(time.time()), "who": who, "what": what, "about": about, "detail": detail}
-    with store.engine.begin() as connection:
-        connection.execute(insert(log).values(**row))
-
-
-def entries(store: Store, *, most: int = 1_000) -> tuple[Entry, ...]:
-    """The latest entries of the log, the last one first; times in UTC."""
-    columns = log.c
-    asked = select(columns.at, columns.who, columns.what, columns.about, columns.detail)
-    with store.reading() as connection:
-        rows = connection.execute(asked.order_by(columns.id.desc()).limit(most)).all()
-    return tuple(Entry(datetime.datetime.fromtimestamp(at, datetime.UTC), *rest) for at, *rest in rows)

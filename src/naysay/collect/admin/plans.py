@@ -15,7 +15,7 @@ from sqlalchemy import delete, insert, select, update
 
 from naysay._checks import several
 from naysay.collect.admin import drafts
-from naysay.collect.admin.drafts import SCHEDULE, record
+from naysay.collect.admin.log import SCHEDULE, record
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import plan as table

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from naysay._checks import several
 from naysay.collect import invitations
 from naysay.collect.admin import backup as backups
-from naysay.collect.admin import drafts, plans
+from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Plan
 from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
@@ -433,7 +433,7 @@ def _line(number: int, row: Mapping[str, str], columns: Sequence[str], here: Seq
 
 def log_page(visit: Visit) -> Response:
     """The log."""
-    return visit.page("log.html", entries=drafts.entries(visit.store))
+    return visit.page("log.html", entries=log.entries(visit.store))
 
 
 def deleted(visit: Visit) -> Response:

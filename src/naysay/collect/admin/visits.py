@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import Message, Receive
 
-from naysay.collect.admin import drafts
+from naysay.collect.admin import log
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Session, Sessions
 from naysay.collect.client import Client
@@ -88,7 +88,7 @@ class Desk:
 
     def record(self, what: str, about: str | None = None, detail: str | None = None) -> None:
         """Add to the log what was done on the page."""
-        drafts.record(self.store, what, who=drafts.PAGE, about=about, detail=detail)
+        log.record(self.store, what, who=log.PAGE, about=about, detail=detail)
 
 
 @dataclass(frozen=True)

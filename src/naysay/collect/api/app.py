@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 import naysay
 from naysay._checks import several
 from naysay.collect import results
-from naysay.collect.admin import drafts, tokens
+from naysay.collect.admin import log, tokens
 from naysay.collect.api.forms import Aggregates, Standing, Surveys, Topic, Topics, refusals
 from naysay.collect.export.packed import packed
 from naysay.collect.refusals import Refusal
@@ -184,7 +184,7 @@ class _Desk:
             stack.callback(self._exporting.release)
             path, done = stack.enter_context(packed(self._store, name, f".{format.value}", language=language))
             told = f"{format.value}, {several(done.replies, 'reply', 'replies')}"
-            drafts.record(self._store, "exported", who=f"token {token.name}"[:80], about=name, detail=told)
+            log.record(self._store, "exported", who=f"token {token.name}"[:80], about=name, detail=told)
             later = stack.pop_all()  # the file is there until it is sent
         return FileResponse(path, filename=path.name, background=BackgroundTask(later.close))
 

@@ -39,7 +39,7 @@ def password(db: Database = None, data: Data = DATA) -> None:
       naysay admin password
     """
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "make") as store:
         try:
@@ -60,7 +60,7 @@ def factor_off(db: Database = None, data: Data = DATA) -> None:
       naysay admin factor-off
     """
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         account = Account(store)
@@ -89,7 +89,7 @@ def token(
       naysay admin token "our dashboard" --scope read:aggregates
     """
     from naysay.collect.admin import tokens
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.commands.survey import day_of
 
     with opened(db, data, "change") as store:
@@ -132,7 +132,7 @@ def revoke(
       naysay admin revoke "our dashboard"
     """
     from naysay.collect.admin import tokens
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         found = tokens.revoke(store, token)
@@ -152,7 +152,7 @@ def log(
     Example:
       naysay admin log --format json
     """
-    from naysay.collect.admin.drafts import entries
+    from naysay.collect.admin.log import entries
 
     with opened(db, data, "read") as store:
         found = entries(store)

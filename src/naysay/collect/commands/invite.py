@@ -97,7 +97,7 @@ def command(asked: Options) -> None:
 def _invited(store: Store, asked: Options) -> None:
     """Write the links first, then let them in: a link that somebody holds must not be one that nobody wrote down."""
     from naysay.collect import invitations
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     place = _free(asked)
     people = pl.DataFrame() if asked.names is None else _read(asked.names, asked)
@@ -125,7 +125,7 @@ def _invited(store: Store, asked: Options) -> None:
 
 def _replaced(store: Store, asked: Options, lost: str) -> None:
     from naysay.collect import invitations
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     code = invitations.replace(store, asked.survey, invitations.code_of(lost), taken=asked.taken)
     record(store, "replaced an invitation", who=COMMAND_LINE, about=asked.survey)

@@ -55,7 +55,7 @@ def open_topic(
       naysay reports open crash.json --question crash
       naysay reports open "k_ary(epsilon=1)" --categories "list,map,search" --question crash --wave 2026-11
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.reports import topics
 
     found = options.design_of(design, categories)
@@ -79,7 +79,7 @@ def close(
     Example:
       naysay reports close --question crash --wave 2026-11
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.reports import topics
 
     with opened(db, data, "change") as store:

@@ -49,7 +49,7 @@ def command(asked: Options) -> None:
       naysay survey share sample --by area --least 30
       naysay survey share sample --revoke
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.results import sharing
 
     with opened(asked.db, asked.data, "change") as store:

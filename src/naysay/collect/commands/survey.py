@@ -68,7 +68,7 @@ def copy(
       naysay survey copy sample sample-2 --to wave-2.xlsx
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.commands.questionnaire import check_target, write
 
     if to is not None:
@@ -113,7 +113,7 @@ def schedule(
       naysay survey schedule sample
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.questionnaire import of_form
 
     given = {
@@ -177,7 +177,7 @@ def restore(
     """
     from naysay.collect.admin import backup as backups
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     if not file.is_file():
         raise DataError(f"there is no file {str(file)!r}")
@@ -245,7 +245,7 @@ def open_survey(
       naysay survey open survey.json
     """
     from naysay.collect.admin import drafts
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.questionnaire import of_form
 
     is_file = bool(Path(survey).suffix) and Path(survey).is_file()
@@ -279,7 +279,7 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         store.close(survey)
@@ -298,7 +298,7 @@ def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey renew sample
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         before, after = store.published(survey).hash, store.renew(survey).hash
@@ -379,7 +379,7 @@ def delete(
     Example:
       naysay survey delete sample --yes
     """
-    from naysay.collect.admin.drafts import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     if receipt is not None and receipt.exists():
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")

@@ -1,0 +1,66 @@
+"""The log of what was done to surveys. It says nothing of respondents."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select
+
+from naysay.collect.storage import Store
+from naysay.collect.storage.tables import log
+
+__all__ = ["COMMAND_LINE", "PAGE", "SCHEDULE", "Entry", "entries", "record"]
+
+PAGE = "page"
+COMMAND_LINE = "command line"
+SCHEDULE = "schedule"
+"""Who does things."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was done, by whom and when, to which survey."""
+
+    at: datetime.datetime
+    who: str
+    what: str
+    about: str | None
+    detail: str | None
+
+
+def record(store: Store, what: str, *, who: str, about: str | None = None, detail: str | None = None) -> None:
+    """Add an entry to the log.
+
+    Parameters
+    ----------
+    what : str
+        Such as "opened"; at most 40 characters.
+    who : str
+        `PAGE`, `COMMAND_LINE`, `SCHEDULE`, or the name of a token.
+    about : str, optional
+        A survey.
+    detail : str, optional
+        Never an address, and nothing that a respondent sent.
+
+    Examples
+    --------
+    >>> store = Store("sqlite://")
+    >>> record(store, "opened", who=COMMAND_LINE, about="sample")
+    >>> [(entry.who, entry.what, entry.about) for entry in entries(store)]
+    [('command line', 'opened', 'sample')]
+    >>> store.dispose()
+    """
+    row = {"at": int(time.time()), "who": who, "what": what, "about": about, "detail": detail}
+    with store.engine.begin() as connection:
+        connection.execute(insert(log).values(**row))
+
+
+def entries(store: Store, *, most: int = 1_000) -> tuple[Entry, ...]:
+    """The latest entries of the log, the last one first; times in UTC."""
+    columns = log.c
+    asked = select(columns.at, columns.who, columns.what, columns.about, columns.detail)
+    with store.reading() as connection:
+        rows = connection.execute(asked.order_by(columns.id.desc()).limit(most)).all()
+    return tuple(Entry(datetime.datetime.fromtimestamp(at, datetime.UTC), *rest) for at, *rest in rows)
