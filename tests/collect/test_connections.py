@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from naysay.collect.app import create_app
-from naysay.collect.server import guard
-from naysay.collect.server.guard import Throttle
+from naysay.collect.server import connections, guard
+from naysay.collect.server.connections import Throttle
 from naysay.collect.serving import background
 
 HALF = b"GET /s/kinds HTTP/1.1\r\nhost: localhost\r\nx-slow: "
@@ -63,7 +63,7 @@ def test_half_sent_requests_keep_nobody_out_and_fill_no_log(
         for _ in range(3):
             status, seconds = respond(server.link, write_body(published_for_real, answers))
             assert status == 201
-            assert seconds < guard.HEAD  # nobody waits until the others' time is over
+            assert seconds < connections.HEAD  # nobody waits until the others' time is over
     assert len(server.output()) < 4_000
     server.process.terminate()
     assert server.process.wait(30) == 0
@@ -121,14 +121,14 @@ def test_after_too_large_a_body_the_connection_is_closed(serve, tmp_path, announ
 
 def test_those_who_never_read_what_they_asked_for_keep_nobody_out(published, client, monkeypatch, until):
     """Each asks for the survey again and again and takes none of it: the server waits in the midst of an answer."""
-    made, accept = [], guard.Connection.connection_made
+    made, accept = [], connections.Connection.connection_made
 
     def watched(self, transport):
         made.append(self)
         accept(self, transport)
 
     monkeypatch.setattr(guard, "MOST", 5)
-    monkeypatch.setattr(guard.Connection, "connection_made", watched)
+    monkeypatch.setattr(connections.Connection, "connection_made", watched)
     with background(create_app([published], client=client)) as link, contextlib.ExitStack() as stack:
         address = urlsplit(link)
         for _ in range(5):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from naysay import microdata
-from naysay.microdata.commands.risk import Answers
+from naysay.microdata.commands.answers import Answers
 from naysay.microdata.report.page import risk_html
 from naysay.microdata.risk import table
 from naysay.microdata.risk.measure import Measure, OnRequest

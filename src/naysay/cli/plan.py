@@ -15,7 +15,7 @@ from naysay import _checks, planning, printing, privacy
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import estimators
-from naysay.console.options import Preferences, listed, numbers, preferences_of
+from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.errors import DataError

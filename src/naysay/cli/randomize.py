@@ -14,7 +14,8 @@ import typer
 from naysay import _checks, files, frames, privacy
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import numbers, with_labels
+from naysay.console.options import with_labels
+from naysay.console.people import numbers
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
 

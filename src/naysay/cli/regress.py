@@ -11,7 +11,8 @@ import typer
 from naysay import _checks, files
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import SamplingOptions, listed, prepared, with_labels
+from naysay.console.options import SamplingOptions, prepared, with_labels
+from naysay.console.people import listed
 from naysay.errors import DataError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from naysay import files, simulate
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
-from naysay.console.options import Preferences, labeled, listed, numbers, preferences_of
+from naysay.console.people import Preferences, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.report import planning_charts

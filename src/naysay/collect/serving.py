@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
-from naysay.collect.server.guard import Connection, room
+from naysay.collect.server.connections import Connection, room
 from naysay.collect.server.keys import Certificate
 from naysay.errors import DataError
 

@@ -306,7 +306,7 @@ class SubsetSelection(ByOdds):
         place = np.where(told, source.below(k, n), -1)
         codes = np.zeros((n, self.space.width), dtype=np.int64)
         if n >= _WORTH_COMPILING and find_spec("numba") is not None:
-            from naysay.design.subsets import chosen
+            from naysay.design.compiled import chosen
 
             chosen(drawn, first, truth, place, codes, WORD)
             return codes

@@ -1,7 +1,4 @@
-"""Designs that draw k categories: they have too many responses for a table.
-
-The sets of subset selection, from integers drawn before, in compiled code; needs numba (the extra `fast`).
-"""
+"""Designs that draw k categories: they have too many responses for a table."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from naysay import _checks
@@ -24,7 +20,7 @@ from naysay.design.exact import LIMIT, flag, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Subsets
 
-__all__ = ["Subset", "WeightedSubset", "chosen"]
+__all__ = ["Subset", "WeightedSubset"]
 
 _SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
 
@@ -254,36 +250,3 @@ def _set_bits(codes: Codes, positions: NDArray[np.int64], taken: NDArray[np.bool
         codes[:, 0] |= taken.astype(np.int64) << positions
     else:
         codes[np.arange(len(codes)), positions // WORD] |= taken.astype(np.int64) << (positions % WORD)
-
-
-@njit(cache=True, nogil=True)
-def chosen(
-    drawn: NDArray[np.int64],
-    first: int,
-    truth: NDArray[np.int64],
-    place: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    word: int,
-) -> None:  # pragma: no cover (coverage does not see compiled code; a test holds it to the plain one)
-    """Write the set of each row into `codes`, which holds zeros; see `SubsetSelection.rule`.
-
-    `drawn` holds the integers of each step, (k, n), the first of them at most `first`. `place` is the drawn category
-    that the truth replaces, or -1.
-    """
-    k, n = drawn.shape
-    taken = np.zeros(first + k + 1, dtype=np.uint8)
-    found = np.empty(k, dtype=np.int64)
-    for row in range(n):
-        for step in range(k):
-            candidate = drawn[step, row]
-            if taken[candidate]:
-                candidate = first + step
-            taken[candidate] = 1
-            found[step] = candidate
-        for step in range(k):
-            candidate = found[step]
-            taken[candidate] = 0
-            category = candidate + 1 if candidate >= truth[row] else candidate
-            if step == place[row]:
-                category = truth[row]
-            codes[row, category // word] |= 1 << (category % word)

@@ -1,12 +1,8 @@
-"""``naysay serve``: surveys on the web, until it is stopped.
-
-``naysay serve --phone``: HTTPS in the local network, a code to scan, and what the browser's warning means.
-"""
+"""``naysay serve``: surveys on the web, until it is stopped."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
 import os
 import socket
@@ -14,15 +10,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
-import segno
 import typer
 
 from naysay.collect.commands import opening
 from naysay.collect.commands.database import DATA, Data, Database, opened
-from naysay.collect.server import keys as certificates
-from naysay.collect.serving import for_others
 from naysay.console import output
 from naysay.console.commands import takes
 from naysay.errors import DataError
@@ -30,10 +23,9 @@ from naysay.errors import DataError
 if TYPE_CHECKING:
     from naysay.collect import Published
     from naysay.collect.api.webhooks import Target
-    from naysay.collect.server.keys import Certificate
     from naysay.collect.storage import Store
 
-__all__ = ["Options", "code", "command", "host_of", "preview", "secured", "show", "told"]
+__all__ = ["Options", "command", "preview"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
@@ -124,6 +116,7 @@ def command(asked: Options) -> None:
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
+    from naysay.collect.commands import phone
     from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
 
@@ -131,7 +124,7 @@ def command(asked: Options) -> None:
     targets = _targets(asked)
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
-        secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
+        phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
         serving.bound(host, asked.port) as listening,
         opened(asked.db, asked.data, "make") as store,
     ):  # so that no survey is opened without being served
@@ -147,16 +140,16 @@ def command(asked: Options) -> None:
         counting = any(each.closed is None for each in topics.listed(store))
         if not (names or counting or asked.admin):
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
-        begin = serving.url_of(listening, secure=certificate is not None, host=host_of(asked))
+        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
         for name in names:
             output.say(f"{begin}/s/{name}")
             if asked.phone:
-                show(f"{begin}/s/{name}")
+                phone.show(f"{begin}/s/{name}")
         if counting:
             output.say(f"{begin}/reports")
         if asked.admin:
             (output.note if names or counting else output.say)(_of_admin(store, begin))
-        over = _of_host(listening) if certificate is None else told(asked, certificate, listening)
+        over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
         where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
@@ -194,20 +187,21 @@ def preview(asked: Preview) -> None:
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
+    from naysay.collect.commands import phone
 
     heard()
     form = opening.confirmed(asked.questionnaire, yes=True)
     app = create_app([form])
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
-        secured(None, None, phone=asked.phone) as certificate,
+        phone.secured(None, None, phone=asked.phone) as certificate,
         serving.bound(host, asked.port) as listening,
     ):
-        begin = serving.url_of(listening, secure=certificate is not None, host=host_of(asked))
+        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
         output.say(f"{begin}/s/{form.name}")
         if asked.phone:
-            show(f"{begin}/s/{form.name}")
-        for line in _of_host(listening) if certificate is None else told(asked, certificate, listening):
+            phone.show(f"{begin}/s/{form.name}")
+        for line in _of_host(listening) if certificate is None else phone.told(asked, certificate, listening):
             output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening, certificate)
@@ -288,79 +282,10 @@ def _of_database(store: Store) -> Iterator[str]:
 
 def heard() -> None:
     """Log errors and counts on stderr. No line holds an address, a header or an answer."""
-    from naysay.collect.server.guard import Throttle
+    from naysay.collect.server.connections import Throttle
 
     handler = logging.StreamHandler()
     handler.addFilter(Throttle())
     handler.setFormatter(logging.Formatter("naysay: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("naysay").setLevel(logging.INFO)
-
-
-class Asked(Protocol):
-    """What is read of the options of ``naysay serve``."""
-
-    @property
-    def host(self) -> str | None: ...
-    @property
-    def phone(self) -> bool: ...
-    @property
-    def certificate(self) -> Path | None: ...
-
-
-@contextlib.contextmanager
-def secured(certificate: Path | None, key: Path | None, *, phone: bool) -> Iterator[Certificate | None]:
-    """The certificate to serve with: the one that is given, one made on the spot for phones, or none."""
-    if (certificate is None) != (key is None):
-        raise DataError("--certificate and --key belong together; give both, or neither")
-    if certificate is not None and key is not None:
-        yield certificates.given(certificate, key)
-    elif phone:
-        with certificates.made(["127.0.0.1", *filter(None, [certificates.own_address()])]) as own:
-            yield own
-    else:
-        yield None
-
-
-def host_of(asked: Asked) -> str | None:
-    """The host of links: with ``--phone`` the address of this computer, where it listens everywhere."""
-    return certificates.own_address() if asked.phone and asked.host in (None, "0.0.0.0", "::") else None
-
-
-def code(link: str) -> str:
-    """A link as a code that phones scan, in lines of blocks.
-
-    Examples
-    --------
-    >>> len(code("https://192.0.2.7:8000/s/sample").splitlines())
-    19
-    """
-    drawn = io.StringIO()
-    segno.make_qr(link, error="m").terminal(drawn, compact=True)
-    return drawn.getvalue()
-
-
-def show(link: str) -> None:
-    """Show the code on stdout, where it can show blocks."""
-    if "utf" in (getattr(sys.stdout, "encoding", None) or "").lower():
-        output.say(code(link))
-    else:
-        output.note("this terminal shows no blocks, so no code to scan; type the link")
-
-
-def told(asked: Asked, certificate: Certificate, listening: socket.socket) -> Iterator[str]:
-    """What those who serve must know."""
-    if asked.phone:
-        if not for_others(listening):
-            yield "this address is for this computer alone; leave --host out, so that phones reach it"
-        elif host_of(asked) is None and asked.host in (None, "0.0.0.0", "::"):
-            yield "this computer is in no network, so no phone reaches it"
-        yield "a phone must be in the same network as this computer, and a firewall here must let it through"
-    if asked.certificate is None:
-        yield (
-            "the browser warns that the connection is not private: nobody vouches for a certificate that this computer "
-            "made just now. What is sent is encrypted all the same. Choose the details, and go on. Whoever controls "
-            "the network could show a page and a certificate of their own: compare the fingerprint, or collect real "
-            "answers with --certificate and --key"
-        )
-        yield f"fingerprint of the certificate (SHA-256): {certificate.fingerprint}"

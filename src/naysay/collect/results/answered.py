@@ -15,13 +15,12 @@ from naysay import _checks, estimate, files
 from naysay.errors import DataError, NaysayError
 from naysay.estimate import Estimate, Options, leverage, printing
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
-from naysay.files import Entry
 from naysay.tally.tally import in_group
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from naysay.files import Codebook
+    from naysay.files import Codebook, Entry
 
 __all__ = [
     "CELL",

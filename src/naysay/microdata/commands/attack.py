@@ -19,7 +19,7 @@ from naysay.microdata import attack
 from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage, csv_of_links
 from naysay.microdata.attack.page import attack_html
-from naysay.microdata.commands import risk, undeclared
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
 from naysay.microdata.keys.table import check_names
@@ -96,7 +96,7 @@ def command(options: Options) -> None:
         raise DataError(
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
         )
-    sets, files_read = risk.key_sets(options.keys), _Files.of(options)
+    sets, files_read = declared.key_sets(options.keys), _Files.of(options)
     several = [_found(options, files_read, keys) for keys in sets]
     found = [each for part in several for each in part]
     if options.format_ == "json":
@@ -170,10 +170,10 @@ def _found(options: Options, files_read: _Files, keys: tuple[str, ...]) -> list[
                 raise DataError(f"--{name} is for links, and synthetic records belong to nobody; leave it out")
         found.append(attack.replicated(release, register, keys, control=control))
     else:
-        by = ("exact", "nearest") if options.by is None else risk.record(options.by, option="--by")
+        by = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
         recodings = {
             name: _recoding(Path(text))
-            for name, text in risk.named(options.recoding or (), option="--recoding", example="age=age.csv").items()
+            for name, text in declared.named(options.recoding or (), option="--recoding", example="age=age.csv").items()
         }
         columns: dict[str, Any] = {
             "id": RECORD if ordered else options.id,

@@ -14,7 +14,7 @@ import polars as pl
 from naysay import files
 from naysay.errors import DataError
 from naysay.files.casts import text_of
-from naysay.microdata.commands import risk
+from naysay.microdata.commands import declared
 from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.plan import Plan
 
@@ -47,7 +47,7 @@ class Reading:
     @classmethod
     def of(cls, options: Any) -> Reading:
         """What the options of a command say."""
-        na = () if options.na is None else risk.record(options.na, option="--na")
+        na = () if options.na is None else declared.record(options.na, option="--na")
         return cls(options.separator, options.encoding, options.codes, na)
 
     def table(self, path: Path) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from naysay.console.commands import takes
 from naysay.console.options import Encoding, Force, Separator, column
 from naysay.errors import DataError
 from naysay.microdata import panel
-from naysay.microdata.commands import risk
+from naysay.microdata.commands import declared
 from naysay.microdata.commands.risk_options import Place, Text
 from naysay.responses import JOINER
 
@@ -89,7 +89,7 @@ def merge(options: MergeOptions) -> None:
         _tables(options),
         respondent=options.respondent,
         wave=options.wave,
-        background=None if background is None else risk.record(background, option="--background"),
+        background=None if background is None else declared.record(background, option="--background"),
         number=options.number,
     )
     files.write(found.table, options.out, separator=options.separator)
@@ -148,13 +148,13 @@ def birthdays(options: BirthdayOptions) -> None:
 def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
     """The files by name, each with its month in a column."""
     paths, wave = options.waves, options.wave
-    months = (None,) * len(paths) if options.months is None else risk.record(options.months, option="--months")
+    months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
     if len(months) != len(paths):
         raise DataError(f"--months must name one month a file; got {len(months)} for {len(paths)} files")
     for path in paths:
         if paths.count(path) > 1:
             raise DataError(f"{str(path)!r} is named twice")
-    absent = () if options.na is None else risk.record(options.na, option="--na")
+    absent = () if options.na is None else declared.record(options.na, option="--na")
     found = {}
     for path, month in zip(paths, months, strict=True):
         table = _read(path, options, absent)
@@ -199,4 +199,4 @@ def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> 
         files.kind(path, to_write=True)
         if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
             raise DataError(f"{str(path)!r} is read as well; write to another file")
-        risk.check_free(path, force=force)
+        declared.check_free(path, force=force)

@@ -13,7 +13,7 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
 from naysay.errors import DataError
-from naysay.microdata.commands import risk, undeclared
+from naysay.microdata.commands import declared, undeclared
 from naysay.microdata.protect.lattice import Hierarchy
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def command(options: Options) -> None:
     """
     output.check(options.html)
     if options.out is not None:
-        risk.check_free(options.out, force=options.force)
+        declared.check_free(options.out, force=options.force)
     rules, frame = _rules(options), _frame(options)
     found = _result(options, rules, frame)
-    columns = [*risk.record(options.by, option="--by"), *(each for each in (options.value, options.unit) if each)]
+    columns = [*declared.record(options.by, option="--by"), *(each for each in (options.value, options.unit) if each)]
     text = undeclared.sentence(undeclared.codes_in_frame(frame, columns))
     if text is not None:
         output.note(text)
@@ -114,7 +114,7 @@ def _rules(options: Options) -> Rules:
 
 
 def _frame(options: Options) -> pl.DataFrame:
-    missing = () if options.na is None else risk.record(options.na, option="--na")
+    missing = () if options.na is None else declared.record(options.na, option="--na")
     with files.readable(options.file):
         return files.Original.read(
             options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
@@ -133,8 +133,8 @@ def _result(options: Options, rules: Rules, frame: pl.DataFrame) -> ProtectedTab
 def _table(options: Options, frame: pl.DataFrame, largest: int) -> CellTable:
     from naysay.microdata.tables import tabulate
 
-    by = risk.record(options.by, option="--by")
-    paths = risk.named(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
+    by = declared.record(options.by, option="--by")
+    paths = declared.named(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
     randomized = files.randomized_columns(options.file, encoding=options.encoding)
     if counted := [name for name in randomized if name in (*by, options.value)]:
         output.note(f"randomized answers, not people's own, and counted as they were sent: {', '.join(counted)}")

@@ -13,7 +13,7 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
 from naysay.errors import DataError
-from naysay.microdata.commands import risk
+from naysay.microdata.commands import declared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Text, Texts
 
@@ -91,7 +91,7 @@ def command(options: Options) -> None:
     named = options.id is not None or options.synthetic or any(RECORD not in each.columns for each in releases)
     before = before if named else before.with_row_index(RECORD)
     told: dict[str, Any] = {
-        "variables": None if options.variables is None else risk.record(options.variables, option="--variables"),
+        "variables": None if options.variables is None else declared.record(options.variables, option="--variables"),
         "id": options.id if named else RECORD,
         "synthetic": options.synthetic,
         "weights": options.weight,
@@ -107,7 +107,7 @@ def command(options: Options) -> None:
         return
     if options.keys is None:
         raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
-    (keys,) = risk.key_sets([options.keys])
+    (keys,) = declared.key_sets([options.keys])
     names = [str(path) for path in options.after]
     if len(set(names)) < len(names):
         raise DataError(f"a release is named twice: {', '.join(names)}")
@@ -130,8 +130,8 @@ def _published(path: Path, options: Options) -> dict[str, Any]:
 
 def _designs(options: Options) -> dict[str, Any]:
     """The design of each variable that was released under one."""
-    labels = risk.named(options.categories or (), option="--categories", example="job=farmer,clerk")
-    texts = risk.named(options.design or (), option="--design", example="job=pram.json")
+    labels = declared.named(options.categories or (), option="--categories", example="job=farmer,clerk")
+    texts = declared.named(options.design or (), option="--design", example="job=pram.json")
     for name in labels:
         if name not in texts:
             raise DataError(f"--categories is for variables released under a design; {name!r} has no --design")

@@ -1,11 +1,4 @@
-"""Distinct rows of cell numbers and how many respondents have each: all that anonymity and matches need.
-
-Ranking by a bitmap of the keys that occur, in compiled code; needs numba (the extra `fast`).
-
-The rank of a key is the number of smaller ones that occur: those in the words before it, added up once, and those in
-its own word, counted where they are asked for. The bitmap is an eighth of a byte a possible key, so it stays in a cache
-where a table of ranks, 32 times as large, does not.
-"""
+"""Distinct rows of cell numbers and how many respondents have each: all that anonymity and matches need."""
 
 from __future__ import annotations
 
@@ -17,12 +10,11 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Tuples", "grouped", "packed", "ranked", "ranked_by_bits", "tallied"]
+__all__ = ["Tuples", "grouped", "packed", "ranked", "tallied"]
 
 _LARGEST = 2**62
 _COMPILED = 1 << 19  # rows from which loading the compiled code is worth its time
@@ -101,6 +93,8 @@ def tallied(
             key, span = ranked(key, span)
         key, span = packed([key, column], [span, size]), span * size
     if len(key) >= _COMPILED and span <= 64 * len(key) and len(key) < 2**31 and find_spec("numba"):
+        from naysay.microdata.keys.bitset import ranked_by_bits
+
         return ranked_by_bits(key, span)
     rank, distinct = ranked(key, span)
     row = np.empty(distinct, np.intp)
@@ -128,48 +122,3 @@ def ranked(key: NDArray[Any], span: int) -> tuple[NDArray[Any], int]:
     place = np.cumsum(present, dtype=np.int32)
     place -= 1
     return place[key], int(place[-1]) + 1
-
-
-def ranked_by_bits(key: NDArray[Any], span: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """The last row of each distinct key, in order; the rank of each row's key; and how many rows have each."""
-    bits = np.zeros((span + 63) // 64, np.uint64)
-    before = np.empty(len(bits), np.int32)
-    distinct = _marked(key, bits, before)
-    row, rank = np.empty(distinct, np.int64), np.empty(len(key), np.int32)
-    count = np.zeros(distinct, np.int64)
-    _placed(key, bits, before, row, rank, count)
-    return row, rank, count
-
-
-@njit(cache=True, nogil=True)
-def _marked(key, bits, before):  # type: ignore[no-untyped-def]
-    """Mark the keys that occur, and count those before each word."""
-    for place in range(len(key)):
-        own = np.uint64(key[place])
-        bits[own >> np.uint64(6)] |= np.uint64(1) << (own & np.uint64(63))
-    total = 0
-    for word in range(len(bits)):
-        before[word] = total
-        total += _ones(bits[word])
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _placed(key, bits, before, row, rank, count):  # type: ignore[no-untyped-def]
-    for place in range(len(key)):
-        own = np.uint64(key[place])
-        word = own >> np.uint64(6)
-        lower = (np.uint64(1) << (own & np.uint64(63))) - np.uint64(1)
-        found = before[word] + _ones(bits[word] & lower)
-        rank[place] = found
-        row[found] = place
-        count[found] += 1
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _ones(word):  # type: ignore[no-untyped-def]
-    """The number of bits set, added up in parallel within the word."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

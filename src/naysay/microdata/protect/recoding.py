@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice, check_names
+from naysay.microdata.protect.engines import recoded
 from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method, numbers_of
-from naysay.microdata.protect.suppression import recoded
 from naysay.microdata.protect.tables import texts
 
 __all__ = ["Bins", "Bottom", "Coarser", "Dates", "Intervals", "Recode", "Top", "label_between", "ordered"]

@@ -1,0 +1,366 @@
+"""The work of ``naysay protect``: options read and checked, a plan proposed or read, and run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from naysay import _checks, files
+from naysay.errors import DataError
+from naysay.microdata.commands import declared, undeclared
+from naysay.microdata.commands.measured import RECORD, Reading
+from naysay.microdata.commands.protect_options import ProtectOptions
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.protect.dropping import Drop, naming
+from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
+from naysay.microdata.protect.lattice import Hierarchy
+from naysay.microdata.protect.pieces import release_in_pieces
+from naysay.microdata.protect.plan import Plan, propose
+from naysay.microdata.protect.recoding import Bins
+from naysay.microdata.protect.releases import Release, check_out, log_of, release
+from naysay.microdata.protect.sheets import read_hierarchies, write_hierarchies
+from naysay.microdata.protect.suppression import Suppress
+from naysay.microdata.protect.target import Target
+
+__all__ = ["Protecting"]
+
+_THERE = "in this release"  # a column that tells people all of whose cells are gaps from those who are not there
+_BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
+
+_WRITTEN_AS = {".por": ".sav", ".duckdb": ".parquet"}  # what is read and cannot be written
+
+_IN_MEMORY = ("beside", "hierarchy", "hierarchies", "related", "unit", "order", "html")
+
+_OF_A_PROPOSAL = (
+    "keys",
+    "target",
+    "importance",
+    "hierarchy",
+    "hierarchies",
+    "write_hierarchies",
+    "bins",
+    "strata",
+    "unit",
+    "order",
+    "drop",
+    "save",
+    "related",
+)
+
+
+class Protecting:
+    """The options of ``naysay protect``, read.
+
+    Parameters
+    ----------
+    options : ProtectOptions
+
+    Raises
+    ------
+    DataError
+        For options that are wrong whatever the file holds.
+    """
+
+    def __init__(self, options: ProtectOptions) -> None:
+        self.options = options
+        self.notes: list[str] = []
+        self.importance = {
+            name: _price(text)
+            for name, text in declared.named(
+                options.importance or (), option="--importance", example="occupation=high"
+            ).items()
+        }
+        self._check()
+
+    def _check(self) -> None:
+        options = self.options
+        if (options.plan is None) == (options.keys is None):
+            raise DataError("give --keys to have a plan proposed, or --plan to run one")
+        for name in _OF_A_PROPOSAL:
+            if options.plan is not None and getattr(options, name) is not None:
+                option = name.replace("_", "-")
+                raise DataError(f"--{option} is for a plan that is proposed; change the file of --plan instead")
+        if options.write_hierarchies is not None:
+            for name in ("out", "save", "html", "hierarchy", "hierarchies", "bins"):
+                if getattr(options, name):
+                    raise DataError(f"--write-hierarchies only writes levels to edit; leave out --{name}")
+            declared.check_free(options.write_hierarchies, force=options.force)
+        if options.beside and options.unit is not None:
+            raise DataError("--beside is for rows of people; households cannot be followed through releases")
+        if options.out is not None:
+            check_out(options.file, options.out, force=options.force)
+        if options.save is not None:
+            declared.check_free(options.save, force=options.force)
+
+    def _original(self, missing: tuple[str, ...]) -> files.Original:
+        options = self.options
+        with files.readable(options.file):
+            return files.Original.read(
+                options.file,
+                separator=options.separator,
+                encoding=options.encoding,
+                codes=options.codes,
+                missing=missing,
+                table=options.table,
+            )
+
+    def _missing(self) -> tuple[str, ...]:
+        return () if self.options.na is None else declared.record(self.options.na, option="--na")
+
+    def _sets(self) -> list[tuple[str, ...]]:
+        return declared.key_sets(self.options.keys or ())
+
+    def levels(self, path: Path) -> dict[str, Hierarchy]:
+        """Levels of each key, written to a workbook or folder for a person to edit."""
+        keys = tuple(dict.fromkeys(name for known in self._sets() for name in known))
+        found = write_hierarchies(path, self._original(self._missing()).frame, keys)
+        self.notes.append(f"{path}: the levels of each key; change them, and give them with --hierarchies")
+        return found
+
+    def found(self) -> Release:
+        """The plan, run; written where --out says, and otherwise nowhere."""
+        options = self.options
+        plan = None if options.plan is None else Plan.read(options.plan)
+        missing = self._missing()
+        if plan is not None:
+            missing = missing or tuple(plan.missing)
+        if _too_large(options.file, options.table):
+            return self._in_pieces(plan, missing)
+        original = self._original(missing)
+        beside, read = self._beside(original), original.frame
+        if plan is None:
+            plan, original = self._proposed(original, missing, beside)
+        self._note_undeclared(read.lazy(), plan)
+        plan = self._completed(plan)
+        if options.out is None:
+            self.notes.append("nothing is written without --out")
+            with TemporaryDirectory(prefix="naysay-") as folder:
+                out = Path(folder) / f"release{_WRITTEN_AS.get(options.file.suffix.lower(), options.file.suffix)}"
+                found = release(original, plan, out, beside=beside, trial=True)
+            if any(not set(hint.columns) <= set(plan.accepted) for hint in found.hints):
+                self.notes.append("with --out it is refused: other columns tell of what it hides, and are not accepted")
+            return found
+        found = release(original, plan, options.out, force=options.force, beside=beside)
+        self._note_log(options.out)
+        return found
+
+    def _completed(self, plan: Plan) -> Plan:
+        """The plan with what options say of its release; written where --save says."""
+        options = self.options
+        if any(isinstance(step, Shuffle) for step in plan.steps) and options.keep_order:
+            raise DataError("--keep-order is given, and the plan shuffles rows; take that step out of it")
+        plan = replace(
+            plan,
+            accepted=(*plan.accepted, *(options.accept or ())),
+            keep_order=plan.keep_order or options.keep_order,
+        )
+        if options.save is not None:
+            options.save.write_text(plan.toml(), encoding="utf-8")
+            self.notes.append(f"{options.save}: the plan; change it, and run it with --plan")
+        return plan
+
+    def _note_undeclared(self, table: pl.LazyFrame, plan: Plan) -> None:
+        """Say which cells of the columns that the plan works on may mean missing."""
+        there = table.collect_schema().names()
+        steps = [step for step in plan.steps if not isinstance(step, Drop | Renumber)]
+        names = [*plan.keys, *(name for step in steps for name in (*step.needs, *step.variables))]
+        columns = [name for name in names if name in there]
+        text = undeclared.sentence(undeclared.codes_in_frame(table, columns, declared=plan.missing))
+        self.notes += [] if text is None else [text]
+
+    def _note_log(self, out: Path) -> None:
+        told = "it repeats the release, and undoes what was drawn: keep it with the original"
+        self.notes.append(f"{out}: the release; {log_of(out).name}: its log, secret like the original, for {told}")
+
+    def _in_pieces(self, plan: Plan | None, missing: tuple[str, ...]) -> Release:
+        """The plan, run on a Parquet file that memory does not hold."""
+        options = self.options
+        for name in _IN_MEMORY:
+            if getattr(options, name):
+                raise DataError(
+                    f"memory does not hold {options.file.name!r}, and --{name} needs all of it: leave it out, or take "
+                    "a larger computer"
+                )
+        if plan is None:
+            plan = self._suppressing(missing)
+            self.notes.append(
+                f"memory does not hold {options.file.name!r}: no coarser values were tried but those of --bins; "
+                "where they lose less than empty cells, write them into a plan (--save, then --plan)"
+            )
+        plan = self._completed(replace(plan, missing=missing or plan.missing))
+        self._note_undeclared(files.scan(options.file, table=options.table), plan)
+        if options.out is not None:
+            found = release_in_pieces(options.file, plan, options.out, force=options.force, table=options.table)
+            self._note_log(options.out)
+            return found
+        self.notes.append("nothing is written without --out")
+        with TemporaryDirectory(prefix="naysay-") as folder:
+            out = Path(folder) / "release.parquet"
+            return release_in_pieces(options.file, plan, out, trial=True, table=options.table)
+
+    def _suppressing(self, missing: tuple[str, ...]) -> Plan:
+        """A plan that puts keys in the bins that are asked for, and suppresses cells."""
+        options, sets = self.options, self._sets()
+        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        check_names(keys, files.scan(options.file, table=options.table).collect_schema().names())
+        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        check_names(list(widths), keys, what="key")
+        known = sets if len(sets) > 1 else ()
+        last = Suppress(
+            keys=keys,
+            target=options.target or "k >= 3",
+            importance=self.importance,
+            sets=known,
+            strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
+        )
+        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        bins = (Bins(variable=name, width=_width(text, name)) for name, text in widths.items())
+        steps = (*first, *bins, last)
+        return Plan(keys=keys, target=last.target, steps=steps, importance=self.importance, missing=missing, sets=known)
+
+    def _beside(self, original: files.Original) -> dict[str, pl.DataFrame]:
+        """Releases of the file that are out, row by row as the original."""
+        options, rows = self.options, original.frame.height
+        found: dict[str, pl.DataFrame] = {}
+        for path in options.beside or ():
+            if path.name in found:
+                raise DataError(f"--beside names {path.name!r} twice")
+            if not log_of(path).is_file():
+                raise DataError(
+                    f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it"
+                )
+            reading = Reading(options.separator, options.encoding, options.codes, original.missing, options.table)
+            table = reading.released(path, options.file, rows, identity=None, synthetic=False)
+            if RECORD not in table.columns:
+                raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
+            held = files.stored_cells(path, separator=options.separator, encoding=options.encoding)
+            table = held.with_columns(table[RECORD], pl.lit(value=True).alias(_THERE))
+            places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})
+            found[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
+        return found
+
+    def _proposed(
+        self, original: files.Original, missing: tuple[str, ...], beside: Mapping[str, pl.DataFrame]
+    ) -> tuple[Plan, files.Original]:
+        """The plan, and the file with a column for each earlier release that says who reads alike there."""
+        options = self.options
+        sets = self._sets()
+        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        goal = Target.of(options.target or "k >= 3")
+        classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
+        if len(classes) > 1:  # each of them hides people whom all of them together show
+            _check_few(pl.DataFrame(classes), f"{_checks.shown(beside)} together", goal.least)
+        original = replace(original, frame=original.frame.hstack(classes)) if classes else original
+        strata = () if options.strata is None else declared.record(options.strata, option="--strata")
+        hierarchies = self._hierarchies()
+        self._check_keys(original, keys, hierarchies)
+        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        plan = propose(
+            original.frame,
+            keys,
+            target=goal,
+            importance=self.importance,
+            hierarchies=hierarchies,
+            bins={name: _width(text, name) for name, text in widths.items()},
+            strata=(*strata, *(column.name for column in classes)),
+            sets=sets if len(sets) > 1 else (),
+            related=declared.named(options.related or (), option="--related", example="education_num=education"),
+            unit=options.unit,
+            order=options.order,
+            missing=missing,
+        )
+        unused = [name for name in hierarchies if not any(name in step.variables for step in plan.steps[:-1])]
+        if unused:
+            told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
+            self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
+        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        last = (Drop(columns=[column.name for column in classes]),) if classes else ()
+        return replace(plan, steps=(*first, *plan.steps, *last)), original
+
+    def _hierarchies(self) -> dict[str, Hierarchy]:
+        """The levels of keys that files of the user hold."""
+        options = self.options
+        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
+        alone = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
+        if options.hierarchies is None:
+            return alone
+        together = read_hierarchies(options.hierarchies, separator=options.separator)
+        twice = next((name for name in alone if name in together), None)
+        if twice is not None:
+            raise DataError(f"--hierarchies and --hierarchy both have levels of {twice!r}; give one of them")
+        return together | alone
+
+    def _check_keys(self, original: files.Original, keys: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> None:
+        """Raise for a key that numbers people."""
+        options = self.options
+        check_names(keys, original.frame.columns)
+        recoded = {text.partition("=")[0] for text in options.bins or ()} | set(hierarchies)
+        for name in numbers_of_people(original.frame, naming(original.frame.select(keys))):
+            if name not in recoded and name not in self.importance:
+                raise DataError(
+                    f"the key {name!r} is another one for each person: it names people, and no suppression hides that; "
+                    f"leave it out of --keys, and out of the release (--drop {name})",
+                    column=name,
+                )
+
+
+def _too_large(path: Path, name: str | None) -> bool:
+    """Whether a table of Parquet or DuckDB would not fit into this computer's memory with what is computed from it."""
+    memory = _memory()
+    if memory is None or files.kind(path) not in ("parquet", "duckdb") or not path.is_file():
+        return False
+    table = files.scan(path, table=name)
+    rows, columns = int(table.select(pl.len()).collect().item()), len(table.collect_schema())
+    return rows * columns * _BYTES_OF_A_CELL > memory
+
+
+def _memory() -> int | None:
+    """Bytes of memory of this computer, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _class(table: pl.DataFrame, keys: Sequence[str], name: str, least: int) -> pl.Series:
+    """Who reads alike in an earlier release on the keys that it has; who is not in it is one class.
+
+    Raises
+    ------
+    DataError
+        People who stand out there: no later release takes that back.
+    """
+    there = table.select(pl.any_horizontal(pl.all().is_not_null()).alias(""), *(key for key in keys if key in table))
+    number = there.select(pl.struct(pl.all()).rank("dense")).to_series()
+    _check_few(there, f"{name!r} alone", least)
+    return number.cast(pl.String).alias(f"as in {name}")
+
+
+def _check_few(there: pl.DataFrame, where: str, least: int) -> None:
+    """Raise where people stand out in what is out already."""
+    few = int((there.select(pl.len().over(there.columns)).to_series() < least).sum())
+    if few:
+        raise DataError(
+            f"in {where}, {_checks.several(few, 'person reads', 'people read')} like fewer than {least} on these keys, "
+            "and no later release takes that back; ask for less, or leave out the keys that were not protected there"
+        )
+
+
+def _price(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _width(text: str, name: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise DataError(f"--bins must be a width, such as {name}=5; got {text!r}") from None
+    return int(number) if number.is_integer() else number
