@@ -480,7 +480,7 @@ def signature(value: Any) -> str:
     if not callable(value) or (inspect.isclass(value) and value.__module__ == "builtins"):
         return ""
     try:
-        return re.sub(r" at 0x\w+", "", str(inspect.signature(value)))
+        return re.sub(r" at 0x\w+", "", str(inspect.signature(value))).replace(str(ROOT), "ROOT")
     except (TypeError, ValueError):
         return "(…)"
 
