@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from naysay import __version__
-from naysay.report.finish import INKS
+from naysay.show.finish import INKS
 
 sys.path[:0] = [str(Path(__file__).parent / "_extensions"), str(Path(__file__).parents[1])]  # and reproductions
 

@@ -12,7 +12,7 @@ from naysay import designs, estimate, simulate
 from naysay.design import Design
 from naysay.designs.negative import is_uniform
 from naysay.estimate import Estimate
-from naysay.report import charts
+from naysay.show import charts
 from naysay.simulate import Population, Simulation
 from naysay.tally import Tally
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table

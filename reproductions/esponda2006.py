@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from naysay import designs, estimate, planning, privacy, simulate
 from naysay.design import Design
-from naysay.report import charts, pair
+from naysay.show import charts
+from naysay.design import pair
 from naysay.simulate import Simulation
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
 from reproductions.setting import Setting

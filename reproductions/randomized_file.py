@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from naysay import designs, estimate
 from naysay.design import Design, Levels
 from naysay.estimate import Estimate
-from naysay.report import charts
+from naysay.show import charts
 from naysay.simulate import Simulation
 from naysay.tally import Tally
 from reproductions.esponda2016 import QUESTIONS, SOURCE, Question

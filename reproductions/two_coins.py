@@ -8,7 +8,7 @@ import numpy as np
 
 from naysay import designs, estimate, planning, privacy, simulate
 from naysay.design import Design
-from naysay.report import charts
+from naysay.show import charts
 from naysay.simulate import Simulation
 from reproductions.result import Check, Measured, Picture, Reproduction, Table
 from reproductions.setting import Setting

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from naysay.errors import DataError
-from naysay.report import figures, html
-from naysay.report.page import Section
+from naysay.show import figures
+from naysay.report import html
+from naysay.show.page import Section
 from reproductions import printing
 from reproductions.result import Reproduction
 

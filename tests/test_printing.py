@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from naysay import printing
+from naysay import show
 from naysay.errors import ExtraMissing
-from naysay.printing import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
-from naysay.printing.html import PHONE, WIDE, notebook
+from naysay.show import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.show.html import PHONE, WIDE, notebook
 
 TABLE = Table(
     (Column("<name>", words=True), Column("truth", role="truth"), Column("holds", role="holds")),
@@ -32,7 +32,7 @@ EVERY = [
 
 
 def test_text_tells_all_but_charts():
-    assert printing.text(EVERY).splitlines() == [
+    assert show.text(EVERY).splitlines() == [
         "On <top>",
         "One.",
         "Two.",
@@ -52,7 +52,7 @@ def test_text_tells_all_but_charts():
 
 
 def test_html_tells_all_and_escapes_it():
-    page = printing.html(EVERY)
+    page = show.html(EVERY)
     for part in (
         "<h3>On &lt;top&gt;</h3>",
         '<caption><span>What &amp; why</span></caption>\n<thead>\n<tr><th scope="col">&lt;name&gt;</th>'
@@ -67,7 +67,7 @@ def test_html_tells_all_and_escapes_it():
 
 
 def test_bars_are_drawn_beside_their_words():
-    page = printing.html([Table((Column("left"), Column("in words", words=True)), ((Bar("1 of 4", 0.25), "few"),))])
+    page = show.html([Table((Column("left"), Column("in words", words=True)), ((Bar("1 of 4", 0.25), "few"),))])
     assert '<td class="bar"><span>1 of 4</span><i aria-hidden="true" style="--part:0.2500"></i></td>' in page
     assert '<td class="words">few</td>' in page
     assert "<caption" not in page
@@ -75,7 +75,7 @@ def test_bars_are_drawn_beside_their_words():
 
 def test_a_console_gets_its_colors():
     out = io.StringIO()
-    printing.show(
+    show.show(
         [TABLE, Sentence("[red]x" * 30)], Console(file=out, width=80, color_system="standard", force_terminal=True)
     )
     shown = out.getvalue()
@@ -90,14 +90,14 @@ def test_html_needs_its_library(monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ExtraMissing, match=r"naysay\[plots\]"):
-        printing.html([Note("x")])
+        show.html([Note("x")])
 
 
 CELLS = ("a", "", "日本", "é", "–", "0.12", "∞", " x", "y ", "long " * 5, "w" * 45, "[bold]", "\u202dab", "a\nb", "🙂")
 
 
 def test_tables_are_laid_out_as_rich_does():
-    text = sys.modules["naysay.printing.text"]  # whose name is that of its function
+    text = sys.modules["naysay.show.text"]  # whose name is that of its function
     rng, quick = random.Random(1), 0
     for _ in range(500):
         columns = tuple(Column(rng.choice(CELLS), words=rng.random() < 0.4) for _ in range(rng.randint(1, 5)))
@@ -118,4 +118,4 @@ def test_a_notebook_without_jinja_shows_text(monkeypatch):
 
 def test_only_content_is_told():
     with pytest.raises(TypeError, match="no content is a str"):
-        printing.text(["x"])
+        show.text(["x"])

@@ -12,8 +12,8 @@ from naysay.collect import Published
 from naysay.collect.ethics import Statement
 from naysay.collect.ethics.statement import after, rounded, told
 from naysay.errors import DataError
-from naysay.printing import Table
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
+from naysay.show import Table
 
 FIVE = tuple("abcde")
 

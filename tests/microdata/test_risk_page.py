@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.microdata.combinations.recodings import everywhere
 from naysay.microdata.report import charts as risk_charts
 from naysay.microdata.report.page import risk_html
-from naysay.report.finish import FILLS, INKS
+from naysay.show.finish import FILLS, INKS
 
 PLANTED = ("Zwollezee", "Appelscha-Noord", "vuurtorenwachter", "klokkenluider", "19713", "19684", "<script>alert(7)")
 NAMES = ("<b>town</b>", "job", "born", "sex")

@@ -7,8 +7,8 @@ import pytest
 from people import asked, people
 
 from naysay import designs, regression
-from naysay.printing import Column, Facts, Heading, Note, Points, Sentence, Table, latex
-from naysay.report.regression_page import prediction_chart, regression_html
+from naysay.regression.page import prediction_chart, regression_html
+from naysay.show import Column, Facts, Heading, Note, Points, Sentence, Table, latex
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from naysay.report import charts, finish
-from naysay.report.charts import Mark
-from naysay.report.finish import INKS
+from naysay.show import charts, finish
+from naysay.show.charts import Mark
+from naysay.show.finish import INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHARES = np.array([0.5, 0.3, 0.15, 0.05])

@@ -1,8 +1,9 @@
 import re
 import xml.etree.ElementTree as ET
 
-from naysay.report import charts, figures, pair
-from naysay.report.finish import INKS
+from naysay.design import pair
+from naysay.show import charts, figures
+from naysay.show.finish import INKS
 
 from .conftest import LABELS
 

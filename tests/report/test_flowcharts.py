@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from naysay import designs, report
 from naysay.design import Branch, Chance, Do, Fork, Say, protocols
+from naysay.design.flowchart import arranged, pixels
 from naysay.design.protocol import written
-from naysay.report import finish
-from naysay.report.finish import INKS
-from naysay.report.flowcharts import arranged, pixels
+from naysay.show import finish
+from naysay.show.finish import INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXTENSION = Path(__file__).parents[2] / "docs" / "_extensions" / "flowcharts.py"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naysay.report import finish
+from naysay.show import finish
 
 
 def test_a_pair_of_categories_is_one_label():

@@ -31,9 +31,9 @@ from naysay.audit.clients import Callee, Client, Observed, Replay
 from naysay.audit.features import Codes, Feature, features, parsed
 from naysay.audit.relations import FIELDS, HASHES
 from naysay.errors import DataError
-from naysay.printing import Column, Note, Sentence, Table, plain, text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
+from naysay.show import Column, Note, Sentence, Table, plain, text
+from naysay.show.content import Content
+from naysay.show.html import notebook
 
 __all__ = ["Audit", "Event", "Finding", "audit", "detectable", "judged", "lower_bound", "sought"]
 
@@ -415,7 +415,7 @@ class Audit:
         return "FAIL" if self.refuted else "not refuted"
 
     def sections(self) -> list[Content]:
-        """The audit in the vocabulary of `naysay.printing`."""
+        """The audit in the vocabulary of `naysay.show`."""
         words = (
             Column("truth", words=True),
             Column("against", words=True),

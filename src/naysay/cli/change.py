@@ -13,7 +13,7 @@ from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepared
 from naysay.errors import DataError
-from naysay.printing import Chart, Content, Table, text
+from naysay.show import Chart, Content, Table, text
 
 __all__ = ["Options", "command"]
 

@@ -21,7 +21,7 @@ from naysay.crosstab import Crosstab, Variable
 from naysay.crosstab.printing import Options as Shown
 from naysay.crosstab.printing import title
 from naysay.errors import DataError
-from naysay.printing import text
+from naysay.show import text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -241,7 +241,7 @@ def _prepared(asked: Options, frame: pl.LazyFrame, variables: list[Variable]) ->
 
 
 def _page(found: Crosstab, shown: Shown) -> str:
-    from naysay.report.crosstab_page import crosstab_html
+    from naysay.crosstab.page import crosstab_html
 
     return crosstab_html(found, shown, heading=title(found))
 

@@ -10,15 +10,16 @@ import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from naysay import _checks, designs, printing, privacy
+from naysay import _checks, designs, privacy
 from naysay.console import output
 from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.negative import sinks
-from naysay.printing import Column, Table
 from naysay.report import flowchart
+from naysay.show import Column, Table
+from naysay.show import text as as_text
 
 __all__ = ["app", "catalog"]
 
@@ -242,4 +243,4 @@ def catalog(
         return
     columns = (Column("design", words=True), Column("what it is", words=True))
     cells = tuple((f"{name}({parameters})", told) for name, parameters, told in rows)
-    output.say(printing.text([Table(columns, cells)]))
+    output.say(as_text([Table(columns, cells)]))

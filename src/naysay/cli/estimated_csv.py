@@ -8,7 +8,7 @@ from typing import Any
 from naysay import _checks, estimate, privacy
 from naysay.console import output
 from naysay.estimate import Estimate, Options, printing
-from naysay.printing.text import csv_text
+from naysay.show.text import csv_text
 
 __all__ = ["estimates_csv", "measured_csv"]
 

@@ -12,7 +12,7 @@ from naysay import estimate, files
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
-from naysay.report.page import Section, html
+from naysay.show.page import Section, html
 
 __all__ = ["Options", "command"]
 

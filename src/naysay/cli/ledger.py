@@ -13,8 +13,8 @@ import typer
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
-from naysay.printing.text import csv_text
 from naysay.privacy.repeated import Schedule, of_tables
+from naysay.show.text import csv_text
 
 __all__ = ["Options", "command"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from naysay import _checks, planning, printing, privacy
+from naysay import _checks, planning, privacy, show
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import estimators
@@ -19,11 +19,10 @@ from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.errors import DataError
-from naysay.planning import Comparison, Liars
+from naysay.planning import Comparison, Liars, page
 from naysay.planning.power import exclusion, people_for, two_groups
-from naysay.printing import Column, Points, Table
-from naysay.printing.text import csv_text
-from naysay.report import planning_charts
+from naysay.show import Column, Points, Table
+from naysay.show.text import csv_text
 
 __all__ = ["Options", "command"]
 
@@ -144,7 +143,7 @@ def command(asked: Options) -> None:
         category = asked.category or _checks.label(first.categories[0])
         asked = replace(asked, category=category, people=plan.n)
         above = [plan.reached, *plan.warnings]
-    output.write(asked.html, lambda: planning_charts.comparison_html(_compared(named, asked, assumed), above=above))
+    output.write(asked.html, lambda: page.comparison_html(_compared(named, asked, assumed), above=above))
 
 
 def _designs(asked: Options) -> dict[str, Answerable]:
@@ -300,7 +299,7 @@ class Plan:
     def __str__(self) -> str:
         above = (f"{self.design.name or self.design.kind}: {self.reached}", self.found.kind)
         below = (*privacy.lines(self.design), *self._least(), *(f"note: {told}" for told in self.warnings))
-        return printing.text([Points(above), self._numbers(), Points(below)])
+        return show.text([Points(above), self._numbers(), Points(below)])
 
     def _least(self) -> list[str]:
         """The least share that stands out, for designs of many categories."""

@@ -151,7 +151,7 @@ def _say(fit: Regression, asked: Options) -> None:
     else:
         output.say(fit.to_text(asked.confidence, at))
     if asked.html is not None:
-        from naysay.report.regression_page import regression_html
+        from naysay.regression.page import regression_html
 
         output.write(asked.html, lambda: regression_html(fit, confidence=asked.confidence, at=at))
 

@@ -18,8 +18,7 @@ from naysay.console.methods import TriedInterval, estimators
 from naysay.console.people import Preferences, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.report import planning_charts
-from naysay.simulate import Behavior, Population
+from naysay.simulate import Behavior, Population, page
 
 __all__ = ["Options", "command"]
 
@@ -112,7 +111,7 @@ def command(asked: Options) -> None:
         console=Console(stderr=True),
     )
     output.result(found, asked.format_)
-    output.write(asked.html, lambda: planning_charts.simulation_html(found))
+    output.write(asked.html, lambda: page.simulation_html(found))
     if found.interrupted:
         raise typer.Exit(_INTERRUPTED)
 

@@ -8,7 +8,7 @@ from typing import Any
 from naysay import estimate, report
 from naysay.collect.results.answered import Answered, Plain
 from naysay.estimate import Estimate, Options, printing
-from naysay.printing.text import csv_text
+from naysay.show.text import csv_text
 
 __all__ = ["page_of", "plain_csv", "plain_object", "plain_text"]
 

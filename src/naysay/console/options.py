@@ -21,8 +21,8 @@ import typer
 from naysay import _checks, designs, files
 from naysay.design import Answerable, load, read
 from naysay.errors import DataError, DesignError
-from naysay.printing.text import csv_text
 from naysay.sampling import KINDS, Sampling
+from naysay.show.text import csv_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,9 +18,9 @@ from naysay.estimate.information import alike
 from naysay.estimate.linear import Floats
 from naysay.estimate.printing import beyond, cautions
 from naysay.estimate.result import reliable_errors
-from naysay.printing import Column, Note, Points, Sentence, Table, plain
-from naysay.printing.content import Content
-from naysay.printing.text import csv_text, fixed
+from naysay.show import Column, Note, Points, Sentence, Table, plain
+from naysay.show.content import Content
+from naysay.show.text import csv_text, fixed
 
 __all__ = ["Options", "reservations", "sections", "title", "to_csv", "to_dict", "told"]
 
@@ -54,7 +54,7 @@ def title(found: Any) -> str:
 
 
 def sections(found: Any, options: Options) -> list[Content]:
-    """The crosstab in the vocabulary of `naysay.printing`."""
+    """The crosstab in the vocabulary of `naysay.show`."""
     test = options.test or found.independence()
     return [
         *_heading(found, options),

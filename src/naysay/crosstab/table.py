@@ -19,10 +19,10 @@ from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.linear import Floats, check_rank
 from naysay.estimate.result import Intervals
-from naysay.printing import text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
 from naysay.sampling import Sampling
+from naysay.show import text
+from naysay.show.content import Content
+from naysay.show.html import notebook
 
 __all__ = ["ESTIMATED", "Association", "Crosstab", "crosstab"]
 
@@ -238,7 +238,7 @@ class Crosstab:
         return independence.test(self.fit.tally, self.shape, reached, replicates=replicates, rng=rng, console=console)
 
     def sections(self, options: Options | None = None) -> list[Content]:
-        """The crosstab in the vocabulary of `naysay.printing`."""
+        """The crosstab in the vocabulary of `naysay.show`."""
         return printing.sections(self, options or Options())
 
     def to_dict(self, options: Options | None = None) -> dict[str, Any]:

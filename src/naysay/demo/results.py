@@ -12,9 +12,9 @@ from naysay import estimate
 from naysay.demo.asking import Question
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals
-from naysay.printing import Column, Content, Marked, Sentence, Table
-from naysay.report.page import holds
+from naysay.estimate.page import holds
 from naysay.responses import JOINER
+from naysay.show import Column, Content, Marked, Sentence, Table
 
 if TYPE_CHECKING:  # collect needs an extra: import it where it is used
     from naysay.collect.storage import Replies

@@ -25,7 +25,7 @@ from naysay.demo.asking import PEOPLE, people, questionnaire, questions
 from naysay.demo.results import Results, estimated
 from naysay.errors import DataError
 from naysay.files.writing import whole
-from naysay.printing import Sentence, show
+from naysay.show import Sentence, show
 
 __all__ = ["ANSWERS", "REPORT", "forever", "page", "run"]
 

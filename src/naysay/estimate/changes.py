@@ -21,11 +21,11 @@ from naysay import _checks
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.linear import Floats, linear_map, plainly_apart
-from naysay.printing import Column, Content, Note, Sentence, Table, text
-from naysay.printing.text import csv_text
-from naysay.printing.text import plain as plainly
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
+from naysay.show import Column, Content, Note, Sentence, Table, text
+from naysay.show.text import csv_text
+from naysay.show.text import plain as plainly
 
 __all__ = ["RULES", "Change", "change"]
 
@@ -111,7 +111,7 @@ class Change:
         return csv_text([head, *zip(*(np.asarray(each).tolist() for each in columns), strict=True)])
 
     def sections(self, confidence: float = 0.95) -> list[Content]:
-        """The change in the vocabulary of `naysay.printing`."""
+        """The change in the vocabulary of `naysay.show`."""
         names = ("first wave", "second wave", "change", "s.e.", "low", "high")
         ends = self.interval(confidence)
         numbers = np.column_stack([self.first, self.second, self.difference, self.standard_errors, ends])

@@ -29,8 +29,8 @@ from naysay.estimate.levels import compare
 from naysay.estimate.linear import Floats, is_stacked
 from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.result import Estimate, Finding, Options, is_pooled, reliable_errors, reliable_nuisance
-from naysay.printing import plain
-from naysay.printing.text import fixed
+from naysay.show import plain
+from naysay.show.text import fixed
 
 __all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import Floats, tangent
-from naysay.printing import number
 from naysay.responses.spaces import MISSING
+from naysay.show import number
 from naysay.tally import Channel, Part, Tally
 from naysay.tally.part import unique_codes
 

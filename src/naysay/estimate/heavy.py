@@ -21,10 +21,10 @@ from naysay.design.chances import uniform
 from naysay.errors import DataError
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
-from naysay.printing import Column, Note, Points, Sentence, Table, plain, text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
-from naysay.printing.text import csv_text
+from naysay.show import Column, Note, Points, Sentence, Table, plain, text
+from naysay.show.content import Content
+from naysay.show.html import notebook
+from naysay.show.text import csv_text
 from naysay.tally import Tally
 
 __all__ = ["HeavyHitters", "Stage", "heavy_hitters"]
@@ -257,7 +257,7 @@ class HeavyHitters:
         return sum(stage.candidates for stage in self.stages)
 
     def sections(self) -> list[Content]:
-        """The result in the vocabulary of `naysay.printing`."""
+        """The result in the vocabulary of `naysay.show`."""
         last, found = self.stages[-1], len(self.values)
         stand = "1 value stands out" if found == 1 else f"{found or 'no'} values stand out"
         about = "the population" if self.target == "population" else "the devices that reported"

@@ -25,8 +25,8 @@ from naysay.estimate.information import alike, answered_under, checked_target, s
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Options
-from naysay.printing import Column, Content, Note, Points, Sentence, Table, plain, text
-from naysay.printing.html import notebook
+from naysay.show import Column, Content, Note, Points, Sentence, Table, plain, text
+from naysay.show.html import notebook
 from naysay.tally import Tally
 
 __all__ = [
@@ -104,7 +104,7 @@ class Measured(ABC):
         return [*self.remarks(), *alone, *suspicions(self.tally)]
 
     def sections(self, options: Options | None = None) -> list[Content]:
-        """The estimate in the vocabulary of `naysay.printing`."""
+        """The estimate in the vocabulary of `naysay.show`."""
         confidence = (options or Options()).confidence
         rows = self.rows(_checks.confidence(confidence))
         places = decimals([row.standard_error for row in rows]) or 3

@@ -17,8 +17,8 @@ from naysay.errors import DataError
 from naysay.estimate.findings import decimals, shown
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
-from naysay.printing import Column, Content, Sentence, Table, plain, text
-from naysay.printing.text import csv_text
+from naysay.show import Column, Content, Sentence, Table, plain, text
+from naysay.show.text import csv_text
 
 __all__ = ["Numbers", "Shares", "numbers", "shares"]
 
@@ -38,7 +38,7 @@ class _Plain(ABC):
         """The names of the columns, then the numbers, row by row."""
 
     def content(self) -> list[Content]:
-        """The numbers in the vocabulary of `naysay.printing`."""
+        """The numbers in the vocabulary of `naysay.show`."""
         head, *rows = self.table()
         missing = f"{self.missing:,} missing" if self.missing else "none missing"
         told = f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"

@@ -15,8 +15,8 @@ from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.linear import is_stacked
 from naysay.estimate.result import Estimate, Intervals, Options, reliable_errors, reliable_nuisance
-from naysay.printing import Column, Note, Points, Sentence, Table, plain, text
-from naysay.printing.content import Content
+from naysay.show import Column, Note, Points, Sentence, Table, plain, text
+from naysay.show.content import Content
 
 __all__ = [
     "NONCOMPLIANCE",
@@ -48,7 +48,7 @@ _FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisanc
 
 
 def sections(fit: Estimate, options: Options) -> list[Content]:
-    """The estimate in the vocabulary of `naysay.printing`."""
+    """The estimate in the vocabulary of `naysay.show`."""
     found = fit.intervals(options.confidence, method=options.method)
     beside = [each for finding in fit.findings if finding.beside for each in finding.told(options)]
     rests = (*checks(fit, options), *privacy.lines(fit.design, fit.nuisance_shares))
@@ -225,7 +225,7 @@ def differences_text(found: Differences, confidence: float = 0.95, *, most: int 
 
 
 def differences_content(found: Differences, confidence: float = 0.95, *, most: int = 30) -> list[Content]:
-    """Differences between groups in the vocabulary of `naysay.printing`; without the listing as in the text."""
+    """Differences between groups in the vocabulary of `naysay.show`; without the listing as in the text."""
     if len(found.groups) >= most:
         return [Sentence(f"{len(found.groups) + 1} groups, too many to list their differences"), Sentence(str(found))]
     law = "normal" if math.isinf(found.denominator) else "t"

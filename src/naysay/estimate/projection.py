@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.estimate.linear import Floats
-from naysay.printing import Column, Content, Note, Table, text
-from naysay.printing.html import notebook
+from naysay.show import Column, Content, Note, Table, text
+from naysay.show.html import notebook
 
 __all__ = ["Projected", "projected"]
 

@@ -27,7 +27,7 @@ from naysay.estimate.findings import shown
 from naysay.estimate.information import answered_under, checked_target
 from naysay.estimate.linear import Floats
 from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row
-from naysay.printing import Column, Content, Table
+from naysay.show import Column, Content, Table
 from naysay.tally import Tally
 
 __all__ = ["Band", "Ranges", "Tree", "ranges"]

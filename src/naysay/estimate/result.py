@@ -24,9 +24,9 @@ from naysay.estimate.information import Maximum, alike
 from naysay.estimate.linear import Floats, Indicators
 from naysay.estimate.named import Named
 from naysay.estimate.projection import Projected
-from naysay.printing import Points, plain, text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
+from naysay.show import Points, plain, text
+from naysay.show.content import Content
+from naysay.show.html import notebook
 from naysay.tally import Tally
 
 __all__ = [
@@ -344,7 +344,7 @@ class Estimate:
         return cast("Floats | None", self._value("probability_band"))
 
     def sections(self, options: Options | None = None) -> list[Content]:
-        """The estimate in the vocabulary of `naysay.printing`: what it is, its table, and what it rests on."""
+        """The estimate in the vocabulary of `naysay.show`: what it is, its table, and what it rests on."""
         return self.estimator.sections(self, options or Options())
 
     def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:

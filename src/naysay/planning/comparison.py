@@ -21,9 +21,9 @@ from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
 from naysay.planning.power import MOST, checked_error
 from naysay.planning.variance import place_among, respondents, variance
-from naysay.printing import Column, Points, Table, text
-from naysay.printing.html import notebook
-from naysay.printing.text import csv_text
+from naysay.show import Column, Points, Table, text
+from naysay.show.html import notebook
+from naysay.show.text import csv_text
 
 __all__ = ["Comparison", "Liars", "Option", "compare"]
 

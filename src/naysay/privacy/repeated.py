@@ -24,8 +24,8 @@ from naysay.design import AffineHash, Answerable, Design
 from naysay.design.base import check_channel
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
-from naysay.printing import Column, Content, Note, Sentence, Table, plain, text
 from naysay.privacy.statement import epsilon, information, odds, still_possible
+from naysay.show import Column, Content, Note, Sentence, Table, plain, text
 
 __all__ = [
     "Asked",
@@ -73,7 +73,7 @@ class Waves:
     stayed: float
 
     def sections(self) -> list[Content]:
-        """The three numbers in the vocabulary of `naysay.printing`."""
+        """The three numbers in the vocabulary of `naysay.show`."""
         rows = (
             ("one answer", _number(self.wave)),
             ("both answers, whatever happened", _number(self.pair)),
@@ -436,7 +436,7 @@ class Schedule:
         return {name: plain(value) for name, value in told.items()}
 
     def sections(self) -> list[Content]:
-        """The three lines and the table by wave, in the vocabulary of `naysay.printing`."""
+        """The three lines and the table by wave, in the vocabulary of `naysay.show`."""
         lines = (
             ("if an answer never changed", self.unchanged),
             ("per change", self.per_change),

@@ -49,10 +49,10 @@ from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.design.exact import as_fraction
 from naysay.errors import DataError, DesignError
-from naysay.printing import Column, Note, Sentence, Table, plain, text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
 from naysay.privacy.statement import epsilon, log_ratio
+from naysay.show import Column, Note, Sentence, Table, plain, text
+from naysay.show.content import Content
+from naysay.show.html import notebook
 
 __all__ = ["Atom", "Shuffled", "mean_positive_part", "shuffled"]
 
@@ -282,7 +282,7 @@ class Shuffled:
         return self.epsilon < self.local
 
     def sections(self) -> list[Content]:
-        """The promise in the vocabulary of `naysay.printing`."""
+        """The promise in the vocabulary of `naysay.show`."""
         known = "" if self.honest == self.n else f", {self.honest:,} of them from people who do not collude"
         if not self.amplified:
             return [

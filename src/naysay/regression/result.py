@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from naysay.printing import latex, text
-from naysay.printing.content import Content
-from naysay.printing.html import notebook
 from naysay.regression import effects, hypotheses, telling
 from naysay.regression.effects import Effects, Predictions
 from naysay.regression.fitted import Fitted
 from naysay.regression.hypotheses import Test
+from naysay.show import latex, text
+from naysay.show.content import Content
+from naysay.show.html import notebook
 
 __all__ = ["Regression"]
 
@@ -126,7 +126,7 @@ class Regression(Fitted):
         return effects.predict(self, data, offset)
 
     def sections(self, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> list[Content]:
-        """The regression in the vocabulary of `naysay.printing`."""
+        """The regression in the vocabulary of `naysay.show`."""
         return telling.sections(self, confidence, at)
 
     def to_dict(self, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.estimate.findings import decimals, shown
-from naysay.printing import Column, Note, Points, Sentence, Table, plain
-from naysay.printing.content import Content
-from naysay.printing.text import csv_text
 from naysay.regression import hypotheses
 from naysay.regression.effects import Effects, Predictions, along, effects, margins
 from naysay.regression.fitted import Fitted
+from naysay.show import Column, Note, Points, Sentence, Table, plain
+from naysay.show.content import Content
+from naysay.show.text import csv_text
 
 __all__ = ["beyond_along", "reservations", "sections", "to_csv", "to_dict"]
 
@@ -29,7 +29,7 @@ _FEW = 10  # people for each coefficient, below which estimates of plain answers
 
 
 def sections(fit: Fitted, confidence: float, at: At) -> list[Content]:
-    """The regression in the vocabulary of `naysay.printing`."""
+    """The regression in the vocabulary of `naysay.show`."""
     tested = {term: hypotheses.wald(fit, term) for term in fit.data.matrix.terms if term != "1"}
     return [
         *_heading(fit, confidence),

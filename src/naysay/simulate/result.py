@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.several import place_of
 from naysay.errors import DataError
-from naysay.printing import Column, Points, Table, plain, text
-from naysay.printing.html import notebook
-from naysay.printing.text import csv_text
+from naysay.show import Column, Points, Table, plain, text
+from naysay.show.html import notebook
+from naysay.show.text import csv_text
 from naysay.simulate.survey import Survey
 
 __all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]

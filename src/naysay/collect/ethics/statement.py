@@ -19,9 +19,9 @@ from naysay import report
 from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
-from naysay.printing import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
 from naysay.questionnaire import Questionnaire, check, in_words, statements, together
 from naysay.questionnaire.statements import private_questions, times
+from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
 
 __all__ = ["LANGUAGES", "Statement", "Told", "after", "rounded", "told"]
 
@@ -126,7 +126,7 @@ class Statement:
         return (*facts, (f"× {rounded(most)}", said), (f"{moved:.3g}", words["moved"]))
 
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
-        """Each heading with its content; see `naysay.printing`."""
+        """Each heading with its content; see `naysay.show`."""
         words = self._words
         annex: list[Content] = [self._table(self._told)] if len(self._told) > _SHOWN else []
         parts: tuple[tuple[str, list[Content]], ...] = (

@@ -62,6 +62,6 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
 
 def style() -> str:
     """The style sheet of the fragment, which the application serves as ``/results.css``."""
-    from naysay.report import rows
+    from naysay.show import rows
 
     return rows.style()

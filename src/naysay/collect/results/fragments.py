@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from naysay import printing
+from naysay import show
 from naysay._checks import several
 from naysay.collect.results.answered import CELL, COUNT, Answered, Result, days, gathered, levels, plain_of, reach
 from naysay.collect.results.counting import Counting, answered_of, counted, groupable
@@ -24,10 +24,9 @@ from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
 from naysay.estimate.linear import Floats
 from naysay.estimate.plain import Numbers
-from naysay.printing import Content, Note, Points, Sentence, Table
-from naysay.printing.html import template
-from naysay.report import rows
-from naysay.report.rows import Mark
+from naysay.show import Content, Note, Points, Sentence, Table, rows
+from naysay.show.html import template
+from naysay.show.rows import Mark
 
 __all__ = ["Section", "aggregates", "days_section", "fragment", "of_store", "page", "section"]
 
@@ -146,8 +145,8 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
     if isinstance(found, Estimate):
         yield _estimate_picture(found, result.title, options)
         content = estimates.sections(found, options)
-        yield _numbers(content, result.title) + printing.html([each for each in content if isinstance(each, Note)])
-        yield _folded("What this rests on", printing.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
+        yield _numbers(content, result.title) + show.html([each for each in content if isinstance(each, Note)])
+        yield _folded("What this rests on", show.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
         return
     if isinstance(found, Numbers):
         yield _histogram(answered, result, hidden)
@@ -161,7 +160,7 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
 
 def _numbers(content: Iterable[Content], title: str) -> str:
     """The tables, named for those who hear them."""
-    return printing.html(replace(each, caption=f"{title}: numbers") for each in content if isinstance(each, Table))
+    return show.html(replace(each, caption=f"{title}: numbers") for each in content if isinstance(each, Table))
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
@@ -277,7 +276,7 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
         told = [
             replace(each, caption=f"{result.title}: differences") if isinstance(each, Table) else each for each in told
         ]
-        yield _folded("Differences between groups", printing.html(told))
+        yield _folded("Differences between groups", show.html(told))
 
 
 def _folded(name: str, body: str) -> str:
@@ -285,7 +284,7 @@ def _folded(name: str, body: str) -> str:
 
 
 def _p(text: str, *, small: bool = False) -> str:
-    return printing.html([Sentence(text, small=small)]) if text else ""
+    return show.html([Sentence(text, small=small)]) if text else ""
 
 
 def _first_large(text: str) -> str:

@@ -13,7 +13,7 @@ from naysay.collect.results.counting import Counting, answered_of, counted
 from naysay.collect.results.fragments import fragment
 from naysay.collect.storage import Store, tables
 from naysay.errors import DataError
-from naysay.printing.html import template
+from naysay.show.html import template
 
 __all__ = ["PATH", "Shared", "revoke", "share", "shared", "shared_page", "survey_of"]
 

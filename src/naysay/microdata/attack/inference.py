@@ -24,7 +24,7 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.uniques import Sample, pitman
 from naysay.microdata.risk.written import DASH, Printed, percent
-from naysay.printing import Content, Facts, Note, Sentence, plain
+from naysay.show import Content, Facts, Note, Sentence, plain
 
 __all__ = ["Inference", "Replicated", "infer", "recurring", "replicated"]
 

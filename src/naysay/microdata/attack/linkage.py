@@ -30,8 +30,8 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.risk.written import Printed, grid
-from naysay.printing import Content, Facts, Note, Sentence, plain
-from naysay.printing.text import csv_text
+from naysay.show import Content, Facts, Note, Sentence, plain
+from naysay.show.text import csv_text
 
 __all__ = [
     "ATTACKS",

@@ -9,10 +9,9 @@ import numpy as np
 from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage
 from naysay.microdata.attack.success import Share
-from naysay.printing import Chart
-from naysay.report import charts, page
-from naysay.report.page import Section
-from naysay.report.rows import Mark
+from naysay.show import Chart, charts, page
+from naysay.show.page import Section
+from naysay.show.rows import Mark
 
 __all__ = ["attack_html", "right"]
 

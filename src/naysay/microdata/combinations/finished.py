@@ -20,7 +20,7 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.theta import Sizes, Theta, theta_of
-from naysay.printing import number, plain
+from naysay.show import number, plain
 
 __all__ = ["Combination", "Finished", "digest"]
 

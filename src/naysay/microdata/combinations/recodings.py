@@ -25,7 +25,7 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.panel.months import months_of
 from naysay.microdata.risk.written import DASH, Printed, grid
-from naysay.printing import Content, Sentence
+from naysay.show import Content, Sentence
 
 __all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
 

@@ -27,7 +27,7 @@ from naysay.microdata.matching.histogram import MEASURES
 from naysay.microdata.matching.question import RULES
 from naysay.microdata.population.theta import sampling_fraction
 from naysay.microdata.risk.written import DASH, Printed, explained, grid, share, theta_cells
-from naysay.printing import Content, Heading, Note, Sentence
+from naysay.show import Content, Heading, Note, Sentence
 
 __all__ = ["LONGEST", "SHOWN", "SIGN", "Search", "SearchPlan", "check", "check_how", "planned", "search", "search_plan"]
 

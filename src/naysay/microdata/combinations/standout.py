@@ -29,7 +29,7 @@ from naysay.microdata.combinations.lattice import Lattice, Places, all_keys, num
 from naysay.microdata.combinations.search import SIGN, Search, check_how
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.written import Printed, explained, grid, share
-from naysay.printing import Content, plain
+from naysay.show import Content, plain
 
 __all__ = [
     "Contribution",

@@ -15,7 +15,7 @@ from naysay.microdata.keys.table import first_row
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
-from naysay.printing import Column, Content, Note, Sentence, Table, text
+from naysay.show import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Birthdays", "month_of_birth"]
 

@@ -16,7 +16,7 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.panel.columns import taken
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves, joined
-from naysay.printing import Column, Content, Note, Sentence, Table, text
+from naysay.show import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Merged", "merge_waves"]
 

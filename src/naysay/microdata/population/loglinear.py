@@ -17,7 +17,7 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.tuples import packed
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["ASSUMPTION", "Fit", "LogLinear", "fitted", "loglinear"]
 

@@ -26,7 +26,7 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches, matches_of_tuples
-from naysay.printing import number, plain
+from naysay.show import number, plain
 
 __all__ = [
     "FEWEST",

@@ -18,7 +18,7 @@ from scipy.special import digamma, expit, gammaln, poch, polygamma
 
 from naysay.errors import DataError
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["Sample", "Uniques", "expected_uniques", "pitman"]
 

@@ -28,7 +28,7 @@ from naysay.microdata.protect.tables import opened, texts
 from naysay.microdata.protect.target import Target
 from naysay.microdata.protect.units import Units, totals
 from naysay.microdata.risk.written import Printed, grid, percent
-from naysay.printing import Content, Note, Sentence
+from naysay.show import Content, Note, Sentence
 
 __all__ = ["Coarsening", "Generalize", "Hierarchy", "coarsen", "hierarchy_of_numbers", "nesting", "rows_of_csv"]
 

@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.microdata.protect.tables import alike, texts
 from naysay.microdata.risk.written import Printed, grid, percent
-from naysay.printing import Content, Note, Points
+from naysay.show import Content, Note, Points
 
 __all__ = ["Cells", "Done", "Log", "Step", "Verb"]
 

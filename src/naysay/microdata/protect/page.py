@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from naysay.microdata.protect.releases import Release, Standing
 from naysay.microdata.risk.written import DASH, grid, percent
-from naysay.printing import Content, Facts, Note, Sentence
-from naysay.report import page
-from naysay.report.page import Section
+from naysay.show import Content, Facts, Note, Sentence, page
+from naysay.show.page import Section
 
 __all__ = ["protect_html"]
 

@@ -34,7 +34,7 @@ from naysay.microdata.protect.standings import Standing, standing_on
 from naysay.microdata.protect.synthetic import Synthesize
 from naysay.microdata.risk.released import InformedIntruder
 from naysay.microdata.risk.written import Printed
-from naysay.printing import Content, Facts, Note
+from naysay.show import Content, Facts, Note
 
 __all__ = ["Release", "Standing", "check_out", "closed", "codebook", "log_of", "log_text", "planned", "release"]
 

@@ -25,7 +25,7 @@ from naysay.microdata.protect.plan import Guarantee, Plan
 from naysay.microdata.protect.weighing import ceiling, weighing
 from naysay.microdata.risk.released import InformedIntruder, informed
 from naysay.microdata.risk.written import DASH, grid, share
-from naysay.printing import Content, Note, Sentence
+from naysay.show import Content, Note, Sentence
 
 __all__ = ["Standing", "standing_on"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from naysay._checks import several
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
-from naysay.report import charts, finish
-from naysay.report.charts import Line, lines
-from naysay.report.finish import Axis
-from naysay.report.rows import Bars, Mark, stacked_bars
+from naysay.show import charts, finish
+from naysay.show.charts import Line, lines
+from naysay.show.finish import Axis
+from naysay.show.rows import Bars, Mark, stacked_bars
 
 __all__ = ["CLASSES", "added", "alone", "growth", "ranking"]
 

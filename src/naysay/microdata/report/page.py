@@ -35,9 +35,8 @@ from naysay.microdata.report.protection import protection as protected
 from naysay.microdata.risk.measure import Measure, OnRequest
 from naysay.microdata.risk.models import Pitman
 from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_percent
-from naysay.printing import Chart, Content, Facts, Points, Sentence, html
-from naysay.report import page
-from naysay.report.page import Section
+from naysay.show import Chart, Content, Facts, Points, Sentence, html, page
+from naysay.show.page import Section
 
 __all__ = [
     "GLOSSARY",

@@ -7,7 +7,7 @@ from typing import Any
 
 from naysay.errors import DataError
 from naysay.microdata.risk.written import DASH, grid, percent
-from naysay.printing import Content, Points, Sentence
+from naysay.show import Content, Points, Sentence
 
 __all__ = ["protection"]
 

@@ -19,7 +19,7 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.risk.measure import Case, Measure, OnRequest
 from naysay.microdata.risk.written import amount, share
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["Closeness", "Diversity", "OrderedCloseness", "closeness", "diversity"]
 

@@ -40,7 +40,7 @@ from naysay.microdata.population.theta import (
 )
 from naysay.microdata.risk.readings import Readings, readings
 from naysay.microdata.risk.written import DASH, amount, percent, share, spanned, theta_cells, theta_percent
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["Case", "LeastReadings", "Listwise", "Matches", "Measure", "Measured", "OnRequest", "People", "households"]
 

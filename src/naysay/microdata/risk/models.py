@@ -19,7 +19,7 @@ from naysay.microdata.population.loglinear import LogLinear
 from naysay.microdata.population.uniques import Sample, Uniques
 from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import DASH, amount, percent, share
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "population_uniques"]
 

@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import amount, share
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["Presence", "presence"]
 

@@ -21,7 +21,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.table import QuasiIdentifier
-from naysay.printing import number
+from naysay.show import number
 
 __all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probability", "scenario"]
 

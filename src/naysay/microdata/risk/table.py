@@ -24,7 +24,7 @@ from naysay.microdata.risk.measure import Case, LeastReadings, Listwise, Matches
 from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Snb, Special, Zayatz
 from naysay.microdata.risk.presence import Presence
 from naysay.microdata.risk.written import DASH, Printed, explained, grid
-from naysay.printing import Content, Heading, Note, Table
+from naysay.show import Content, Heading, Note, Table
 
 __all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "check_also", "risk_table"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from naysay.microdata.population.theta import Theta
-from naysay.printing import Column, Content, Points, Table, text
-from naysay.printing.html import notebook
+from naysay.show import Column, Content, Points, Table, text
+from naysay.show.html import notebook
 
 __all__ = [
     "DASH",

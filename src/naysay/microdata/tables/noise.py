@@ -15,9 +15,8 @@ from naysay.errors import DataError
 from naysay.microdata.risk.written import Printed
 from naysay.microdata.tables.release import shown_cells
 from naysay.microdata.tables.table import CellTable
-from naysay.printing import Content, Facts, Sentence
-from naysay.printing.text import csv_text
-from naysay.report import page
+from naysay.show import Content, Facts, Sentence, page
+from naysay.show.text import csv_text
 
 __all__ = ["NoisyTable", "geometric_noise", "noisy"]
 

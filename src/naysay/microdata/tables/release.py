@@ -15,9 +15,8 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.written import Printed, grid
 from naysay.microdata.tables.suppression import Pattern, Problem, hypercubes, intervals, optimum
 from naysay.microdata.tables.table import CellTable, Rules
-from naysay.printing import Content, Facts, Note, Sentence
-from naysay.printing.text import csv_text
-from naysay.report import page
+from naysay.show import Content, Facts, Note, Sentence, page
+from naysay.show.text import csv_text
 
 __all__ = ["ProtectedTable", "protect", "shown_cells"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata.utility.distances import Distances
 from naysay.microdata.utility.measured import Tradeoff
-from naysay.report import charts
-from naysay.report.charts import Line, lines
-from naysay.report.finish import Axis
-from naysay.report.rows import Mark
+from naysay.show import charts
+from naysay.show.charts import Line, lines
+from naysay.show.finish import Axis
+from naysay.show.rows import Mark
 
 __all__ = ["moved", "picture"]
 

@@ -19,7 +19,7 @@ from naysay.errors import DataError
 from naysay.microdata.attack.register import texts
 from naysay.microdata.risk.written import DASH, grid, share
 from naysay.microdata.utility.paired import Pair, Variable
-from naysay.printing import Content, Facts, Sentence
+from naysay.show import Content, Facts, Sentence
 
 __all__ = [
     "Change",

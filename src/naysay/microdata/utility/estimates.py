@@ -21,8 +21,8 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import DASH, grid
 from naysay.microdata.utility.estimated import Estimated
 from naysay.microdata.utility.paired import Pair, Variable, labelled
-from naysay.printing import Column, Content, Note, Sentence, Table
 from naysay.regression.reading import Formula, parse, table_of
+from naysay.show import Column, Content, Note, Sentence, Table
 
 __all__ = ["Estimates", "estimates", "regressed", "undone"]
 

@@ -21,8 +21,8 @@ from naysay.microdata.utility.distances import Changes, Distances, changes, dist
 from naysay.microdata.utility.estimates import Estimates, estimates
 from naysay.microdata.utility.paired import Pair
 from naysay.microdata.utility.propensity import Propensity, propensity
-from naysay.printing import Content, Facts, Heading, Note, Sentence, plain, text
-from naysay.printing.text import csv_text
+from naysay.show import Content, Facts, Heading, Note, Sentence, plain, text
+from naysay.show.text import csv_text
 
 __all__ = ["Release", "Tradeoff", "Utility", "compare", "tradeoff"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from naysay.microdata.utility import charts
 from naysay.microdata.utility.measured import Tradeoff, Utility
-from naysay.printing import Chart, Content
-from naysay.report import page
-from naysay.report.page import Section
+from naysay.show import Chart, Content, page
+from naysay.show.page import Section
 
 __all__ = ["tradeoff_html", "utility_html"]
 

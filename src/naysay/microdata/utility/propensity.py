@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from naysay.errors import NaysayError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.utility.paired import Pair
-from naysay.printing import Content, Facts, Sentence
+from naysay.show import Content, Facts, Sentence
 
 __all__ = ["MODELS", "Propensity", "propensity"]
 

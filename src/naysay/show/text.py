@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
+from naysay.show.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,7 @@ def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
 
     Examples
     --------
-    >>> from naysay.printing import Column, Note, Sentence, Table
+    >>> from naysay.show import Column, Note, Sentence, Table
     >>> table = Table((Column("name", words=True), Column("share")), (("a", "0.25"), ("b", "0.75")))
     >>> print(text([Sentence("Two categories"), table, Note("made up")]))
     Two categories
@@ -222,7 +222,7 @@ def markdown(content: Iterable[Content], *, heading: int = 3) -> str:
 
     Examples
     --------
-    >>> from naysay.printing import Column, Table
+    >>> from naysay.show import Column, Table
     >>> print(markdown([Table((Column("name", words=True), Column("share")), (("a|1", "0.25"),), caption="Two")]))
     Two
     <BLANKLINE>

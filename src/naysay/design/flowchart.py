@@ -16,8 +16,8 @@ from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Branch, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.design.protocol import steps, way, written
-from naysay.report import finish
-from naysay.report.finish import FONT, INKS, ink
+from naysay.show import finish
+from naysay.show.finish import FONT, INKS, ink
 
 __all__ = ["LINE", "Box", "Way", "arranged", "flowchart", "pixels"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
+from naysay.show.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
 __all__ = ["latex"]
 
@@ -29,7 +29,7 @@ def latex(content: Iterable[Content]) -> str:
 
     Examples
     --------
-    >>> from naysay.printing import Column, Table
+    >>> from naysay.show import Column, Table
     >>> print(latex([Table((Column("name", words=True), Column("share")), (("a_1", "-0.25"),), caption="50 %")]))
     \begin{table}
     \caption{50 \%}

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
-from naysay.printing import Chart, Content, Points, Table
-from naysay.report import finish, simulation_charts
-from naysay.report.charts import Line, lines
-from naysay.report.finish import Axis
-from naysay.report.page import Section, html
-from naysay.simulate import Simulation
+from naysay.show import Chart
+from naysay.show.charts import Line, lines
+from naysay.show.finish import Axis
+from naysay.show.page import Section, html
 
-__all__ = ["MEASURES", "comparison_html", "errors", "simulation_html", "tradeoff"]
+__all__ = ["MEASURES", "comparison_html", "errors", "tradeoff"]
 
 MEASURES = {
     "bits": "bits that an answer tells",
@@ -202,50 +200,3 @@ def _varies(found: Comparison, measure: str) -> bool:
     options = found.options[0 if found.liars is None else 1 :]
     values = {privacy_of(option, measure) for option in options}
     return len({value for value in values if math.isfinite(value)}) > 1
-
-
-def simulation_html(found: Simulation, *, title: str = "A survey, tried many times") -> str:
-    """A simulation as a whole page: the estimates, every measure, the numbers.
-
-    Parameters
-    ----------
-    found : Simulation
-    title : str
-
-    Raises
-    ------
-    ExtraMissing
-        Without the extra ``plots``.
-
-    Examples
-    --------
-    >>> from naysay import designs, simulate
-    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
-    >>> simulation_html(found).startswith("<!doctype html>")
-    True
-    """
-    drawn = [
-        Chart(lambda size, room, name=name: simulation_charts.measure(found, name, size=size, room=room))  # type: ignore[misc]
-        for name in ("bias", "rmse", "coverage", "width")
-    ]
-    told, *tables, notes = found.sections()
-    marks = "Lines at the marks: two Monte Carlo errors to each side."
-    compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
-    sections = [
-        Section("Measures, estimator by estimator", compared),
-        *(
-            Section(f"Estimates: {name}", _estimator(found, name, table))
-            for name, table in zip(found.runs, tables, strict=True)
-        ),
-    ]
-    lead = [f"{line}." for line in told.items]
-    return html(title, sections, lead=lead, facts=[(f"{found.replicates:,}", "surveys")])
-
-
-def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
-    """The plot and the numbers of one estimator."""
-    rows = tuple((finish.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
-    return [
-        Chart(lambda size, room: simulation_charts.spread(found, name, size=size, room=room)),
-        replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),
-    ]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from naysay import privacy
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.report import charts, finish
+from naysay.show import charts, finish
 
 __all__ = ["posterior"]
 

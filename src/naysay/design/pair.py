@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from naysay.report import finish
-from naysay.report.finish import ink
+from naysay.show import finish
+from naysay.show.finish import ink
 
 __all__ = ["question_pair"]
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.errors import need
-from naysay.report import finish
-from naysay.report.finish import LETTER, LINE, Axis, apart, data, image, ink
-from naysay.report.rows import Mark, marks_in_rows
+from naysay.show import finish
+from naysay.show.finish import LETTER, LINE, Axis, apart, data, image, ink
+from naysay.show.rows import Mark, marks_in_rows
 
 __all__ = ["Line", "Mark", "changes", "convergence", "differences", "dots", "heat_map", "lines"]
 

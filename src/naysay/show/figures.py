@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from naysay.printing import Chart, Column, Content, Points, Table
-from naysay.report.finish import INKS
-from naysay.report.page import Section
+from naysay.show import Chart, Column, Content, Points, Table
+from naysay.show.finish import INKS
+from naysay.show.page import Section
 
 __all__ = ["dark", "section"]
 

@@ -1,16 +1,15 @@
-"""Self-contained pages: one file without any requests, for browsers, phones and paper."""
+"""An estimate as a page: shares with their intervals, what they rest on, and what an answer gives away."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naysay import printing, privacy
+from naysay import privacy
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, Options
 from naysay.estimate import printing as estimates
@@ -18,90 +17,28 @@ from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.findings import decimals_of, shown
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
-from naysay.printing import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
-from naysay.printing.html import PHONE, template
-from naysay.report import charts, finish
-from naysay.report.finish import FILLS, INKS
+from naysay.show import (
+    Bar,
+    Chart,
+    Column,
+    Content,
+    Facts,
+    Heading,
+    Marked,
+    Note,
+    Points,
+    Sentence,
+    Table,
+    charts,
+    finish,
+)
+from naysay.show.html import PHONE
+from naysay.show.page import Section, html
 
-__all__ = ["Section", "estimate_html", "estimate_section", "html"]
+__all__ = ["estimate_html", "estimate_section"]
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """The word for the parts of a design, by who assigns them."""
-
-
-@dataclass(frozen=True, init=False)
-class Section:
-    r"""One part of a page.
-
-    Parameters
-    ----------
-    heading : str
-    body : str or iterable of Content
-        HTML, in which the text of users is already escaped; or content, which becomes HTML.
-
-    Raises
-    ------
-    ExtraMissing
-        If the body is content and the extra ``plots`` is not installed.
-
-    Examples
-    --------
-    >>> from naysay.printing import Sentence
-    >>> Section("Who", [Sentence("<all>")]).body
-    '<p>&lt;all&gt;</p>\n'
-    """
-
-    heading: str
-    body: str
-
-    def __init__(self, heading: str, body: str | Iterable[Content]) -> None:
-        object.__setattr__(self, "heading", heading)
-        object.__setattr__(self, "body", body if isinstance(body, str) else printing.html(body))
-
-
-def html(
-    title: str,
-    sections: Sequence[Section],
-    *,
-    lead: Sequence[str] = (),
-    facts: Sequence[tuple[str, str]] = (),
-    footnotes: Sequence[tuple[str, str]] = (),
-    language: str = "en",
-    flow: bool = False,
-    dense: bool = False,
-) -> str:
-    """A whole page as one HTML text.
-
-    Parameters
-    ----------
-    title : str
-    sections : sequence of Section
-    lead : sequence of str
-        Paragraphs before the sections.
-    facts : sequence of (number, what it is)
-        Shown large under the title.
-    footnotes : sequence of (term, text)
-        After the sections.
-    language : str
-        Language of the page's own words.
-    flow : bool
-        Whether sections follow one another on paper; otherwise each begins a page.
-    dense : bool
-        Whether paper is filled closely, for a statement that must not exceed its pages.
-
-    Raises
-    ------
-    ExtraMissing
-        Without the extra ``plots``.
-
-    Examples
-    --------
-    >>> "&lt;b&gt;" in html("<b>", [])
-    True
-    """
-    told = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language}
-    kinds = " ".join(name for name, given in (("flow", flow), ("dense", dense)) if given)
-    return template("naysay.report", "page.html", sections=sections, inks=INKS | FILLS, kinds=kinds, **told)
 
 
 def estimate_html(

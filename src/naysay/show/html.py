@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from naysay.errors import ExtraMissing, need
-from naysay.printing.content import Bar, Content, Table
-from naysay.printing.text import text
+from naysay.show.content import Bar, Content, Table
+from naysay.show.text import text
 
 __all__ = ["PHONE", "WIDE", "html", "notebook", "template"]
 
@@ -33,7 +33,7 @@ def html(content: Iterable[Content]) -> str:
 
     Examples
     --------
-    >>> from naysay.printing import Note, Sentence
+    >>> from naysay.show import Note, Sentence
     >>> print(html([Sentence("1 < 2", small=True), Note("made up")]))
     <p class="small">1 &lt; 2</p>
     <ul class="notes">
@@ -42,7 +42,7 @@ def html(content: Iterable[Content]) -> str:
     <BLANKLINE>
     """
     runs = [(kind.__name__, list(parts)) for kind, parts in itertools.groupby(content, type)]
-    return template("naysay.printing", "content.html", runs=runs, kinds=_kinds, wide=WIDE, phone=PHONE)
+    return template("naysay.show", "content.html", runs=runs, kinds=_kinds, wide=WIDE, phone=PHONE)
 
 
 def notebook(content: Sequence[Content]) -> str:
@@ -50,7 +50,7 @@ def notebook(content: Sequence[Content]) -> str:
 
     Examples
     --------
-    >>> from naysay.printing import Sentence
+    >>> from naysay.show import Sentence
     >>> notebook([Sentence("1 < 2")]).strip()
     '<p>1 &lt; 2</p>'
     """

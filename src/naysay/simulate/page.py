@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from naysay.errors import DataError
-from naysay.report import charts, finish
-from naysay.report.finish import Axis
-from naysay.report.rows import Mark, marks_in_rows
+from naysay.show import Chart, Content, Points, Table, charts, finish
+from naysay.show.finish import Axis
+from naysay.show.page import Section, html
+from naysay.show.rows import Mark, marks_in_rows
 from naysay.simulate import Simulation
 
 __all__ = ["measure", "spread"]
@@ -130,3 +132,50 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
         room=room,
         aim=aim,
     )
+
+
+def simulation_html(found: Simulation, *, title: str = "A survey, tried many times") -> str:
+    """A simulation as a whole page: the estimates, every measure, the numbers.
+
+    Parameters
+    ----------
+    found : Simulation
+    title : str
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
+    >>> simulation_html(found).startswith("<!doctype html>")
+    True
+    """
+    drawn = [
+        Chart(lambda size, room, name=name: measure(found, name, size=size, room=room))  # type: ignore[misc]
+        for name in ("bias", "rmse", "coverage", "width")
+    ]
+    told, *tables, notes = found.sections()
+    marks = "Lines at the marks: two Monte Carlo errors to each side."
+    compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
+    sections = [
+        Section("Measures, estimator by estimator", compared),
+        *(
+            Section(f"Estimates: {name}", _estimator(found, name, table))
+            for name, table in zip(found.runs, tables, strict=True)
+        ),
+    ]
+    lead = [f"{line}." for line in told.items]
+    return html(title, sections, lead=lead, facts=[(f"{found.replicates:,}", "surveys")])
+
+
+def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
+    """The plot and the numbers of one estimator."""
+    rows = tuple((finish.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
+    return [
+        Chart(lambda size, room: spread(found, name, size=size, room=room)),
+        replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),
+    ]

@@ -5,10 +5,10 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 `plain` turns numbers into what JSON can hold.
 """
 
-from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
-from naysay.printing.html import html
-from naysay.printing.latex import latex
-from naysay.printing.text import markdown, markdown_text, number, plain, show, text
+from naysay.show.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.show.html import html
+from naysay.show.latex import latex
+from naysay.show.text import markdown, markdown_text, number, plain, show, text
 
 __all__ = [
     "Bar",

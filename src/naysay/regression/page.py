@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.printing import Chart, Content, Heading, Note, Sentence
 from naysay.regression import Regression
 from naysay.regression.telling import beyond_along
-from naysay.report import charts, finish
-from naysay.report.charts import Line, lines
-from naysay.report.finish import Axis
-from naysay.report.page import Section, html
-from naysay.report.rows import Mark, marks_in_rows
+from naysay.show import Chart, Content, Heading, Note, Sentence, charts, finish
+from naysay.show.charts import Line, lines
+from naysay.show.finish import Axis
+from naysay.show.page import Section, html
+from naysay.show.rows import Mark, marks_in_rows
 
 __all__ = ["coefficient_chart", "prediction_chart", "regression_html"]
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay.errors import need
-from naysay.printing.html import template
-from naysay.report import finish
-from naysay.report.finish import INKS, LETTER, LINE, Axis, data, image, ink
+from naysay.show import finish
+from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
+from naysay.show.html import template
 
 __all__ = ["Bars", "Mark", "columns", "marks_in_rows", "rows", "stacked_bars", "style"]
 
@@ -327,7 +327,7 @@ class _Placed:
 
 def style() -> str:
     """The style sheet of these charts, and of pages of results, in light, in dark and in print."""
-    return template("naysay.report", "quick.css", inks=INKS)
+    return template("naysay.show", "quick.css", inks=INKS)
 
 
 def rows(
@@ -383,7 +383,7 @@ def rows(
     ]
     legend = [(mark.role, mark.name) for mark in marks] if len(marks) > 1 else []
     return template(
-        "naysay.report", "quick_rows.html", rows=told, ticks=ticks, legend=legend, title=title, description=description
+        "naysay.show", "quick_rows.html", rows=told, ticks=ticks, legend=legend, title=title, description=description
     ).strip()
 
 
@@ -422,7 +422,7 @@ def columns(names: Sequence[str], parts: Mapping[str, Sequence[int]], *, title: 
     ticks = [(height - tick * unit, f"{tick:,.0f}") for tick in scale.ticks if tick == round(tick)]
     most = int(totals.max()) if len(names) else 0
     return template(
-        "naysay.report",
+        "naysay.show",
         "quick_columns.html",
         **{"drawn": drawn, "labels": labels, "ticks": ticks, "height": height, "title": title},
         legend=list(enumerate(parts)) if len(parts) > 1 else [],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from naysay import _checks
 from naysay.crosstab import Crosstab
 from naysay.crosstab.printing import Options, title
-from naysay.printing import Chart, Content, Table
-from naysay.report.charts import heat_map
-from naysay.report.page import Section, html
+from naysay.show import Chart, Content, Table
+from naysay.show.charts import heat_map
+from naysay.show.page import Section, html
 
 __all__ = ["crosstab_html", "heat"]
 
