@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import designs, estimate, planning, privacy, simulate
-from naysay.design import Design
+from naysay.design import Design, pair
 from naysay.show import charts
-from naysay.design import pair
 from naysay.simulate import Simulation
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
 from reproductions.setting import Setting

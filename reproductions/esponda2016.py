@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from naysay import designs, planning, simulate
 from naysay.data import gvu_counts
-from naysay.design import Design, Levels
+from naysay.design import Design, Levels, pair
 from naysay.show import charts
-from naysay.design import pair
 from naysay.simulate import Population, Simulation
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
 from reproductions.setting import Setting, largest, ratio_of_spreads

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from naysay.errors import DataError
-from naysay.show import figures
 from naysay.report import html
+from naysay.show import figures
 from naysay.show.page import Section
 from reproductions import printing
 from reproductions.result import Reproduction

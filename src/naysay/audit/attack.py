@@ -35,8 +35,6 @@ from naysay.show import Column, Note, Sentence, Table, plain, text
 from naysay.show.content import Content
 from naysay.show.html import notebook
 
-__all__ = ["Audit", "Event", "Finding", "audit", "detectable", "judged", "lower_bound", "sought"]
-
 _FEWEST = 100  # runs of each truth
 _SHARES = (0.1, 0.01, 0.001)  # of the other truth's reports, in events whose power is told
 _WARM = 100  # runs before those that count: the first ones are slower

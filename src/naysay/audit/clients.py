@@ -24,8 +24,6 @@ from naysay.design.drawing import ByteSource, system
 from naysay.errors import DataError
 from naysay.responses import Responses
 
-__all__ = ["Callee", "Client", "Command", "Endpoint", "Observed", "Replay", "of_design"]
-
 Replay = Callable[[Sequence[bytes], Sequence[str]], list[Hashable]]
 
 _CELLS = 2**22  # responses × categories whose likelihoods are computed at a time

@@ -22,8 +22,6 @@ from naysay.design import Answerable, Design
 from naysay.errors import DesignError
 from naysay.responses import Responses
 
-__all__ = ["Feature", "Walked", "features", "parsed", "walked"]
-
 _PLACES = 256  # items of a report that are looked at one by one, and members that are looked for
 _SHORT = 64  # bytes of a report that are looked at one by one
 _DISTINCT = 0.1  # of all reports: if fewer are distinct, whole reports tell as much as their bytes

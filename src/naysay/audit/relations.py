@@ -13,8 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["FIELDS", "HASHES", "leaves", "pairs"]
-
 HASHES = ("md5", "sha1", "sha256", "sha512", "blake2b", "blake2s", "crc32")  # of a salt and a truth
 
 FIELDS = 8  # of a report, of which any two are looked at

@@ -19,8 +19,6 @@ from naysay.responses import WORD, Codes, Responses, Space
 from naysay.responses.spaces import MISSING
 from naysay.tally import Asked
 
-__all__ = ["Bad", "Batch", "BatchError", "Heading", "Layout", "Named", "Reader", "Reports", "by_hash", "layout_of"]
-
 Bad = Literal["refuse", "keep"]
 """What becomes of a batch with a report that the design cannot make: all of it is refused, or the others are kept."""
 

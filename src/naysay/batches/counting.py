@@ -15,8 +15,6 @@ from naysay.batches.reading import Source, read
 from naysay.errors import DataError
 from naysay.tally import Tally
 
-__all__ = ["Counted", "Topic", "count", "runs", "tally"]
-
 _PENDING = 2**20  # entries that wait to be merged
 
 

@@ -18,8 +18,6 @@ from naysay.batches.batch import Bad, Batch, BatchError, Heading, Layout, Named,
 from naysay.errors import DataError
 from naysay.responses import Responses
 
-__all__ = ["CHECK", "HEAD", "LARGEST", "MAGIC", "VERSION", "Form", "read", "write"]
-
 MAGIC = b"NSRB"
 VERSION = 1
 HEAD = Struct("<4sHH32sQHHH")

@@ -19,8 +19,6 @@ from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.errors import DataError
 
-__all__ = ["Options", "command"]
-
 _REFUTED = 3
 
 

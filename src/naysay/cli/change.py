@@ -15,8 +15,6 @@ from naysay.console.options import SamplingOptions, prepared
 from naysay.errors import DataError
 from naysay.show import Chart, Content, Table, text
 
-__all__ = ["Options", "command"]
-
 _PERSON = "_person"
 
 

@@ -26,7 +26,6 @@ from naysay.show import text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Options", "command"]
 
 _ROLES = ("row", "column", "layer")
 _FEW_CELLS = 16

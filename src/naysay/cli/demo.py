@@ -13,8 +13,6 @@ from naysay.cli.samples import write_samples
 from naysay.console import output
 from naysay.errors import DataError
 
-__all__ = ["command"]
-
 
 def command(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report and the answers.")] = Path(

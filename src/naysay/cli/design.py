@@ -21,8 +21,6 @@ from naysay.report import flowchart
 from naysay.show import Column, Table
 from naysay.show import text as as_text
 
-__all__ = ["app", "catalog"]
-
 app = typer.Typer(rich_markup_mode=None)
 
 _COMPLIANCE = "people do what they are told"

@@ -28,7 +28,6 @@ from naysay.tally.tally import in_group
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Options", "command"]
 
 Fits = dict[Any, Estimate]
 

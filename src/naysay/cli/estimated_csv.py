@@ -10,8 +10,6 @@ from naysay.console import output
 from naysay.estimate import Estimate, Options, printing
 from naysay.show.text import csv_text
 
-__all__ = ["estimates_csv", "measured_csv"]
-
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
 _CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]

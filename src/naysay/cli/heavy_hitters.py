@@ -14,8 +14,6 @@ from naysay.console.commands import takes
 from naysay.errors import DataError
 from naysay.show.page import Section, html
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

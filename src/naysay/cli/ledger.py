@@ -16,8 +16,6 @@ from naysay.errors import DataError
 from naysay.privacy.repeated import Schedule, of_tables
 from naysay.show.text import csv_text
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -24,8 +24,6 @@ from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.show import Column, Points, Table
 from naysay.show.text import csv_text
 
-__all__ = ["Options", "command"]
-
 _USUAL = 1_000
 _CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power")
 

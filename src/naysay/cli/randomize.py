@@ -19,8 +19,6 @@ from naysay.console.people import numbers
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from naysay.regression import Regression
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Regressed:

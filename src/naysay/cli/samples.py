@@ -10,8 +10,6 @@ import polars as pl
 from naysay import designs
 from naysay.errors import DataError
 
-__all__ = ["write_samples"]
-
 _INCOMES = ("low", "middle", "high", "none")
 _PEOPLE = 1_000
 

@@ -20,8 +20,6 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.simulate import Behavior, Population, page
 
-__all__ = ["Options", "command"]
-
 _INTERRUPTED = 130
 
 

@@ -10,8 +10,6 @@ from naysay.collect.results.answered import Answered, Plain
 from naysay.estimate import Estimate, Options, printing
 from naysay.show.text import csv_text
 
-__all__ = ["page_of", "plain_csv", "plain_object", "plain_text"]
-
 _MOST_COMPARED = 30
 
 

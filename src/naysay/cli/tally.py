@@ -19,8 +19,6 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.tally import Tally
 
-__all__ = ["SUFFIX", "Options", "command"]
-
 SUFFIX = ".tally"
 """The suffix of tally files, by which commands know them."""
 

@@ -34,8 +34,6 @@ from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
 from naysay.questionnaire import Questionnaire
 
-__all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
-
 log = logging.getLogger("naysay.collect")
 
 EACH = 600

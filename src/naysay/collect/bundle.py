@@ -15,8 +15,6 @@ import rjsmin
 
 from naysay.errors import DataError
 
-__all__ = ["bundle", "without_comments"]
-
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./([\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 

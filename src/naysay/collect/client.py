@@ -16,8 +16,6 @@ from naysay.collect.bundle import bundle, without_comments
 from naysay.errors import DataError
 from naysay.questionnaire import canonical
 
-__all__ = ["ENTRY", "FOLDER", "TYPES", "Client"]
-
 FOLDER = Path(__file__).parent / "client"
 """The folder of naysay's own client."""
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from naysay.errors import NaysayError
 
-__all__ = ["CLOSED", "STATUS", "Refusal"]
-
 STATUS = {
     "malformed": 422,
     "unauthorized": 401,

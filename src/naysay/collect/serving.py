@@ -19,8 +19,6 @@ from naysay.collect.server.connections import Connection, room
 from naysay.collect.server.keys import Certificate
 from naysay.errors import DataError
 
-__all__ = ["background", "bound", "for_others", "serve", "url_of"]
-
 WAITING = 1_024  # connections that may wait to be accepted
 GRACE = 20  # seconds for requests that are running when the server is asked to stop
 

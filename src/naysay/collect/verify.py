@@ -17,7 +17,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
 
-__all__ = ["Verdict", "verify"]
 
 _TRANSPORT = {
     "accept-ranges", "age", "alt-svc", "connection", "content-encoding", "content-length", "date", "etag", "keep-alive",

@@ -16,8 +16,6 @@ from naysay._checks import several
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Outcome, Reply, Reports, Store, Taking, today
 
-__all__ = ["Line", "Unstored", "Writer"]
-
 log = logging.getLogger("naysay.collect")
 
 GROUP = 1_000  # the most replies in one transaction

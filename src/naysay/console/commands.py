@@ -18,8 +18,6 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["Place", "group_of"]
-
 Options = TypeVar("Options")
 
 

@@ -27,7 +27,6 @@ from naysay.show.text import csv_text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SamplingOptions", "prepared"]
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]

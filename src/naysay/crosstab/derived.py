@@ -29,20 +29,6 @@ from naysay.estimate.information import evidence, information, inverse, maximize
 from naysay.estimate.linear import Floats
 from naysay.estimate.score import EMPTY, foretold
 
-__all__ = [
-    "MEASURES",
-    "MOST_PROFILED",
-    "Derived",
-    "Likelihood",
-    "Measured",
-    "Smooth",
-    "correlation",
-    "cramers_v",
-    "odds_ratio",
-    "row_share",
-    "yules_q",
-]
-
 MOST_PROFILED = 25
 """Cells of a table up to which profiles are sought; they take long where there are more."""
 

@@ -32,20 +32,6 @@ from naysay.estimate.linear import Floats, Indicators, tangent
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = [
-    "SEED",
-    "Independence",
-    "Score",
-    "bootstrapped",
-    "expected",
-    "indicators_at",
-    "information_of_more",
-    "left_out",
-    "null_fit",
-    "scored",
-    "test",
-]
-
 _RARE = 5.0  # expected people in a cell below which χ² is doubtful
 _SETTLED = 1e-7  # of log-likelihood, gained by a turn
 

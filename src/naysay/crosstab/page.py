@@ -9,8 +9,6 @@ from naysay.show import Chart, Content, Table
 from naysay.show.charts import heat_map
 from naysay.show.page import Section, html
 
-__all__ = ["crosstab_html", "heat"]
-
 
 def heat(found: Crosstab, *, confidence: float = 0.95, size: int = 640, room: int = 26) -> str:
     """A heat map of a crosstab: of rows and columns, or one for each layer, one after the other.

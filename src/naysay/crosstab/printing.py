@@ -22,8 +22,6 @@ from naysay.show import Column, Note, Points, Sentence, Table, plain
 from naysay.show.content import Content
 from naysay.show.text import csv_text, fixed
 
-__all__ = ["Options", "reservations", "sections", "title", "to_csv", "to_dict", "told"]
-
 
 @dataclass(frozen=True)
 class Options:

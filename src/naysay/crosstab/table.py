@@ -24,8 +24,6 @@ from naysay.show import text
 from naysay.show.content import Content
 from naysay.show.html import notebook
 
-__all__ = ["ESTIMATED", "Association", "Crosstab", "crosstab"]
-
 ESTIMATED = ("maximum_likelihood", "moments")
 """The estimators of a crosstab."""
 

@@ -23,19 +23,6 @@ from naysay.responses.spaces import MISSING
 from naysay.sampling import Sampling
 from naysay.tally import Part, Tally
 
-__all__ = [
-    "MOST_CELLS",
-    "PLAIN",
-    "Variable",
-    "answered_alike",
-    "answered_in_part",
-    "checked",
-    "crossed",
-    "first_words",
-    "tallied",
-    "variable",
-]
-
 MOST_CELLS = 1_000
 """Cells of a table, beyond which its covariance and its likelihood take long."""
 

@@ -16,8 +16,6 @@ from naysay.data import gvu_counts
 from naysay.design import Levels
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
 
-__all__ = ["PEOPLE", "Asked", "Question", "people", "questionnaire", "questions"]
-
 PEOPLE = 2_000
 """How many people are asked."""
 

@@ -19,8 +19,6 @@ from naysay.show import Column, Content, Marked, Sentence, Table
 if TYPE_CHECKING:  # collect needs an extra: import it where it is used
     from naysay.collect.storage import Replies
 
-__all__ = ["Result", "Results", "estimated"]
-
 
 @dataclass(frozen=True, eq=False)
 class Result:

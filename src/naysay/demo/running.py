@@ -27,8 +27,6 @@ from naysay.errors import DataError
 from naysay.files.writing import whole
 from naysay.show import Sentence, show
 
-__all__ = ["ANSWERS", "REPORT", "forever", "page", "run"]
-
 REPORT = "report.html"
 ANSWERS = "demo.db"
 

@@ -20,8 +20,6 @@ from naysay.design.pure import ByOdds, bits, pairs
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Affine, Codes, name_of
 
-__all__ = ["AffineHash"]
-
 Floats = NDArray[np.float64]
 
 _MANY = 2**22  # of so many responses × categories the most telling response is sought in a list

@@ -22,8 +22,6 @@ from naysay.responses import Codes, Labels, Margins, Pair, columns_of
 
 _MOST = 10_000  # entries of a table up to which chances are multiplied exactly
 
-__all__ = ["Both", "Mixture", "Product", "Then", "mix"]
-
 
 def mix(*weighted: tuple[Any, Design]) -> Mixture:
     """A lottery: each respondent answers under one of several designs, and nobody learns which one.

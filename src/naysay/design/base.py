@@ -27,8 +27,6 @@ from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "Share"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Answerable(Tallied):

@@ -20,8 +20,6 @@ from naysay.design.drawing import ByteSource, Source
 from naysay.errors import DesignError
 from naysay.responses import Codes, Responses, Space
 
-__all__ = ["Diagnostic", "of_counts", "uniform"]
-
 Truth = NDArray[np.int64]
 
 _FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker

@@ -27,8 +27,6 @@ from naysay.design.form import TABLED, of_node
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
-__all__ = ["Pattern", "Table", "TwoOption", "relabeled"]
-
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 
 LEAST = 4

@@ -18,8 +18,6 @@ from naysay.design.drawing import Source, source_of, system
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses, columns_of
 
-__all__ = ["Crossed"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Crossed(Answerable):

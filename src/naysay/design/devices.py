@@ -11,8 +11,6 @@ from naysay.design.exact import as_fraction
 from naysay.design.protocol import LOT, Branch, Chance, Step, written
 from naysay.errors import DesignError
 
-__all__ = ["draw_lots"]
-
 
 def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
     """A chance step with a device that suits its probabilities: a coin, a die, or numbered cards.

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 
-__all__ = ["RULES", "ByteSource"]
-
 _BULK = 2**14  # bytes from which on a key pays: the operating system takes 3 ns for one byte, AES a tenth of it
 
 RULES = {

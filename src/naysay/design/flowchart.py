@@ -19,8 +19,6 @@ from naysay.design.protocol import steps, way, written
 from naysay.show import finish
 from naysay.show.finish import FONT, INKS, ink
 
-__all__ = ["LINE", "Box", "Way", "arranged", "flowchart", "pixels"]
-
 # (letters in a line, whether sideways), tried in this order.
 _SHAPES = ((24, False), (18, False), (26, True), (18, True), (13, False), (13, True))
 _MARGIN = 2

@@ -9,8 +9,6 @@ from typing import Any
 from naysay.design.base import Answerable, Design
 from naysay.errors import DesignError
 
-__all__ = ["load", "read"]
-
 
 def read(text: str | Mapping[str, Any]) -> Answerable:
     """The design, offer of levels or design of samples that a JSON text or object describes.

@@ -31,8 +31,6 @@ from naysay.design.redraw import Redraw
 from naysay.errors import DesignError
 from naysay.responses import Codes
 
-__all__ = ["Remembered"]
-
 _BLOCK = 2**14  # responses drawn at a time
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from naysay.show import finish
 from naysay.show.finish import ink
 
-__all__ = ["question_pair"]
-
 _WIDE, _LINE, _ROW, _EDGE = 360, 19, 28, 18
 _ROOM = 44  # most letters in a line
 

@@ -20,8 +20,6 @@ from naysay.design.several import Several
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import Affine, Responses, cells_of, name_of
 
-__all__ = ["Prefixes"]
-
 _LONGEST = 1_024  # bits of a value
 
 

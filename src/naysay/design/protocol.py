@@ -20,8 +20,6 @@ from naysay import _checks
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 
-__all__ = ["Branch", "Chance", "Do", "Fork", "Protocol", "Say", "Step"]
-
 LOT = "with chance "  # begins the name of an outcome of a device with many sides
 
 

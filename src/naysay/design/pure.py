@@ -36,8 +36,6 @@ from naysay.responses import WORD, Bits, Codes, Subsets
 from naysay.tally import Sums, Tally
 from naysay.tally.tally import whole
 
-__all__ = ["Pure", "SubsetSelection", "Unary"]
-
 Floats = NDArray[np.float64]
 
 MOST_NUMBERED = 10_000_000

@@ -8,8 +8,6 @@ from typing import ClassVar
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 
-__all__ = ["Redraw"]
-
 
 @dataclass(frozen=True)
 class Redraw:

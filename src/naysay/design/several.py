@@ -24,8 +24,6 @@ from naysay.design.exact import labels_of, rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
-__all__ = ["Levels"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Several(Answerable):

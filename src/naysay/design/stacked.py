@@ -22,8 +22,6 @@ from naysay.design.several import Several
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Responses
 
-__all__ = ["Samples"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Samples(Several):

@@ -18,8 +18,6 @@ from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
 from naysay.design.several import Several
 from naysay.design.subsets import Subset, WeightedSubset
 
-__all__ = ["protocols"]
-
 _MOST = 12  # a step with more ways out is told in words
 _ENDS = 36  # a tree with more ends is told in words
 

@@ -20,8 +20,6 @@ from naysay.design.exact import LIMIT, flag, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Subsets
 
-__all__ = ["Subset", "WeightedSubset"]
-
 _SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
 
 

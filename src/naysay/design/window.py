@@ -41,8 +41,6 @@ from naysay.design.several import Several
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Codes, Labels, Responses, cells_of
 
-__all__ = ["Grouped", "Hierarchy", "Window"]
-
 Floats = NDArray[np.float64]
 
 _MOST_PLACES = 100_000  # responses and grid points; more tell nothing that these do not

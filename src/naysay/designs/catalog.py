@@ -43,8 +43,6 @@ from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["catalog", "parse"]
-
 P = ParamSpec("P")
 A = TypeVar("A", bound=Answerable)
 

@@ -53,20 +53,6 @@ from naysay.designs.randomized import k_ary
 from naysay.errors import DesignError
 from naysay.responses.affine import prime
 
-__all__ = [
-    "affine",
-    "budgets",
-    "frequency",
-    "hadamard",
-    "heavy_hitters",
-    "hierarchy",
-    "number",
-    "remembered",
-    "subset_selection",
-    "unary",
-    "window",
-]
-
 _SMALL = 32  # up to so many categories subset selection, the best design, has responses that can be counted
 _MOST_OPEN = 29  # with a larger base, reports of an open domain could exceed 2**53
 _UNIT = 2**32

@@ -11,8 +11,6 @@ from naysay.design import Answerable, Design, Do, Levels, Protocol, Subset
 from naysay.designs.catalog import by_lot, family, of_pattern, of_probabilities, truthfully
 from naysay.errors import DesignError
 
-__all__ = ["custom", "direct", "levels", "uniform"]
-
 
 @family("direct questioning", assumes=("people answer truthfully although everybody can see their answer",))
 def direct(categories: Sequence[Any]) -> Design:

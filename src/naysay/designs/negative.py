@@ -21,8 +21,6 @@ from naysay.designs.catalog import call, family, of_pattern, of_probabilities, o
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["gaussian_negative", "negative", "negative_levels", "negative_matrix", "negative_sink", "two_option"]
-
 _REJECT = "look at {} of the categories, drawn by lot, and reject one that is not yours; if several are not, draw lots"
 
 
@@ -240,6 +238,7 @@ def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
 
 
 def at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
+    """Labels of categories, of which there must be three."""
     labels = _checks.categories(categories)
     if len(labels) < 3:
         raise DesignError(

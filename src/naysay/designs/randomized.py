@@ -34,21 +34,6 @@ from naysay.designs.catalog import (
 )
 from naysay.errors import DesignError
 
-__all__ = [
-    "christofides",
-    "crosswise",
-    "forced_response",
-    "k_ary",
-    "kuk",
-    "mangat",
-    "mangat_singh_singh",
-    "singh_joarder",
-    "triangular",
-    "two_coins",
-    "unrelated_question",
-    "warner",
-]
-
 _MOST_DRAWS = 100
 
 

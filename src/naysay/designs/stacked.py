@@ -21,17 +21,6 @@ from naysay.designs.catalog import HONESTLY, SENSITIVE, YES_NO, ask, call, chanc
 from naysay.designs.randomized import COMPARE, INDEPENDENT, INNOCUOUS, PREVALENCE, SAME, crosswise, innocuous, pair
 from naysay.errors import DesignError
 
-__all__ = [
-    "abul_ela",
-    "anchored_crosswise",
-    "cheating_detection",
-    "cheating_detection_symmetric",
-    "extended_crosswise",
-    "samples",
-    "stochastic_lie_detector",
-    "unrelated_question_unknown",
-]
-
 ALIKE = "the samples are drawn at random from one population"
 ATTENTION = "people are as attentive to both questions, and attention has nothing to do with the sensitive category"
 _CORNERS = 4_096  # a band tries at most this many combinations of the ends of uncertain probabilities

@@ -22,16 +22,6 @@ from naysay.estimate.result import Estimate
 from naysay.estimate.samples import answering, shares_of_means, slopes
 from naysay.tally import Channel, Part, Tally
 
-__all__ = [
-    "NONCOMPLIERS",
-    "behaviors",
-    "noncompliance_band",
-    "preference_band",
-    "probability_band",
-    "quick",
-    "shown_by",
-]
-
 NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like everyone else in what is true of them, they"}
 """Who the non-compliers are: anyone (only carriers, only others, any mixture), or people like everyone else."""
 

@@ -27,8 +27,6 @@ from naysay.show import Column, Content, Note, Sentence, Table, text
 from naysay.show.text import csv_text
 from naysay.show.text import plain as plainly
 
-__all__ = ["RULES", "Change", "change"]
-
 RULES = {
     "fresh": "each wave drew a new answer",
     "kept": "an answer was kept for each value: only people whose value changed add noise, and two different answers "

@@ -20,8 +20,6 @@ from naysay.estimate.printing import sections, to_dict
 from naysay.estimate.result import MAKERS, Estimate
 from naysay.tally import Tally
 
-__all__ = ["ESTIMATORS", "Estimator", "default", "suitable"]
-
 _ONE_MECHANISM = ("nobody", "researcher")
 _OFFER = ("respondent",)
 

@@ -13,8 +13,6 @@ from naysay.errors import DataError
 from naysay.estimate.linear import Floats
 from naysay.estimate.result import Estimate
 
-__all__ = ["EvenEstimate"]
-
 _LARGEST = 30_000_000  # largest array of answers × categories, in entries (240 MB)
 
 

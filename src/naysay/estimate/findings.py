@@ -32,8 +32,6 @@ from naysay.estimate.result import Estimate, Finding, Options, is_pooled, reliab
 from naysay.show import plain
 from naysay.show.text import fixed
 
-__all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
-
 _FEWEST, _MOST = 2, 9  # decimals in print
 _TESTED = 50_000  # a pure design with more responses × categories has no test of fit
 

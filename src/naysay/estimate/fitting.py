@@ -26,24 +26,6 @@ from naysay.show import number
 from naysay.tally import Channel, Part, Tally
 from naysay.tally.part import unique_codes
 
-__all__ = [
-    "ALIKE",
-    "LISTED",
-    "Agreement",
-    "Counts",
-    "GoodnessOfFit",
-    "Scores",
-    "agreement",
-    "counted",
-    "goodness_of_fit",
-    "misfit",
-    "plenty",
-    "rao_scott",
-    "scores",
-    "second_order",
-    "together",
-]
-
 LISTED = 5_000
 """With up to so many responses, a sample is compared response by response."""
 

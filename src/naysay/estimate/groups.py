@@ -25,8 +25,6 @@ from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
-__all__ = ["Differences", "deviations", "differences"]
-
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
 _MOMENTS = ("proportions", "covariance")
 _USUAL = "χ²"  # the law of a test that prints no law beside p

@@ -27,8 +27,6 @@ from naysay.show.html import notebook
 from naysay.show.text import csv_text
 from naysay.tally import Tally
 
-__all__ = ["HeavyHitters", "Stage", "heavy_hitters"]
-
 _MOST = 2**20  # candidates of one group
 
 

@@ -17,8 +17,6 @@ from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import Floats, rank_of
 from naysay.tally import Part, Tally
 
-__all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
-
 SEED = 2016
 """Seed of Monte Carlo parts if you give no generator, so that a printed number can be reproduced."""
 

@@ -25,26 +25,6 @@ from naysay.estimate.linear import Floats, tangent
 from naysay.sampling import Sampled
 from naysay.tally import Tally
 
-__all__ = [
-    "KINDS",
-    "TARGETS",
-    "Evidence",
-    "Maximum",
-    "alike",
-    "answered_under",
-    "checked_target",
-    "evidence",
-    "expectation_step",
-    "expected_information",
-    "information",
-    "inverse",
-    "likelihood_covariance",
-    "maximize",
-    "standard_error_kind",
-    "suspicions",
-    "warnings_of",
-]
-
 _FLOOR = 64 * np.finfo(float).eps  # a relative gap below this is only rounding
 _NEAR = 1e-9  # at this relative gap the set of positive proportions is settled
 _PATIENCE = 25  # after so many steps without progress near the maximum, rounding is the cause

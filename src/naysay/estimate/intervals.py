@@ -44,22 +44,6 @@ from naysay.estimate.named import Named
 from naysay.estimate.result import Estimate, Intervals
 from naysay.estimate.score import score_bounds
 
-__all__ = [
-    "METHODS",
-    "IntervalMethod",
-    "Request",
-    "bootstrap_bounds",
-    "default_method",
-    "degrees_of_freedom",
-    "intervals",
-    "more_is_told",
-    "not_redrawn",
-    "nuisance_intervals",
-    "share_ends",
-    "share_within",
-    "two_values",
-]
-
 _LEAST = 2  # fewer replicates have no spread
 _SEED = 1998  # fixed, so that a printed number can be reproduced
 

@@ -24,8 +24,6 @@ from naysay.estimate.named import named
 from naysay.estimate.result import Comparison, Estimate, is_pooled, is_stratified
 from naysay.tally import Part, Tally
 
-__all__ = ["compare", "design_variances", "difference_errors", "pooled", "stratified"]
-
 _ALIKE = 1.05  # below this ratio of variances the choice of weights is not worth a sentence
 
 

@@ -8,8 +8,6 @@ from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.estimate.linear import linear_map
 
-__all__ = ["leverage"]
-
 
 def leverage(design: Answerable, *, share: float = 0.01) -> float:
     """The most by which a share of answers that are not honest moves the estimated share of a category.

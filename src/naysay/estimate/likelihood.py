@@ -47,8 +47,6 @@ from naysay.estimate.result import Cells, Estimate
 from naysay.sampling import Sampled
 from naysay.tally import Tally
 
-__all__ = ["maximize_by", "maximum_likelihood"]
-
 
 def maximum_likelihood(
     design: Answerable,

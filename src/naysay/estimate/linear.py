@@ -20,18 +20,6 @@ from naysay.errors import DataError, NotEstimable
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
-__all__ = [
-    "Floats",
-    "Indicators",
-    "LinearMap",
-    "indicator_variances",
-    "indicators",
-    "is_stacked",
-    "linear_map",
-    "plainly_apart",
-    "tangent",
-]
-
 Floats = NDArray[np.float64]
 """An array of numbers."""
 

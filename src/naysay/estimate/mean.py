@@ -29,18 +29,6 @@ from naysay.show import Column, Content, Note, Points, Sentence, Table, plain, t
 from naysay.show.html import notebook
 from naysay.tally import Tally
 
-__all__ = [
-    "QUANTITIES",
-    "Distribution",
-    "Mean",
-    "Measured",
-    "Quantity",
-    "Row",
-    "default_quantity",
-    "distribution",
-    "mean",
-]
-
 
 class Row(NamedTuple):
     """A named number, or a category, with its standard error (NaN where there is none) and interval."""

@@ -19,8 +19,6 @@ from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
-__all__ = ["each_sample", "moments"]
-
 _SHOWN = 24  # so many categories are named in a warning
 _INSIDE = "maximum_likelihood stays inside"
 

@@ -21,8 +21,6 @@ from naysay.errors import NotEstimable
 from naysay.estimate.information import Maximum
 from naysay.estimate.linear import Floats, tangent
 
-__all__ = ["Named", "named"]
-
 _LARGEST = 30_000_000  # largest covariance, in entries (240 MB)
 
 

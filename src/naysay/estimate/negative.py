@@ -26,8 +26,6 @@ from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 
-__all__ = ["Sink", "check_reconstructed", "nstops", "nstops_i", "nstops_ii", "sinks", "unsuited"]
-
 _PAPER_STOP = 1e-4
 _UNIFORM_ONLY = (
     "NStoPS-II exists for the uniform negative survey with one answer and no weights; otherwise use "

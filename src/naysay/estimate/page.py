@@ -35,8 +35,6 @@ from naysay.show import (
 from naysay.show.html import PHONE
 from naysay.show.page import Section, html
 
-__all__ = ["estimate_html", "estimate_section"]
-
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """The word for the parts of a design, by who assigns them."""
 

@@ -20,8 +20,6 @@ from naysay.estimate.moments import moments
 from naysay.show import Column, Content, Sentence, Table, plain, text
 from naysay.show.text import csv_text
 
-__all__ = ["Numbers", "Shares", "numbers", "shares"]
-
 _QUARTILES = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75}
 
 

@@ -18,20 +18,6 @@ from naysay.estimate.result import Estimate, Intervals, Options, reliable_errors
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content
 
-__all__ = [
-    "NONCOMPLIANCE",
-    "beyond",
-    "cautions",
-    "checks",
-    "differences_content",
-    "differences_dict",
-    "differences_text",
-    "reservations",
-    "sections",
-    "to_dict",
-    "to_text",
-]
-
 FEW = 30
 """The coverage of weighted intervals was measured from so many answers on (their worth under the weights)."""
 

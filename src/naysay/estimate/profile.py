@@ -11,8 +11,6 @@ from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.information import information, maximize
 from naysay.estimate.linear import Floats, tangent
 
-__all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile", "told_summit"]
-
 _BEYOND = 1 + 1e-9  # a share just above 1
 
 

@@ -14,8 +14,6 @@ from naysay.estimate.linear import Floats
 from naysay.show import Column, Content, Note, Table, text
 from naysay.show.html import notebook
 
-__all__ = ["Projected", "projected"]
-
 
 def projected(shares: ArrayLike) -> Floats:
     """The nearest numbers that are at least zero and sum to one, by Euclidean distance: (x - c)₊ with Σ = 1.

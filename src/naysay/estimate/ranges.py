@@ -30,8 +30,6 @@ from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row
 from naysay.show import Column, Content, Table
 from naysay.tally import Tally
 
-__all__ = ["Band", "Ranges", "Tree", "ranges"]
-
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 """The quantiles that are printed."""
 

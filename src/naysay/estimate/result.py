@@ -29,22 +29,6 @@ from naysay.show.content import Content
 from naysay.show.html import notebook
 from naysay.tally import Tally
 
-__all__ = [
-    "MAKERS",
-    "Cells",
-    "Comparison",
-    "Estimate",
-    "Finding",
-    "Intervals",
-    "Maker",
-    "Options",
-    "Value",
-    "is_pooled",
-    "is_stratified",
-    "reliable_errors",
-    "reliable_nuisance",
-]
-
 _ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left
 
 

@@ -25,19 +25,6 @@ from naysay.estimate.score import EMPTY, foretold
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
-__all__ = [
-    "answering",
-    "apart_from_likelihood",
-    "bounds",
-    "influences",
-    "overdetermined",
-    "reservations",
-    "shares_of_means",
-    "slopes",
-    "stacked",
-    "wald",
-]
-
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 

@@ -31,8 +31,6 @@ from naysay.estimate.result import Estimate
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = ["EMPTY", "foretold", "score_bounds", "score_ends"]
-
 EMPTY = 1e-6
 """A cell of a likelihood's maximum below this counts as 0: the maximum is known to about as much."""
 

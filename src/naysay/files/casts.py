@@ -9,8 +9,6 @@ import polars as pl
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["as_booleans", "as_measured", "as_numbers", "as_text", "check_columns", "text_of"]
-
 _TRUE, _FALSE = ("1", "true", "t", "yes"), ("0", "false", "f", "no")
 
 

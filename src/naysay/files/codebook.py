@@ -16,8 +16,6 @@ from naysay.files.casts import text_of
 from naysay.files.escapes import unescaped
 from naysay.responses import JOINER
 
-__all__ = ["Asked", "Codebook", "Entry", "Holds", "Value", "codebook_of", "designs_of", "place_of"]
-
 Holds = Literal["values", "sets", "flags", "numbers", "days", "texts"]
 """What a column holds: one value, sets of them such as ``a;b``, 0 and 1, numbers, days, or people's own words."""
 

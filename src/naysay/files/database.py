@@ -18,8 +18,6 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.files.kinds import library
 
-__all__ = ["scan_table"]
-
 _AS_TEXT = ("UUID", "INTERVAL", "BIT", "TIME WITH TIME ZONE")  # types that Parquet, or polars, has not
 _WIDE = ("HUGEINT", "UHUGEINT")  # of sums; Parquet would round them
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["escaped", "unescaped"]
-
 # A formula may also begin in the middle of a text: a spreadsheet that separates cells by semicolons or tabs splits a
 # file of commas there, and takes a new line for a new row. Spaces before it are skipped, full-width signs taken too.
 _AT = r"(^|[;,|\t\n\r])"

@@ -13,8 +13,6 @@ from narwhals.exceptions import NarwhalsError
 
 from naysay.errors import DataError
 
-__all__ = ["PROGRAMS", "kind", "library", "no_rows", "readable"]
-
 _WRITTEN = {
     **{".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"},
     **{".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xlsx": "xlsx"},

@@ -12,8 +12,6 @@ import numpy as np
 from naysay.design import Design
 from naysay.files.codebook import Entry, Value
 
-__all__ = ["PHRASES", "Phrases", "explained", "is_randomized"]
-
 
 class Phrases(NamedTuple):
     """How the meaning of a value, and of a whole column, is said in one language."""

@@ -21,8 +21,6 @@ from naysay.files.reading import scan
 from naysay.files.statistical import labels_of, stored
 from naysay.files.writing import whole, write, write_pieces
 
-__all__ = ["Original"]
-
 
 @dataclass(frozen=True, eq=False)
 class Original:

@@ -15,8 +15,6 @@ from naysay.files.kinds import kind, no_rows, readable
 from naysay.files.meanings import explained, is_randomized
 from naysay.files.workbook import labels_in, scan_workbook
 
-__all__ = ["randomized_columns", "scan", "stored_cells", "value_labels", "variable_labels"]
-
 
 def scan(
     path: Path,

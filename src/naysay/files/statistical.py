@@ -24,21 +24,6 @@ from naysay.files.casts import text_of
 from naysay.files.codebook import Codebook, Entry, Value
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
 
-__all__ = [
-    "Code",
-    "Variable",
-    "cut",
-    "labels_of",
-    "portable",
-    "scan_labelled",
-    "shown",
-    "stored",
-    "titles_of",
-    "variable_labels",
-    "variables",
-    "write_statistical",
-]
-
 _ELLIPSIS = len("…".encode())
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
 

@@ -14,8 +14,6 @@ import polars as pl
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["scan_csv", "scan_lines"]
-
 _LONGEST_CELL = 2**31 - 1
 
 

@@ -15,8 +15,6 @@ from naysay.errors import DataError
 from naysay.files.codebook import Codebook
 from naysay.files.kinds import library
 
-__all__ = ["labels_in", "scan_workbook", "write_workbook"]
-
 MOST_ROWS = 1_048_576
 _VARIABLES = "variables"  # the sheet with what columns mean
 

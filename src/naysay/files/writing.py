@@ -20,8 +20,6 @@ from naysay.files.kinds import kind
 from naysay.files.statistical import write_statistical
 from naysay.files.workbook import write_workbook
 
-__all__ = ["whole", "write", "write_pieces"]
-
 _WITH_LISTS = ("parquet", "jsonl")
 
 

@@ -25,8 +25,6 @@ from naysay.show import Column, Points, Table, text
 from naysay.show.html import notebook
 from naysay.show.text import csv_text
 
-__all__ = ["Comparison", "Liars", "Option", "compare"]
-
 
 def compare(
     designs: Mapping[str, Answerable] | Sequence[Answerable],

@@ -31,18 +31,6 @@ from naysay.estimate.score import score_ends
 from naysay.planning.variance import Variance, variance_of
 from naysay.tally import Part, Tally
 
-__all__ = [
-    "SURVEYS",
-    "BinomialCount",
-    "NormalScore",
-    "binomial_count",
-    "difference_excluded",
-    "difference_simulated",
-    "less_excluded",
-    "normal_score",
-    "simulated",
-]
-
 Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 

@@ -20,8 +20,6 @@ from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
 from naysay.show.page import Section, html
 
-__all__ = ["MEASURES", "comparison_html", "errors", "tradeoff"]
-
 MEASURES = {
     "bits": "bits that an answer tells",
     "epsilon": "ε, in nats",

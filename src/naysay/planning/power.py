@@ -40,24 +40,6 @@ from naysay.planning.exclusion import (
 )
 from naysay.planning.variance import Variance, respondents, variance, variance_of
 
-__all__ = [
-    "MOST",
-    "Chance",
-    "Exclusion",
-    "checked_error",
-    "checked_power",
-    "detectable",
-    "difference_power",
-    "difference_sample_size",
-    "exclusion",
-    "people_for",
-    "power",
-    "sample_size",
-    "standard_error",
-    "standing_out",
-    "two_groups",
-]
-
 Floats = NDArray[np.float64]
 Chance = Callable[[Floats], Floats]
 """How often an interval excludes a value, for each number of respondents (of the first group)."""

@@ -26,18 +26,6 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.responses import Codes
 
-__all__ = [
-    "DRAWS",
-    "Arguments",
-    "Variance",
-    "drawn",
-    "indicator_products",
-    "place_among",
-    "respondents",
-    "variance",
-    "variance_of",
-]
-
 Floats = NDArray[np.float64]
 
 

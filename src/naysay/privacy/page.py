@@ -11,8 +11,6 @@ from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.show import charts, finish
 
-__all__ = ["posterior"]
-
 
 def posterior(
     design: Answerable,

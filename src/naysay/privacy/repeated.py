@@ -27,19 +27,6 @@ from naysay.errors import DesignError
 from naysay.privacy.statement import epsilon, information, odds, still_possible
 from naysay.show import Column, Content, Note, Sentence, Table, plain, text
 
-__all__ = [
-    "Asked",
-    "Composition",
-    "Schedule",
-    "Waves",
-    "after_waves",
-    "approximate",
-    "compose",
-    "schedule",
-    "unexcluded",
-    "waves",
-]
-
 _LISTED = 120  # responses up to which all pairs of them are looked at
 
 _TOLD = {

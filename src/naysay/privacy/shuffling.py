@@ -54,8 +54,6 @@ from naysay.show import Column, Note, Sentence, Table, plain, text
 from naysay.show.content import Content
 from naysay.show.html import notebook
 
-__all__ = ["Atom", "Shuffled", "mean_positive_part", "shuffled"]
-
 Pair = Mapping[tuple[Fraction, Fraction], Fraction]
 """Two categories x and x': {(P(y | x) / m(y), P(y | x') / m(y)): the chance m of such y}."""
 

@@ -25,22 +25,6 @@ from naysay.design.exact import table_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels, Responses
 
-__all__ = [
-    "Statement",
-    "about_categories",
-    "channels_about",
-    "choosing",
-    "epsilon",
-    "gain",
-    "information",
-    "lines",
-    "odds",
-    "posterior",
-    "statement",
-    "still_possible",
-    "vulnerability",
-]
-
 _OF_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
 _LARGEST = 30_000_000  # largest matrix that a bound is computed from, in entries

@@ -10,8 +10,6 @@ from typing import Literal
 from naysay import designs
 from naysay.design import Design
 
-__all__ = ["Way", "by_hand_design", "letters", "way_by_hand"]
-
 Way = Literal["crosswise", "triangular", "unrelated", "coins", "options"]
 """How a design is carried out by hand."""
 

@@ -13,8 +13,6 @@ from naysay.questionnaire.kinds.base import BaseItem, Model, Question
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 
-__all__ = ["KINDS", "Group", "Item", "Note", "added", "item_of"]
-
 KINDS: dict[str, type[Question]] = {
     kind.flavor(): kind
     for kind in (SelectOne, SelectMultiple, Integer, Decimal, Text, Date, Rating, Grid, Ranking)

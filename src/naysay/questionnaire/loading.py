@@ -21,8 +21,6 @@ from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.reading import read_xlsform
 from naysay.questionnaire.xlsform.sheets import content_of
 
-__all__ = ["Examined", "examine", "load", "of_form"]
-
 _MOST_NESTED = 12
 _SHAPES = {
     "string_type": "a text, in quotation marks",

@@ -6,8 +6,6 @@ import re
 
 from naysay.questionnaire.questionnaire import Questionnaire
 
-__all__ = ["ANSWER_TO", "in_words", "piped"]
-
 _PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
 
 ANSWER_TO = {

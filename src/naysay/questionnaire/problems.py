@@ -10,9 +10,6 @@ from typing import Any, Literal
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["Place", "Problem", "QuestionnaireError", "Severity", "located"]
-
-
 Severity = Literal["error", "warning"]
 _SHEETS = ("settings", "survey", "choices")
 _NUMBER = re.compile(r"\[(\d{1,9})\]")

@@ -12,8 +12,6 @@ from pydantic import Field
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Label, Model, Practice, Question
 
-__all__ = ["TEXTS", "Questionnaire", "canonical", "schema"]
-
 TEXTS = ("about", "contact", "thanks")
 """The texts of a questionnaire beside its title; any of them may be left out."""
 

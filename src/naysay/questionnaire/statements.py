@@ -11,8 +11,6 @@ from naysay.design import Answerable, Design
 from naysay.questionnaire.kinds.base import Private, Question
 from naysay.questionnaire.questionnaire import Questionnaire
 
-__all__ = ["lines", "statements", "together"]
-
 
 def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     """The privacy of one answer to each private question, a list of levels, most private first.

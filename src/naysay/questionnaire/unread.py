@@ -9,8 +9,6 @@ import unicodedata
 
 from naysay.designs import FAMILIES
 
-__all__ = ["SENT_PLAINLY", "asks_for_privacy", "names_privacy", "reads_as_design"]
-
 SENT_PLAINLY = "answers that were to be private would be sent as they are"
 """Why privacy that is not read is an error."""
 

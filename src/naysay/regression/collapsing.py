@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from naysay.regression.likelihood import Model
 
-__all__ = ["collapsed"]
-
 Floats = NDArray[np.float64]
 
 _LEAST = 5_000  # rows below which nothing is gained

@@ -15,8 +15,6 @@ from naysay.estimate.result import Value
 from naysay.regression.likelihood import Model
 from naysay.regression.solving import Optimum, Penalty
 
-__all__ = ["covariance", "nuisance"]
-
 Floats = NDArray[np.float64]
 
 _LISTED = 10_000  # responses up to which the expected information is summed over all of them

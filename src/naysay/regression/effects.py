@@ -17,8 +17,6 @@ from naysay.errors import DataError
 from naysay.regression.fitted import Fitted
 from naysay.regression.reading import table_of
 
-__all__ = ["Effects", "Predictions", "along", "effects", "margins", "predict"]
-
 Floats = NDArray[np.float64]
 
 _POINTS = 21  # values along a number at which shares are predicted

@@ -19,8 +19,6 @@ from naysay.regression.likelihood import Model
 from naysay.regression.reading import Data, formulaic
 from naysay.regression.solving import Optimum, Penalty
 
-__all__ = ["Fitted"]
-
 Floats = NDArray[np.float64]
 
 

@@ -24,8 +24,6 @@ from naysay.regression.result import Regression
 from naysay.regression.solving import Optimum, Penalty, solve
 from naysay.sampling import Sampling
 
-__all__ = ["check_columns", "check_finite", "regress"]
-
 
 def regress(
     design: Answerable,

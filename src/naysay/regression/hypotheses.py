@@ -15,8 +15,6 @@ from naysay.regression.fitted import Fitted
 from naysay.regression.likelihood import Model
 from naysay.regression.solving import solve
 
-__all__ = ["Test", "against_constant", "likelihood_ratio", "wald"]
-
 _COMBINED = 1e-7  # length of a column, of what other columns leave of it, that counts as none
 _ROUNDING = 1e-8  # relative difference of log-likelihoods that rounding explains
 

@@ -27,8 +27,6 @@ from naysay import _checks
 from naysay.design import Answerable, Design, Share
 from naysay.errors import DesignError
 
-__all__ = ["CHEATERS", "Answers", "Evaluated", "Evenly", "Model", "Within", "evenly", "within"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 _CHUNK = 1 << 13  # rows at a time: what a step needs of them stays in the processor's cache

@@ -16,8 +16,6 @@ from naysay.show.finish import Axis
 from naysay.show.page import Section, html
 from naysay.show.rows import Mark, marks_in_rows
 
-__all__ = ["coefficient_chart", "prediction_chart", "regression_html"]
-
 _SIZE = 640  # pixels at which a chart has its natural width
 
 

@@ -32,8 +32,6 @@ from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
 from naysay.tally.tally import whole
 
-__all__ = ["FUNCTIONS", "MISSING", "Data", "Formula", "Matrix", "Roles", "formulaic", "parse", "read", "table_of"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 

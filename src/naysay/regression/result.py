@@ -15,8 +15,6 @@ from naysay.show import latex, text
 from naysay.show.content import Content
 from naysay.show.html import notebook
 
-__all__ = ["Regression"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regression(Fitted):

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from naysay.regression.likelihood import Evaluated, Model
 from naysay.regression.starts import is_concave, starts
 
-__all__ = ["Optimum", "Penalty", "Search", "solve"]
-
 Floats = NDArray[np.float64]
 
 _DONE = 1e-12  # Newton decrement, twice the log-likelihood that a step can still gain

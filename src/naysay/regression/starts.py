@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from naysay.estimate.information import maximize
 from naysay.regression.likelihood import Model
 
-__all__ = ["is_concave", "starts"]
-
 Floats = NDArray[np.float64]
 
 _EDGE = 0.02  # where shares and nuisance parameters start that alone would be at 0 or 1

@@ -18,8 +18,6 @@ from naysay.show import Column, Note, Points, Sentence, Table, plain
 from naysay.show.content import Content
 from naysay.show.text import csv_text
 
-__all__ = ["beyond_along", "reservations", "sections", "to_csv", "to_dict"]
-
 Floats = NDArray[np.float64]
 At = Sequence[Mapping[str, Any]]
 

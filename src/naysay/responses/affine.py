@@ -25,8 +25,6 @@ from naysay.errors import AnswerError, DesignError
 from naysay.responses.sets import JOINER
 from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
-__all__ = ["Affine", "Numbers", "name_of"]
-
 NAMED = 2**48
 """How many numbers stand for the texts of an open domain."""
 

@@ -16,8 +16,6 @@ from naysay import _checks
 from naysay.errors import AnswerError, DesignError
 from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key_of, membership_of, unknown_label
 
-__all__ = ["JOINER", "WORD", "Bits", "Subsets"]
-
 JOINER = ";"
 _COUNTED = 2**16  # words that are counted at a time, so that they stay in the cache
 _FEW = 48  # so few words are counted bit by bit

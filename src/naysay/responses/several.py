@@ -13,8 +13,6 @@ from naysay.errors import DataError, DesignError
 from naysay.responses.sets import Subsets
 from naysay.responses.spaces import Codes, Labels, Space, columns_of
 
-__all__ = ["AtLevels", "Margins", "Pair", "shared_space"]
-
 
 @dataclass(frozen=True)
 class Pair(Space):

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, DesignError
 
-__all__ = ["Codes", "Labels", "Responses", "Space", "cells_of", "columns_of"]
-
 Codes = NDArray[np.int64]
 MISSING = -1
 LISTABLE = 200_000  # a space with more responses than this is never listed

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.sampling.sampled import Places, Plan, Replicates, Sampled, Units
 
-__all__ = ["joined", "restored", "stored"]
-
 Either = TypeVar("Either")
 Both = tuple[Either, Either]
 

@@ -14,8 +14,6 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.sampling.sampled import Floats, Places
 
-__all__ = ["Margins", "classes", "distinct"]
-
 _STEPS = 1_000
 _NUMBERED = 2**62  # possible cells that an integer numbers; with more, those that hold people are numbered anew
 _CLOSE = 1e-9  # of a margin's total, at which weights are calibrated

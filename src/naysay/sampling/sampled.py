@@ -27,20 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = [
-    "KINDS",
-    "LONELY",
-    "Floats",
-    "Places",
-    "Plan",
-    "Replicates",
-    "Sampled",
-    "Units",
-    "checked_degrees",
-    "made",
-    "scales",
-]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 

@@ -32,8 +32,6 @@ from naysay.sampling.sampled import (
     scales,
 )
 
-__all__ = ["Replication", "Rows", "Sampling"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sampling:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Chart", "Column", "Content", "Facts", "Heading", "Marked", "Note", "Points", "Sentence", "Table"]
-
 
 @dataclass(frozen=True)
 class Heading:

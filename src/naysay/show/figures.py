@@ -9,8 +9,6 @@ from naysay.show import Chart, Column, Content, Points, Table
 from naysay.show.finish import INKS
 from naysay.show.page import Section
 
-__all__ = ["dark", "section"]
-
 
 def dark(svg: str) -> str:
     """The image for a dark page that does not set the chart's colors, such as a page of a code host.

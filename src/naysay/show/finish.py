@@ -21,24 +21,6 @@ import numpy as np
 from naysay import _checks
 from naysay.errors import need
 
-__all__ = [
-    "FILLS",
-    "FONT",
-    "INKS",
-    "LETTER",
-    "LINE",
-    "Axis",
-    "apart",
-    "data",
-    "full",
-    "image",
-    "ink",
-    "isolated",
-    "shortened",
-    "width",
-    "wrapped",
-]
-
 LETTER, LINE = 6.3, 15
 """Width of an ordinary letter of a label (rounded up), and height of a line of labels, in pixels."""
 

@@ -13,8 +13,6 @@ from naysay.errors import ExtraMissing, need
 from naysay.show.content import Bar, Content, Table
 from naysay.show.text import text
 
-__all__ = ["PHONE", "WIDE", "html", "notebook", "template"]
-
 WIDE, PHONE = (760, 26), (340, 17)
 """Width in pixels and letters in a line of labels, for charts on a wide screen and on a phone."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from naysay.show.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
-__all__ = ["latex"]
-
 _ESCAPES = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},

@@ -10,8 +10,6 @@ from naysay.show.finish import FILLS, INKS
 from naysay.show.html import html as content_html
 from naysay.show.html import template
 
-__all__ = ["Section", "html"]
-
 
 @dataclass(frozen=True, init=False)
 class Section:

@@ -23,8 +23,6 @@ from naysay.show import finish
 from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
 from naysay.show.html import template
 
-__all__ = ["Bars", "Mark", "columns", "marks_in_rows", "rows", "stacked_bars", "style"]
-
 _BAR, _STEP, _RIGHT = 16, 10, 18
 _FLUSH = {"labelFlush": False, "labelSeparation": 8}
 _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}

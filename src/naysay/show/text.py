@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-__all__ = ["WIDTH", "csv_text", "fixed", "markdown", "markdown_text", "number", "plain", "show", "text"]
 
 WIDTH = 120
 """Most letters in a line of a table."""

@@ -14,8 +14,6 @@ from naysay.show.page import Section, html
 from naysay.show.rows import Mark, marks_in_rows
 from naysay.simulate import Simulation
 
-__all__ = ["measure", "spread"]
-
 _STYLES = (
     ("estimate", "circle"),
     ("pooled", "diamond"),

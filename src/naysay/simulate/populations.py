@@ -20,20 +20,6 @@ from naysay.design.base import check_design
 from naysay.design.several import positive, whole_people
 from naysay.errors import DataError
 
-__all__ = [
-    "POPULATIONS",
-    "Population",
-    "column",
-    "counts",
-    "equal",
-    "exponential",
-    "log_normal",
-    "normal",
-    "population",
-    "shares",
-    "uniform",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -32,8 +32,6 @@ from naysay.simulate.result import Runs, Simulation
 from naysay.simulate.survey import HONEST, Behavior, Survey
 from naysay.tally import Tally
 
-__all__ = ["replicate"]
-
 Floats = NDArray[np.float64]
 
 _BATCH = 0.25  # seconds of work per batch of a worker: Ctrl-C waits at most this long for a batch

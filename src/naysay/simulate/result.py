@@ -17,8 +17,6 @@ from naysay.show.html import notebook
 from naysay.show.text import csv_text
 from naysay.simulate.survey import Survey
 
-__all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]
-
 Floats = NDArray[np.float64]
 
 _COLUMNS = {

@@ -23,8 +23,6 @@ from naysay.responses import Codes
 from naysay.simulate.populations import Population
 from naysay.tally import Part, Tally
 
-__all__ = ["HONEST", "Behavior", "Survey", "skewed", "tied"]
-
 Floats = NDArray[np.float64]
 
 _LISTED = 20_000  # up to this many responses over all levels, counts are drawn at once; above it, person by person

@@ -12,8 +12,6 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Space
 
-__all__ = ["ARRAYS", "Channel", "Part", "check_size", "unique_codes"]
-
 ARRAYS = ("codes", "count", "weight", "weight_squared")
 """The arrays of a part, one entry for each distinct answer."""
 

@@ -21,8 +21,6 @@ from naysay.errors import DataError
 from naysay.responses import Codes
 from naysay.tally.part import Channel, check_size
 
-__all__ = ["Sums", "counts_of_points"]
-
 
 @dataclass(frozen=True, eq=False)
 class Sums:

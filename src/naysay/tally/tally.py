@@ -25,8 +25,6 @@ from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
 from naysay.tally.part import ARRAYS, Channel, Part, unique_codes
 from naysay.tally.sums import Sums
 
-__all__ = ["Asked", "Tally", "group_order", "in_group", "register_reader", "whole"]
-
 _FORMAT = (
     4  # of files with a wave; others are of format 3 with sums, 2 with strata, clusters or replicate weights, or 1
 )

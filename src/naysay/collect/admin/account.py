@@ -24,8 +24,6 @@ from naysay.collect.storage.tables import account as table
 from naysay.collect.storage.tables import session
 from naysay.errors import DataError
 
-__all__ = ["Account", "Wrong"]
-
 SHORTEST, LONGEST = 12, 1_000  # characters of a password
 SETUP = 86_400  # seconds for which the link that sets the first password is good
 _STEP = 30  # seconds for which a code of the second factor is shown

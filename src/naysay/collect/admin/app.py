@@ -19,8 +19,6 @@ from naysay.collect.server.documents import FOREVER, Document, Served
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
 
-__all__ = ["Previews", "desk_of", "routes"]
-
 QUESTIONNAIRE = 5_100_000
 """Bytes of a form with a questionnaire: the greatest that is read, and the rest of the form."""
 

@@ -21,8 +21,6 @@ from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import Store, tables
 from naysay.errors import DataError
 
-__all__ = ["Copied", "backup", "hashes", "restore"]
-
 _LEFT_OUT = (
     tables.session,  # else a restored backup would let in what was locked out since
     tables.token,

@@ -13,11 +13,6 @@ from naysay.collect.admin.visits import HOME, Visit
 from naysay.collect.refusals import Refusal
 from naysay.errors import DataError
 
-__all__ = [
-    "account", "change_password", "create_token", "end_all", "log_in", "log_out", "login", "revoke_token", "set_first",
-    "setup", "start_second_factor", "stop_second_factor", "token_list",
-]  # fmt: skip
-
 
 def setup(visit: Visit) -> Response:
     """The page of the one-time link."""

@@ -20,19 +20,6 @@ from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form
 
-__all__ = [
-    "Draft",
-    "copied",
-    "discard",
-    "find",
-    "is_plain",
-    "keep",
-    "listed",
-    "publish",
-    "strike_out",
-    "with_key",
-]
-
 
 @dataclass(frozen=True)
 class Draft:

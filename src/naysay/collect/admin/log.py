@@ -11,8 +11,6 @@ from sqlalchemy import insert, select
 from naysay.collect.storage import Store
 from naysay.collect.storage.tables import log
 
-__all__ = ["COMMAND_LINE", "PAGE", "SCHEDULE", "Entry", "entries", "record"]
-
 PAGE = "page"
 COMMAND_LINE = "command line"
 SCHEDULE = "schedule"

@@ -21,8 +21,6 @@ from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import plan as table
 from naysay.errors import DataError
 
-__all__ = ["Clock", "Plan", "carry_out", "check", "find", "schedule"]
-
 log = logging.getLogger("naysay.collect")
 
 _EVERY = 60.0  # seconds between two looks at what is due

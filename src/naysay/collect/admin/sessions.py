@@ -14,8 +14,6 @@ from sqlalchemy import delete, insert, or_, select, update
 from naysay.collect.storage import Store
 from naysay.collect.storage.tables import session as table
 
-__all__ = ["IDLE", "LONGEST", "Session", "Sessions"]
-
 IDLE = 1_800
 """Seconds without a request after which a session ends."""
 

@@ -34,37 +34,6 @@ from naysay.errors import DataError
 from naysay.questionnaire import Examined, Problem, Questionnaire, examine, in_words, lines, of_form, write_xlsform
 from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
 
-__all__ = [
-    "Cell",
-    "Excerpt",
-    "Line",
-    "backup",
-    "checked",
-    "close",
-    "copy",
-    "delete",
-    "deleted",
-    "discard",
-    "draft",
-    "excerpts",
-    "export",
-    "home",
-    "invite",
-    "kept",
-    "log_page",
-    "publish",
-    "questionnaire",
-    "renew",
-    "reopen",
-    "restore",
-    "results",
-    "schedule",
-    "share",
-    "survey",
-    "unshare",
-    "upload",
-]
-
 FORMATS = {
     ".sav": "SPSS (.sav)",
     ".dta": "Stata (.dta)",

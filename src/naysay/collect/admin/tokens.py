@@ -16,8 +16,6 @@ from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import token as table
 from naysay.errors import DataError
 
-__all__ = ["SCOPES", "Token", "check", "create", "listed", "revoke"]
-
 SCOPES = {
     "read:aggregates": "counts, estimates and their intervals",
     "read:export": "every reply, as the export has it",

@@ -30,8 +30,6 @@ from naysay.collect.server.guard import Rates, Tries
 from naysay.collect.storage import Store
 from naysay.errors import DataError, NaysayError
 
-__all__ = ["FORM", "HOME", "POLICY", "Desk", "Visit", "download", "enter", "route"]
-
 HOME = "/admin/"
 LOGIN = "/admin/login"
 FORM = 20_000

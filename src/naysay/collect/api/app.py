@@ -31,8 +31,6 @@ from naysay.collect.storage import Listed, Store
 from naysay.collect.storage.reported import Known
 from naysay.errors import DataError
 
-__all__ = ["VERSION", "api"]
-
 VERSION = "v1"
 EACH, EVERYBODY = 300, 3_000
 """Requests a minute, from one address and from all."""

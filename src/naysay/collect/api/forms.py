@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Aggregates", "Refused", "Standing", "Surveys", "Topic", "Topics", "refusals"]
-
 
 class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -21,8 +21,6 @@ from urllib.parse import urlsplit
 from naysay.collect.storage import Listed, Store, today
 from naysay.errors import DataError
 
-__all__ = ["SIGNATURE", "STEP", "Target", "Webhooks", "signed", "verified"]
-
 log = logging.getLogger("naysay.collect")
 
 SIGNATURE = "naysay-signature"

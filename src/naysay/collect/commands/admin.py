@@ -11,8 +11,6 @@ from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
 
-__all__ = ["app", "factor_off", "group", "log", "password", "revoke", "token", "tokens"]
-
 app = typer.Typer(rich_markup_mode=None)
 
 

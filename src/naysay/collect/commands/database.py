@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Replies, Store
     from naysay.collect.storage.store import Mode
 
-__all__ = ["DATA", "FILE", "Data", "Database", "Surveyed", "opened"]
 
 DATA = Path("naysay-data")
 FILE = "naysay.db"

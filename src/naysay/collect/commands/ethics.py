@@ -18,7 +18,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect import Published
 
-__all__ = ["Options", "command"]
 
 _PAGE, _MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 

@@ -15,8 +15,6 @@ from naysay.console.commands import takes
 from naysay.console.options import Force, Separator
 from naysay.errors import DataError
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

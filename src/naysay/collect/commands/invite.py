@@ -20,7 +20,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Store
 
-__all__ = ["Options", "command"]
 
 _HERE = "http://127.0.0.1:8000"
 _LINK = "link"

@@ -14,7 +14,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.questionnaire import Examined, Questionnaire
 
-__all__ = ["YES", "agreed", "confirm", "confirmed"]
 
 YES = "Open a survey without private questions without asking."
 

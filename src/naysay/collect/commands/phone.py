@@ -20,8 +20,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:
     from naysay.collect.server.keys import Certificate
 
-__all__ = ["code", "host_of", "secured", "show", "told"]
-
 
 class Asked(Protocol):
     """What is read of the options of ``naysay serve``."""

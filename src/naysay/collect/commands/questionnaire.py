@@ -17,8 +17,6 @@ from naysay.console.options import Force
 from naysay.errors import DataError
 from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 
-__all__ = ["app", "check", "check_target", "convert", "group", "new", "write"]
-
 app = typer.Typer(rich_markup_mode=None)
 
 File = Annotated[

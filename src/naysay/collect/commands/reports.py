@@ -12,8 +12,6 @@ from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import options, output
 from naysay.errors import DataError
 
-__all__ = ["app", "close", "group", "open_topic", "reports_list", "tally"]
-
 Question = Annotated[str | None, typer.Option(metavar="NAME", help="What is asked, as batches name it.")]
 Wave = Annotated[str | None, typer.Option(metavar="NAME", help="When it is asked, as batches name it.")]
 Hash = Annotated[

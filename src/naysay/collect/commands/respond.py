@@ -21,8 +21,6 @@ from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Separator
 from naysay.errors import DataError
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from naysay.collect.api.webhooks import Target
     from naysay.collect.storage import Store
 
-__all__ = ["Options", "command", "preview"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 

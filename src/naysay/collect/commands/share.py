@@ -13,8 +13,6 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.errors import DataError
 
-__all__ = ["Options", "command", "recount"]
-
 _SHOWN = 5  # differences that are told one by one
 
 

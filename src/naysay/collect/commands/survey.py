@@ -18,21 +18,6 @@ from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
 
-__all__ = [
-    "app",
-    "backup",
-    "close",
-    "copy",
-    "day_of",
-    "delete",
-    "group",
-    "open_survey",
-    "renew",
-    "restore",
-    "schedule",
-    "survey_list",
-]
-
 
 def day_of(text: str | None, option: str) -> datetime.date | None:
     """The day that an option names; None where it is not given.

@@ -11,8 +11,6 @@ import naysay
 from naysay.console import output
 from naysay.console.commands import takes
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

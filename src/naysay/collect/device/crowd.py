@@ -22,7 +22,6 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
 
-__all__ = ["Sent", "many", "opened", "prepared"]
 
 _BATCH = 100  # people whose answers are drawn and kept together
 

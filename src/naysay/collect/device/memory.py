@@ -23,8 +23,6 @@ from naysay.questionnaire.by_hand import letters
 from naysay.questionnaire.kinds.base import Label
 from naysay.questionnaire.rules.walk import Walk
 
-__all__ = ["Mark", "Memory", "marks"]
-
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS kept (
     survey TEXT NOT NULL, respondent INTEGER NOT NULL, body BLOB, day TEXT, PRIMARY KEY (survey, respondent)

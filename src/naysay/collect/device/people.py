@@ -22,8 +22,6 @@ from naysay.questionnaire.kinds.base import described
 from naysay.questionnaire.rules.walk import nodes
 from naysay.responses import cells_of
 
-__all__ = ["Drawn", "People", "anybody", "checked", "drawn", "offers", "reader_of"]
-
 _LEVEL = "_level"
 _TRIES = 500  # draws of one plain answer until its constraint holds
 

@@ -28,7 +28,6 @@ from naysay.questionnaire import Questionnaire
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Post", "Refused", "Survey", "Undelivered", "client", "fetch", "message", "waited", "written"]
 
 T = TypeVar("T")
 

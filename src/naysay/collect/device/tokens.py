@@ -10,8 +10,6 @@ from typing import Any
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
-__all__ = ["Draft", "check_invitations"]
-
 
 @dataclass(frozen=True)
 class Draft:

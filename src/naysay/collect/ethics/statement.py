@@ -23,8 +23,6 @@ from naysay.questionnaire import Questionnaire, check, in_words, statements, tog
 from naysay.questionnaire.statements import private_questions, times
 from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
 
-__all__ = ["LANGUAGES", "Statement", "Told", "after", "rounded", "told"]
-
 LANGUAGES = ("en",)
 """The languages in which the statement has words of its own; questions are quoted in any language."""
 

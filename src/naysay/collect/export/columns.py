@@ -16,8 +16,6 @@ from naysay.files.statistical import portable
 from naysay.questionnaire import Bin, Choice, Label, Private, Question, in_words
 from naysay.responses import Space
 
-__all__ = ["Columns"]
-
 _TYPES = {int: "numbers", float: "numbers", str: "texts"}
 _SCALE = ("low_label", "high_label")  # the words at the ends of a scale of numbers
 

@@ -12,8 +12,6 @@ from xml.etree import ElementTree as ET
 from naysay import privacy
 from naysay.files import Codebook, Entry
 
-__all__ = ["NAMESPACE", "ddi", "markdown"]
-
 NAMESPACE = "ddi:codebook:2_5"
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from naysay.collect.export import Exported, export
 from naysay.collect.storage import Store, today
 
-__all__ = ["packed"]
-
 
 @contextmanager
 def packed(store: Store, survey: str, suffix: str, *, language: str | None = None) -> Iterator[tuple[Path, Exported]]:

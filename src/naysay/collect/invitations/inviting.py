@@ -17,8 +17,6 @@ from naysay.collect.storage import Store, tables
 from naysay.collect.storage.invited import digest
 from naysay.errors import DataError
 
-__all__ = ["Counts", "code_of", "codes", "counts", "enlist", "invite", "link", "replace", "untaken"]
-
 MOST = 1_000_000
 """The most invitations at once."""
 

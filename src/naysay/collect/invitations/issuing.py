@@ -13,8 +13,6 @@ from naysay.collect.storage.invited import digest
 from naysay.collect.survey import submission
 from naysay.errors import DataError
 
-__all__ = ["ASKED", "CODE", "DRAWN", "Asking", "Issuer", "data_of"]
-
 CODE = re.compile(r"[A-Za-z0-9_-]{22}")
 """The code of an invitation: 16 random bytes, as they stand behind the # of a link."""
 DRAWN = 16

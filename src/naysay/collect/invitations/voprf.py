@@ -13,8 +13,6 @@ import rbcl
 from naysay.collect.survey.published import SUITE
 from naysay.errors import DataError
 
-__all__ = ["ELEMENT", "OUTPUT", "PROOF", "blinded", "evaluated", "finalized", "output", "proved", "public"]
-
 ELEMENT, PROOF, OUTPUT = 32, 64, 64
 """Bytes of an element of the group, of a proof, and of the function's value."""
 

@@ -16,8 +16,6 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.tally import Part, Sums, Tally
 
-__all__ = ["cells", "check_countable", "tally_of"]
-
 _MOST = 2**22  # counters of one question, wave and level
 
 

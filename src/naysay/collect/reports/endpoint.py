@@ -25,8 +25,6 @@ from naysay.collect.storage import Reports, Store, reported, today
 from naysay.collect.writer import Writer
 from naysay.design import Answerable
 
-__all__ = ["BINARY", "CORS", "MOST", "Desk", "Topics"]
-
 MOST = 2**18
 """Bytes of a body, at most."""
 

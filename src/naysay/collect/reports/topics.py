@@ -12,8 +12,6 @@ from naysay.design import Answerable, Design
 from naysay.errors import DataError
 from naysay.tally import Tally
 
-__all__ = ["close", "design_of", "listed", "open_topic", "tally", "topic_of"]
-
 
 def open_topic(store: Store, design: Answerable, *, question: str = "", wave: str = "") -> Topic:
     """Count reports for a design, a question and a wave, from now on or again.

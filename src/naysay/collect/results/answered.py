@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     from naysay.files import Codebook, Entry
 
-__all__ = [
-    "CELL",
-    "COUNT",
-    "REPEATED",
-    "Answered",
-    "Cells",
-    "Plain",
-    "Result",
-    "Table",
-    "days",
-    "gathered",
-    "levels",
-    "of_database",
-    "of_export",
-    "plain_of",
-    "reach",
-]
 
 Plain = Shares | Numbers
 

@@ -20,8 +20,6 @@ from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.files import Codebook
 
-__all__ = ["Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
-
 _RECOUNTED = 5_000  # replies in one transaction: a server that stores others waits for it
 _MOST_GROUPS = 20  # answers of a question that makes groups
 _MOST_BESIDE = 12  # questions that make groups: each costs as many tallies as there are questions

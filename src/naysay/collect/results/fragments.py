@@ -28,8 +28,6 @@ from naysay.show import Content, Note, Points, Sentence, Table, rows
 from naysay.show.html import template
 from naysay.show.rows import Mark
 
-__all__ = ["Section", "aggregates", "days_section", "fragment", "of_store", "page", "section"]
-
 _WEEKLY = 62  # days from which on the columns of a chart are weeks
 _BINS = 12
 _COMPARED = 8  # groups up to which every difference is listed

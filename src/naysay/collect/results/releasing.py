@@ -21,8 +21,6 @@ from naysay.collect.results.counting import Counting
 from naysay.collect.storage.tallies import Key
 from naysay.errors import DataError
 
-__all__ = ["LEAST", "check", "read", "released", "told", "written"]
-
 LEAST = 20
 """The fewest answers that are shown, and that a table moves by, unless the researcher asks for more."""
 

@@ -15,8 +15,6 @@ from naysay.collect.storage import Store, tables
 from naysay.errors import DataError
 from naysay.show.html import template
 
-__all__ = ["PATH", "Shared", "revoke", "share", "shared", "shared_page", "survey_of"]
-
 PATH = "/results/"
 """Where shared pages are; the secret part of the link follows."""
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-__all__ = ["Connection", "Throttle", "room"]
-
 MOST = 1_000  # connections at once, if the limit on open files allows it
 HEAD = 10.0  # seconds for the head of a request to arrive, or for the sender to take the answer
 REQUEST = 120.0  # seconds for a whole request, body and answer

@@ -32,8 +32,6 @@ from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
 from naysay.collect.survey.submission import Reader
 
-__all__ = ["Catalog", "Document", "Served", "SharedResults", "home", "threats"]
-
 _HOME = Path(__file__).with_name("home.html")
 
 _SPACE = re.compile(r"(?:\s|/\*.*?\*/)+", re.DOTALL)

@@ -29,23 +29,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naysay.collect.refusals import Refusal
 
-__all__ = [
-    "ASSETS",
-    "DATA",
-    "MINUTE",
-    "POLICY",
-    "SECURITY",
-    "Guard",
-    "Rates",
-    "Straight",
-    "Tries",
-    "body_of",
-    "failed",
-    "policy_of",
-    "policy_within",
-    "refused",
-]
-
 log = logging.getLogger("naysay.collect")
 
 

@@ -27,8 +27,6 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from naysay.errors import DataError
 
-__all__ = ["GRACE", "Certificate", "Keys", "given", "made", "own_address"]
-
 DAY = 86_400
 GRACE = 7_200
 """Seconds for which yesterday's key is kept, for respondents who began before midnight (UTC)."""

@@ -9,21 +9,6 @@ from starlette.responses import HTMLResponse
 from naysay.batches.batch import LONGEST, ONE_LINE
 from naysay.collect.refusals import STATUS
 
-__all__ = [
-    "ANSWERS",
-    "FILE",
-    "HEALTH",
-    "HOME",
-    "KEY",
-    "PAGE",
-    "REPORTS",
-    "SHARED",
-    "STYLE",
-    "SURVEY",
-    "THREATS",
-    "TOKEN",
-]
-
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     """The responses that carry these refusals."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
-__all__ = ["Outcome", "Reply", "judged"]
-
 
 @dataclass(frozen=True)
 class Reply:

@@ -11,8 +11,6 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from naysay.collect.storage import tables
 
-__all__ = ["TABLES", "Taking", "counted", "digest", "public", "spend", "spent", "take"]
-
 TABLES = (tables.issuer, tables.invitation, tables.spent)
 """What goes with a survey that invites."""
 

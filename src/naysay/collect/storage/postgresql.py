@@ -7,8 +7,6 @@ from typing import ClassVar
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import URL
 
-__all__ = ["PostgreSQL"]
-
 _OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5s"
 
 # A new table under the old name would lose the rights that were granted on it. So rows wait in a temporary table, which

@@ -10,8 +10,6 @@ from sqlalchemy import Connection, insert, select, update
 
 from naysay.collect.storage.tables import deletion
 
-__all__ = ["Receipt", "kept", "mark_overwritten"]
-
 
 @dataclass(frozen=True)
 class Receipt:

@@ -17,8 +17,6 @@ from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire
 from naysay.questionnaire.statements import private_questions
 
-__all__ = ["Replies"]
-
 Row = tuple[datetime.date, str]
 
 

@@ -18,21 +18,6 @@ from naysay.collect.storage.accepting import Outcome
 from naysay.collect.storage.tables import report_count, report_receipt, report_topic
 from naysay.errors import DataError
 
-__all__ = [
-    "Cell",
-    "Known",
-    "Reports",
-    "add",
-    "close",
-    "contents",
-    "counts",
-    "forget",
-    "known",
-    "only",
-    "open_",
-    "standing",
-]
-
 _ADD = text(
     "INSERT INTO report_count (design, question, wave, level, what, place, people) "
     "VALUES (:design, :question, :wave, :level, :what, :place, :people) "

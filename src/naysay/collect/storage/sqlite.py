@@ -17,8 +17,6 @@ from sqlalchemy.engine import URL
 
 from naysay.errors import DataError
 
-__all__ = ["SQLite"]
-
 log = logging.getLogger("naysay.collect")
 
 _PATIENCE = 5  # seconds that a connection waits for another

@@ -32,8 +32,6 @@ from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
-__all__ = ["BACKENDS", "Listed", "Mode", "Store", "address_of", "today"]
-
 
 def today() -> datetime.date:
     """The day in UTC: no finer time is ever stored."""

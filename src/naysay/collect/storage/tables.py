@@ -7,30 +7,6 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Date, Integer, LargeBinary, MetaData, String, Table, Text
 
-__all__ = [
-    "OF_SURVEY",
-    "account",
-    "client_file",
-    "deletion",
-    "draft",
-    "invitation",
-    "issuer",
-    "log",
-    "metadata",
-    "plan",
-    "reply",
-    "report_count",
-    "report_receipt",
-    "report_topic",
-    "session",
-    "shared",
-    "spent",
-    "survey",
-    "tally",
-    "token",
-    "untallied",
-]
-
 metadata = MetaData()
 
 survey = Table(

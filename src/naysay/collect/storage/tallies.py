@@ -13,8 +13,6 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from naysay.collect.storage import tables
 from naysay.collect.storage.replies import Row
 
-__all__ = ["Count", "Key", "added", "fold", "kept", "new", "renamed", "restart", "rows"]
-
 _ADD = text(
     "INSERT INTO tally (survey, question, beside, day, digest, cell, people) "
     "VALUES (:survey, :question, :beside, :day, :digest, :cell, :people) "

@@ -16,8 +16,6 @@ from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical, of_form, statements, together
 from naysay.questionnaire.kinds.base import quoted
 
-__all__ = ["STEP", "SUITE", "TOKEN", "Published", "body_length", "complaint"]
-
 Content = bytes  # in the class below, `bytes` is a field
 _HASH = re.compile("[0-9a-f]{64}")
 STEP = 1_024

@@ -10,8 +10,6 @@ from naysay.errors import NotEstimable, StatisticalWarning
 from naysay.estimate import Estimate, leverage
 from naysay.questionnaire import Questionnaire
 
-__all__ = ["BY_INVITATION", "OPEN_LINK", "cautioned", "most_moved", "moved"]
-
 OPEN_LINK = "anyone who has the link can answer any number of times"
 BY_INVITATION = "each answer comes with an invitation of its own"
 

@@ -29,8 +29,6 @@ from naysay.questionnaire import Expression, Group, Item, Question, Questionnair
 from naysay.questionnaire.expressions.evaluation import Meaning, compiled
 from naysay.responses import JOINER
 
-__all__ = ["DIGITS", "Check", "Conditions", "Reader", "Submission", "check_of", "conditioned", "read", "response_of"]
-
 _KEYS = ("naysay", "version", "survey", "id", "answers", "padding")
 _ID = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(f"[0-9a-f]{{{TOKEN}}}")

@@ -15,8 +15,6 @@ from naysay.tally import Tally
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Replies
 
-__all__ = ["replies", "tally"]
-
 
 def replies(db: str | Path, survey: str) -> Replies:
     """All that was sent to a survey, with the designs that its questions were published with.

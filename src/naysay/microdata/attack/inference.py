@@ -26,8 +26,6 @@ from naysay.microdata.population.uniques import Sample, pitman
 from naysay.microdata.risk.written import DASH, Printed, percent
 from naysay.show import Content, Facts, Note, Sentence, plain
 
-__all__ = ["Inference", "Replicated", "infer", "recurring", "replicated"]
-
 _Z = 1.959963984540054
 
 

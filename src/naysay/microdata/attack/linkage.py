@@ -33,20 +33,6 @@ from naysay.microdata.risk.written import Printed, grid
 from naysay.show import Content, Facts, Note, Sentence, plain
 from naysay.show.text import csv_text
 
-__all__ = [
-    "ATTACKS",
-    "Candidates",
-    "Linkage",
-    "candidates",
-    "csv_of_links",
-    "exact",
-    "households",
-    "link",
-    "nearest",
-    "nearest_records",
-    "probabilistic",
-]
-
 _PAIRS = 3_000_000
 _LEAST = 100  # people, however many records there are
 _EVEN = 0.5

@@ -13,8 +13,6 @@ from naysay.show import Chart, charts, page
 from naysay.show.page import Section
 from naysay.show.rows import Mark
 
-__all__ = ["attack_html", "right"]
-
 _HEADINGS = {"linkage": "Links", "inference": "What is learned beside", "replicated": "Copies of people"}
 
 

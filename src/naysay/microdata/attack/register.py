@@ -17,8 +17,6 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
 
-__all__ = ["Register", "frame_of", "joined", "recoding", "texts"]
-
 Places = NDArray[np.int64]
 _NAME = "naysay name"
 

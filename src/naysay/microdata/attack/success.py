@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay.microdata.risk.written import percent
 
-__all__ = ["Linked", "Share", "Success", "share_of"]
-
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 

@@ -22,8 +22,6 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.theta import Sizes, Theta, theta_of
 from naysay.show import number, plain
 
-__all__ = ["Combination", "Finished", "digest"]
-
 _VERSION = 1
 _ABOUT = {"keys": "other keys", "missing": "other policies for missing cells", "rule": "another rule"}
 

@@ -29,8 +29,6 @@ from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import pool_of
 from naysay.microdata.population.theta import Sizes
 
-__all__ = ["Lattice", "Places", "Trial", "all_keys", "number_of"]
-
 Places = tuple[int, ...]
 Whole = NDArray[Any]
 

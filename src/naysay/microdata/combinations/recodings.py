@@ -27,8 +27,6 @@ from naysay.microdata.panel.months import months_of
 from naysay.microdata.risk.written import DASH, Printed, grid
 from naysay.show import Content, Sentence
 
-__all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
-
 _TAILS = (0.01, 0.02, 0.05, 0.1)  # shares of the respondents at an end, or in a rare category
 _WIDTHS = 6  # of bins, at most
 _ISO = re.compile(r"\d{4}-\d{2}(-\d{2}.*)?$")

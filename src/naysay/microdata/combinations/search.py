@@ -29,8 +29,6 @@ from naysay.microdata.population.theta import sampling_fraction
 from naysay.microdata.risk.written import DASH, Printed, explained, grid, share, theta_cells
 from naysay.show import Content, Heading, Note, Sentence
 
-__all__ = ["LONGEST", "SHOWN", "SIGN", "Search", "SearchPlan", "check", "check_how", "planned", "search", "search_plan"]
-
 LONGEST = 24 * 3600.0
 """Seconds that a search may be expected to take before it asks for a limit."""
 

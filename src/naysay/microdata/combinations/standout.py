@@ -31,17 +31,6 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.written import Printed, explained, grid, share
 from naysay.show import Content, plain
 
-__all__ = [
-    "Contribution",
-    "Contributions",
-    "KeySet",
-    "StandOut",
-    "contributions",
-    "hitting_sets",
-    "stand_out",
-    "stand_out_of",
-]
-
 _OF_ONE = 5  # keys that are tried for one respondent by default
 _ROOM = 2_000_000_000  # choices × tuples
 

@@ -24,8 +24,6 @@ from naysay.microdata import (
 )
 from naysay.microdata.report.page import Provenance, risk_html
 
-__all__ = ["Answers"]
-
 
 @dataclass
 class Answers:

@@ -24,8 +24,6 @@ from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
 from naysay.microdata.keys.table import check_names
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

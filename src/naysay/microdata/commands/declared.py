@@ -22,8 +22,6 @@ from naysay.microdata import (
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.report.protection import protection
 
-__all__ = ["chances", "check_free", "forms", "key_sets", "log_of", "named", "orders", "policies", "published", "record"]
-
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
     """The names that one CSV record lists."""

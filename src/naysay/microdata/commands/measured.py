@@ -18,8 +18,6 @@ from naysay.microdata.commands import declared
 from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.plan import Plan
 
-__all__ = ["RECORD", "Reading"]
-
 RECORD = "row of the original"
 
 

@@ -21,8 +21,6 @@ from naysay.microdata.commands import declared
 from naysay.microdata.commands.risk_options import Place, Text
 from naysay.responses import JOINER
 
-__all__ = ["app", "birthdays", "group", "merge"]
-
 app = typer.Typer(rich_markup_mode=None)
 
 

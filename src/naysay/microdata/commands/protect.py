@@ -6,8 +6,6 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.microdata.commands.protect_options import ProtectOptions
 
-__all__ = ["command"]
-
 
 @takes(ProtectOptions)
 def command(options: ProtectOptions) -> None:

@@ -10,8 +10,6 @@ from typer import Option
 
 from naysay.console.options import Codes, Encoding, File, Force, Separator, TableName, column
 
-__all__ = ["ProtectOptions"]
-
 
 @dataclass(frozen=True)
 class ProtectOptions:

@@ -27,8 +27,6 @@ from naysay.microdata.protect.sheets import read_hierarchies, write_hierarchies
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.target import Target
 
-__all__ = ["Protecting"]
-
 _THERE = "in this release"  # a column that tells people all of whose cells are gaps from those who are not there
 _BYTES_OF_A_CELL = 75  # of suppression alone: 447 MB for 10⁶ rows of six keys (benchmarks/protect_speed.md)
 

@@ -40,8 +40,6 @@ from naysay.microdata.report.page import Provenance
 from naysay.microdata.risk.scenarios import probability, scenario
 from naysay.microdata.risk.table import check_also
 
-__all__ = ["Request"]
-
 Reporter = Callable[[str, float], None] | None
 _NAME = 40  # characters of a quasi-identifier beside its bar
 _LONG = 60.0  # seconds; a search that should take longer says so beforehand

@@ -8,8 +8,6 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["command"]
-
 _INTERRUPTED = 130
 
 

@@ -10,8 +10,6 @@ from typer import Option
 
 from naysay.console.options import Codes, Encoding, File, Format, Separator, TableName, column
 
-__all__ = ["Options", "Place", "Text", "Texts"]
-
 Text = str | None
 Texts = list[str] | None
 Whole = int | None

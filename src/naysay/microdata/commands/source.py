@@ -20,8 +20,6 @@ from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["Source"]
-
 
 @dataclass(frozen=True)
 class Source:

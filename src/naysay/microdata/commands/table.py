@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from naysay.microdata.tables import CellTable, NoisyTable, ProtectedTable, Rules
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -14,8 +14,6 @@ from naysay.console.options import record_text
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.keys.variables import Keys
 
-__all__ = ["MissingCode", "codes_in_frame", "codes_in_keys", "sentence"]
-
 _WORDS = ["na", "n/a", "nan", "null", "missing", "unknown", "refused", "?", "-", "."]
 _LOW = [*(f"-{digit}" for digit in range(1, 10)), *(f"-{digit}{digit}" for digit in range(6, 10)),
         "-97", "-98", "-997", "-998", "-999", "-9997", "-9998", "-9999"]  # fmt: skip

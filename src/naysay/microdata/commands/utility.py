@@ -17,8 +17,6 @@ from naysay.microdata.commands import declared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Text, Texts
 
-__all__ = ["Options", "command"]
-
 
 @dataclass(frozen=True)
 class Options:

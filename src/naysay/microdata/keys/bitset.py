@@ -13,8 +13,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ranked_by_bits"]
-
 
 def ranked_by_bits(key: NDArray[Any], span: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
     """The last row of each distinct key, in order; the rank of each row's key; and how many rows have each."""

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["CellSet", "Codes", "compact", "expanded"]
-
 Codes = NDArray[Any]
 """(n,) unsigned: the cell number of each respondent, 0 where it is missing, in the smallest type that holds them."""
 

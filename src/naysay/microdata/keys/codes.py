@@ -29,22 +29,6 @@ from naysay.microdata.keys.table import Table, first_row
 from naysay.responses import JOINER
 from naysay.responses.spaces import key_of
 
-__all__ = [
-    "Between",
-    "Chances",
-    "Either",
-    "Form",
-    "Joined",
-    "Plain",
-    "Privatized",
-    "Read",
-    "assembled",
-    "codes_of_cells",
-    "of_column",
-    "of_lists",
-    "of_mixed",
-]
-
 _DENSE = 4_000_000  # a range of whole numbers up to this wide is coded by counting, not by sorting
 
 

@@ -18,8 +18,6 @@ from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.keys.tuples import Tuples
 
-__all__ = ["AMOUNT", "COUNT", "Frame", "KeySpec", "Remote", "digit", "encoded", "engine_for"]
-
 Frame = nw.LazyFrame[Any]
 
 KeySpec = tuple[str, Form, str]

@@ -16,8 +16,6 @@ from naysay.errors import DataError
 from naysay.frames import is_frame
 from naysay.responses import cells_of
 
-__all__ = ["Table", "check_choice", "check_names", "engine_of", "first_row", "texts_of_values"]
-
 
 def engine_of(data: Any) -> str | None:
     """The engine of a lazy table, such as duckdb, spark or dask; None if polars can compute on it."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Tuples", "grouped", "packed", "ranked", "tallied"]
-
 _LARGEST = 2**62
 _COMPILED = 1 << 19  # rows from which loading the compiled code is worth its time
 _DENSE = 1 << 20  # keys below this, or below eight times their number, are grouped by counting, not by sorting

@@ -19,8 +19,6 @@ from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
 from naysay.microdata.keys.tuples import Tuples, tallied
 from naysay.responses import cells_of
 
-__all__ = ["POLICIES", "Keys", "Progress", "Variable", "positive"]
-
 POLICIES = ("wildcard", "category", "drop")
 
 Progress = Callable[[float], None]

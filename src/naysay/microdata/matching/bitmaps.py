@@ -31,8 +31,6 @@ from naysay.microdata.keys.cells import expanded
 from naysay.microdata.keys.tuples import grouped, packed
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
-__all__ = ["BLOCK", "Bitmaps", "Block", "Cube", "add_matches", "combinations"]
-
 BLOCK = 4_096  # tuples: 64 words a bitmap
 _AT_ONCE = 2_048  # questions
 _MEMBERS = 100_000  # bitmaps of values that are united at a time

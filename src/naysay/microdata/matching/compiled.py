@@ -8,8 +8,6 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-__all__ = ["add_matches"]
-
 _CHUNK = 256  # questions that one thread takes at a time
 
 

@@ -18,8 +18,6 @@ from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import RULES
 from naysay.microdata.population.theta import by_size
 
-__all__ = ["MEASURES", "Histogram", "attached", "histogram"]
-
 MEASURES = ("anonymity", "matches")
 
 

@@ -28,8 +28,6 @@ from naysay.microdata.keys.engines import AMOUNT, Frame, digit
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
-__all__ = ["Algebra", "Join", "pattern_of", "patterns_in", "symbol"]
-
 _SIDE = "naysay_pattern"
 _MOST = 2**62
 _AT_ONCE = 4_000_000  # reduced tuples held in memory

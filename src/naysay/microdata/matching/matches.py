@@ -35,18 +35,6 @@ from naysay.microdata.matching.question import (
     pool_of,
 )
 
-__all__ = [
-    "ALGORITHMS",
-    "Cost",
-    "Plan",
-    "anonymity",
-    "counter_of",
-    "expected_matches",
-    "explain",
-    "matches",
-    "matches_of_tuples",
-]
-
 _MOST = 200_000_000  # combinations of candidates held in memory
 
 

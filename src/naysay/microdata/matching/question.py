@@ -25,8 +25,6 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 
-__all__ = ["RULES", "Counter", "Pool", "Questions", "answers", "combinations", "combined", "feasible", "pool_of"]
-
 RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
 

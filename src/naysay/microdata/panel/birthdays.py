@@ -17,8 +17,6 @@ from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
 from naysay.show import Column, Content, Note, Sentence, Table, text
 
-__all__ = ["Birthdays", "month_of_birth"]
-
 YEAR = 12
 EVERY = (1 << YEAR) - 1
 _OLDEST = 150

@@ -19,8 +19,6 @@ from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
 
-__all__ = ["Dated", "Gain", "gain", "when_changed"]
-
 Which = Literal["first", "last"]
 Whole = NDArray[np.int64]
 _SPAN = 1_000_000  # more than there are months in all years of four digits

@@ -14,8 +14,6 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.panel.months import local
 
-__all__ = ["column_of", "composite", "in_one", "taken"]
-
 _BETWEEN, _UNKNOWN = "|", "?"
 
 

@@ -10,8 +10,6 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import Table, check_names, first_row
 from naysay.microdata.panel.columns import column_of
 
-__all__ = ["Named", "beside", "everybody", "normal", "read", "row_of"]
-
 Named = Sequence[tuple[str, pl.Series]]
 """What messages call each file, and who answered in it."""
 

@@ -18,8 +18,6 @@ from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves, joined
 from naysay.show import Column, Content, Note, Sentence, Table, text
 
-__all__ = ["Merged", "merge_waves"]
-
 
 @dataclass(frozen=True, eq=False)
 class Merged:

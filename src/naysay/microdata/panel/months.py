@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.table import first_row
 
-__all__ = ["WAYS", "each_once", "local", "month_text", "month_texts", "months_of", "one_month"]
-
 WAYS = "2009-03, 200903, or a date"
 _EARLIEST, _LATEST = 1_000, 9_999
 _MONTH, _DATE = r"^(\d{4})-?(\d{2})$", r"^(\d{4}-\d{2}-\d{2})(?:\D.*)?$"

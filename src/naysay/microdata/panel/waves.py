@@ -19,8 +19,6 @@ from naysay.microdata.panel import identifiers
 from naysay.microdata.panel.columns import column_of, in_one
 from naysay.microdata.panel.months import month_text, months_of, one_month
 
-__all__ = ["Part", "Waves", "joined"]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:

@@ -22,18 +22,6 @@ from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.population.theta import FEWEST
 
-__all__ = [
-    "ASSUMPTION",
-    "READINGS",
-    "WITHOUT",
-    "IndividualRisk",
-    "Suda",
-    "household_risk",
-    "individual_risk",
-    "scores",
-    "suda",
-]
-
 ASSUMPTION = "given a class in the file, its people outside the file are negative binomial around the weights' estimate"
 WITHOUT = "it rests on estimated numbers of people, whose error one file does not tell; for unique records it is low"
 

@@ -19,8 +19,6 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.show import number
 
-__all__ = ["ASSUMPTION", "Fit", "LogLinear", "fitted", "loglinear"]
-
 ASSUMPTION = "people with each combination of keys are Poisson, their mean log-linear, and all were equally likely"
 MOST = 20_000_000  # cells of a table that is fitted; several arrays of this size are held
 FITS = 2.0  # a standardized check of fit below this is chance

@@ -12,8 +12,6 @@ from scipy.special import expit
 
 from naysay.microdata.population.uniques import NOWHERE, Sample, Uniques
 
-__all__ = ["classes", "snb"]
-
 ASSUMPTION = "class sizes minus one are negative binomial, and the number of classes is Haas & Stokes' estimate"
 WITHOUT = "the error of the estimated number of classes is not known"
 LEAST = 0.1  # the fraction below which the number of classes is far off

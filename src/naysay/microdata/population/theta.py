@@ -28,23 +28,6 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches, matches_of_tuples
 from naysay.show import number, plain
 
-__all__ = [
-    "FEWEST",
-    "Informed",
-    "Intrusion",
-    "Scale",
-    "Sizes",
-    "Theta",
-    "Weighted",
-    "by_size",
-    "data_intrusion_simulation",
-    "informed",
-    "sampling_fraction",
-    "theta",
-    "theta_of",
-    "weighted_theta",
-]
-
 FEWEST = 10  # θ is withheld with fewer unique records, or fewer pairs; the page on risk shows what few pairs do to it
 
 

@@ -20,8 +20,6 @@ from naysay.errors import DataError
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.show import number
 
-__all__ = ["Sample", "Uniques", "expected_uniques", "pitman"]
-
 NOWHERE = (math.nan, math.nan)
 
 

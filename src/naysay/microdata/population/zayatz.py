@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from naysay.microdata.population.uniques import NOWHERE, Sample, Uniques
 
-__all__ = ["zayatz"]
-
 ASSUMPTION = "classes of the population are of the sizes that those of the file are, so it suits large fractions only"
 WITHOUT = "its bias at small fractions is many times its error, which an interval would not show"
 

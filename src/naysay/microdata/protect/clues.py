@@ -22,8 +22,6 @@ from scipy import sparse
 from naysay import _checks
 from naysay.microdata.keys.table import texts_of_values
 
-__all__ = ["ROW_ORDER", "Hint", "Hints", "hints", "ranked"]
-
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["places", "totals"]
-
 
 @njit(cache=True, nogil=True, inline="always")
 def _start(key, mask):  # type: ignore[no-untyped-def]

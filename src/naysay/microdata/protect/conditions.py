@@ -16,8 +16,6 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["CONDITIONS", "Condition", "Secret", "unmet"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

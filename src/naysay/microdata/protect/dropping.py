@@ -14,8 +14,6 @@ from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.numbers import several
 
-__all__ = ["Drop", "grouping", "naming"]
-
 _MOST = 8  # members of a household, on average
 _HOUSEHOLD = re.compile(r"(?i)(^|_)(hh|hid|hhid|idhh)(_|\d|$)|house|haus|famil|dwelling|wohnung")
 

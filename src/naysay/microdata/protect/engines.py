@@ -18,8 +18,6 @@ from naysay.microdata.protect.log import Cells, Log, Step, Verb
 from naysay.microdata.protect.tables import alike
 from naysay.microdata.protect.units import Ints, Units
 
-__all__ = ["recoded", "suppressed"]
-
 _NEW, _VALUE, _ROWS = "naysay_new", "naysay_value", "naysay_rows"
 
 

@@ -16,8 +16,6 @@ from naysay.microdata.protect.conditions import Secret
 from naysay.microdata.protect.merging import MOST, merged
 from naysay.microdata.protect.units import Ints, Units, totals
 
-__all__ = ["conditioned", "covered", "levels", "shown_by", "strict"]
-
 MOST_KEYS = 16
 _ROUNDS = 4  # in which sets of equal cost compete; then they take turns
 

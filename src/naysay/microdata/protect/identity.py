@@ -16,8 +16,6 @@ from naysay.microdata.protect.method import Method, Random
 from naysay.microdata.protect.numbers import several
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Renumber", "Shuffle", "numbers_of_people"]
-
 _FEWEST = 10  # cells from which a column that differs for all names people, and not by chance
 _IDENTITY = re.compile(r"(?i)(^|_|\b)(id|nr|no|num|number|pid|person|respondent|case|caseid|key|uuid|index)(_|\d|\b|$)")
 

@@ -30,8 +30,6 @@ from naysay.microdata.protect.units import Units, totals
 from naysay.microdata.risk.written import Printed, grid, percent
 from naysay.show import Content, Note, Sentence
 
-__all__ = ["Coarsening", "Generalize", "Hierarchy", "coarsen", "hierarchy_of_numbers", "nesting", "rows_of_csv"]
-
 Node = tuple[int, ...]
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,6 @@ from naysay.microdata.protect.tables import alike, texts
 from naysay.microdata.risk.written import Printed, grid, percent
 from naysay.show import Content, Note, Points
 
-__all__ = ["Cells", "Done", "Log", "Step", "Verb"]
-
 
 class Verb(Protocol):
     """What a log knows of a method."""

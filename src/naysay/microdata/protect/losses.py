@@ -9,8 +9,6 @@ import polars as pl
 
 from naysay.microdata.protect.tables import alike, texts
 
-__all__ = ["Losses", "losses_of"]
-
 
 @dataclass(frozen=True)
 class Losses:

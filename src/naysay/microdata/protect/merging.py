@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from naysay.microdata.protect.units import Ints, Units
 
-__all__ = ["MOST", "merged"]
-
 MOST = 1_500
 """Tuples up to which all pairs are compared."""
 

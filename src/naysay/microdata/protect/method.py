@@ -19,8 +19,6 @@ from naysay.microdata.keys.table import check_names, engine_of
 from naysay.microdata.protect.log import Done, Log, Step
 from naysay.microdata.protect.tables import opened
 
-__all__ = ["Method", "Random", "numbers_of"]
-
 Own = TypeVar("Own", bound="Random")
 Floats = NDArray[np.float64]
 

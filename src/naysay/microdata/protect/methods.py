@@ -18,8 +18,6 @@ from naysay.microdata.protect.recoding import Bins, Bottom, Dates, Intervals, Re
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.synthetic import Synthesize
 
-__all__ = ["METHODS", "method_of"]
-
 _RECODING = (Recode, Bins, Intervals, Dates, Generalize)
 _NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
 _DRAWN = (Pram, Negative)

@@ -23,8 +23,6 @@ from naysay.microdata.protect.method import Method, Random, numbers_of
 from naysay.microdata.protect.recoding import gapped
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Microaggregate", "Noise", "RankSwap", "Round", "mdav", "optimal", "several"]
-
 Floats = NDArray[np.float64]
 
 

@@ -7,8 +7,6 @@ from naysay.microdata.risk.written import DASH, grid, percent
 from naysay.show import Content, Facts, Note, Sentence, page
 from naysay.show.page import Section
 
-__all__ = ["protect_html"]
-
 
 def protect_html(found: Release, *, title: str = "What protection changed") -> str:
     """A release before and after, as a whole page for people who are no statisticians. It holds no person's value.

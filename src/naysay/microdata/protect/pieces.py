@@ -31,8 +31,6 @@ from naysay.microdata.protect.suppression import Suppress, masks
 from naysay.microdata.protect.tables import alike, texts
 from naysay.microdata.protect.units import Units
 
-__all__ = ["release_in_pieces"]
-
 _ROWS = 1_000_000  # of a piece
 _STAGES = (Drop | Coarser, Suppress, Shuffle, Renumber)
 

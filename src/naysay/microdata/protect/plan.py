@@ -35,8 +35,6 @@ from naysay.microdata.protect.target import Target, prices
 from naysay.microdata.protect.units import Ints, Units, totals
 from naysay.microdata.risk.readings import readings
 
-__all__ = ["Guarantee", "Plan", "guarantee", "propose"]
-
 _VERSION = 1
 
 

@@ -24,8 +24,6 @@ from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Negative", "Pram"]
-
 _FINE = 10**9  # invariant matrices are rounded to this, so that they are exact
 _POOR = 1e3  # a condition number above it: joint tables cannot be undone
 

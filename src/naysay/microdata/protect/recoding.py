@@ -22,8 +22,6 @@ from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method, numbers_of
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Bins", "Bottom", "Coarser", "Dates", "Intervals", "Recode", "Top", "label_between", "ordered"]
-
 _COARSER = "values are coarser: people who read alike still do; how many others do is counted, not promised"
 
 

@@ -21,8 +21,6 @@ from naysay.microdata.protect.lattice import Hierarchy, nesting, rows_of_csv
 from naysay.microdata.protect.recoding import Dates, label_between
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["hierarchy_of_values", "read_hierarchies", "write_hierarchies"]
-
 _TOP = "any"
 _FEW_VALUES = 8  # numbers with fewer values are words like others
 _PARTS = 50  # the narrowest bins of numbers that are not whole

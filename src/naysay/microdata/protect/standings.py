@@ -27,8 +27,6 @@ from naysay.microdata.risk.released import InformedIntruder, informed
 from naysay.microdata.risk.written import DASH, grid, share
 from naysay.show import Content, Note, Sentence
 
-__all__ = ["Standing", "standing_on"]
-
 _FEWEST_TRIED, _MOST_TRIED = 50, 1_000
 _DISTANCES = 200_000_000  # between people and records, key by key: a few seconds
 

@@ -31,8 +31,6 @@ from naysay.microdata.protect.tables import keyed
 from naysay.microdata.protect.target import READINGS, Target, prices
 from naysay.microdata.protect.units import Ints, Units, totals
 
-__all__ = ["Suppress", "masks", "matched", "matches_of"]
-
 
 def matched(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDArray[np.bool_]]:
     """The mask of keys that each tuple keeps, so that it may be `least` people, and those who could not be helped.

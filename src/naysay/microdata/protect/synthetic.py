@@ -20,8 +20,6 @@ from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.numbers import several
 from naysay.microdata.protect.tables import texts
 
-__all__ = ["Combined", "Synthesize", "combined"]
-
 Floats = NDArray[np.float64]
 _FEWEST = 10  # records; values of fewer come back in every release
 _MANY = 30  # values up to which a predictor is split category by category

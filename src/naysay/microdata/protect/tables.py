@@ -12,8 +12,6 @@ from naysay.errors import DataError
 from naysay.frames import is_frame
 from naysay.microdata.keys.table import texts_of_values
 
-__all__ = ["alike", "keyed", "opened", "texts"]
-
 
 def opened(table: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     """The table in memory, and a function that gives a frame the kind that the table has.

@@ -10,8 +10,6 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.protect.conditions import Condition
 
-__all__ = ["READINGS", "Target", "prices"]
-
 READINGS = {
     "k": "records that read the same, a gap being a value of its own",
     "c": "records that hold, known, every value that a record shows",

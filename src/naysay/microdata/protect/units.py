@@ -16,8 +16,6 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.tuples import Tuples
 from naysay.microdata.keys.variables import Keys
 
-__all__ = ["Units", "totals"]
-
 Ints = NDArray[np.int64]
 Packed = NDArray[np.uint64]
 

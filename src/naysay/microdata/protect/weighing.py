@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from naysay.microdata.protect.clues import ranked
 
-__all__ = ["ceiling", "weighing"]
-
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

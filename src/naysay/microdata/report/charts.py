@@ -14,8 +14,6 @@ from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
 from naysay.show.rows import Bars, Mark, stacked_bars
 
-__all__ = ["CLASSES", "added", "alone", "growth", "ranking"]
-
 CLASSES = {
     "alone": "alone",
     "few": "with 1 to 3 others",

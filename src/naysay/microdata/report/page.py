@@ -38,21 +38,6 @@ from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_pe
 from naysay.show import Chart, Content, Facts, Points, Sentence, html, page
 from naysay.show.page import Section
 
-__all__ = [
-    "GLOSSARY",
-    "INTRUDERS",
-    "LIMITS",
-    "POLICIES",
-    "RULES",
-    "STAND",
-    "Provenance",
-    "Titles",
-    "added",
-    "lead",
-    "risk_html",
-    "short",
-]
-
 _ROWS = 25  # of a table of combinations or recodings
 
 

@@ -9,8 +9,6 @@ from naysay.errors import DataError
 from naysay.microdata.risk.written import DASH, grid, percent
 from naysay.show import Content, Points, Sentence
 
-__all__ = ["protection"]
-
 _LEAST = {
     "k": "people whose rows read the same (k)",
     "c": "people who show as much (c)",

@@ -14,8 +14,6 @@ from naysay.microdata.keys.codes import Form
 from naysay.microdata.keys.table import Table
 from naysay.microdata.keys.variables import Keys
 
-__all__ = ["encoded", "lists", "members"]
-
 
 def lists(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """The keys of each quasi-identifier."""

@@ -21,8 +21,6 @@ from naysay.microdata.risk.measure import Case, Measure, OnRequest
 from naysay.microdata.risk.written import amount, share
 from naysay.show import number
 
-__all__ = ["Closeness", "Diversity", "OrderedCloseness", "closeness", "diversity"]
-
 Floats = NDArray[np.float64]
 
 

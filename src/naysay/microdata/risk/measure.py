@@ -42,8 +42,6 @@ from naysay.microdata.risk.readings import Readings, readings
 from naysay.microdata.risk.written import DASH, amount, percent, share, spanned, theta_cells, theta_percent
 from naysay.show import number
 
-__all__ = ["Case", "LeastReadings", "Listwise", "Matches", "Measure", "Measured", "OnRequest", "People", "households"]
-
 
 class Measure(ABC):
     """What a table of risk reports about one quasi-identifier.

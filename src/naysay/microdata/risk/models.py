@@ -21,8 +21,6 @@ from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import DASH, amount, percent, share
 from naysay.show import number
 
-__all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "population_uniques"]
-
 MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": uniques.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
 """Models that need only the sizes of anonymity sets; the first is the default."""
 

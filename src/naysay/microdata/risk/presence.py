@@ -16,8 +16,6 @@ from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.written import amount, share
 from naysay.show import number
 
-__all__ = ["Presence", "presence"]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
 
-__all__ = ["Readings", "readings"]
-
 Counts = NDArray[np.int64]
 
 _LONG = 1e9  # patterns times tuples

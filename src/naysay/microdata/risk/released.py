@@ -18,8 +18,6 @@ from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
 
-__all__ = ["InformedIntruder", "informed"]
-
 Counts = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 

@@ -23,8 +23,6 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.table import QuasiIdentifier
 from naysay.show import number
 
-__all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probability", "scenario"]
-
 
 @dataclass(frozen=True)
 class Scenario:

@@ -26,8 +26,6 @@ from naysay.microdata.risk.presence import Presence
 from naysay.microdata.risk.written import DASH, Printed, explained, grid
 from naysay.show import Content, Heading, Note, Table
 
-__all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "check_also", "risk_table"]
-
 Policies = str | Mapping[str, str]
 Progress = Callable[[str, float], None]
 Kind = TypeVar("Kind", bound=Measure)

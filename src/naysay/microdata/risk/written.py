@@ -13,19 +13,6 @@ from naysay.microdata.population.theta import Theta
 from naysay.show import Column, Content, Points, Table, text
 from naysay.show.html import notebook
 
-__all__ = [
-    "DASH",
-    "WIDTH",
-    "Printed",
-    "amount",
-    "explained",
-    "percent",
-    "share",
-    "spanned",
-    "theta_cells",
-    "theta_percent",
-]
-
 DASH = "–"
 """The sign for a number that is withheld or undefined."""
 

@@ -18,8 +18,6 @@ from naysay.microdata.tables.table import CellTable
 from naysay.show import Content, Facts, Sentence, page
 from naysay.show.text import csv_text
 
-__all__ = ["NoisyTable", "geometric_noise", "noisy"]
-
 _MOST_DENOMINATOR = 10**6
 
 

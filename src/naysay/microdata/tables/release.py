@@ -18,8 +18,6 @@ from naysay.microdata.tables.table import CellTable, Rules
 from naysay.show import Content, Facts, Note, Sentence, page
 from naysay.show.text import csv_text
 
-__all__ = ["ProtectedTable", "protect", "shown_cells"]
-
 SUPPRESSED = "×"
 _MOST_SHOWN = 600  # cells that are printed; more are for a program
 _MOST_INTERVALS = 20

@@ -26,8 +26,6 @@ from scipy.sparse import csr_array, vstack
 from naysay.errors import DataError
 from naysay.microdata.tables.table import CellTable, Dimension, Rules
 
-__all__ = ["Pattern", "Problem", "hypercubes", "intervals", "optimum"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

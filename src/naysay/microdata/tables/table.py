@@ -18,8 +18,6 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.lattice import Hierarchy
 from naysay.microdata.protect.tables import opened, texts
 
-__all__ = ["CellTable", "Dimension", "Rules", "tabulate"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -12,8 +12,6 @@ from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
 from naysay.show.rows import Mark
 
-__all__ = ["moved", "picture"]
-
 
 def picture(found: Tradeoff, *, size: int = 640) -> str:
     """An SVG image of risk against utility, one point for each release; the best ones are joined by a line.

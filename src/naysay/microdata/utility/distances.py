@@ -21,21 +21,6 @@ from naysay.microdata.risk.written import DASH, grid, share
 from naysay.microdata.utility.paired import Pair, Variable
 from naysay.show import Content, Facts, Sentence
 
-__all__ = [
-    "Change",
-    "Changes",
-    "Distance",
-    "Distances",
-    "changes",
-    "distances",
-    "eigenvalue_loss",
-    "expected_hellinger",
-    "expected_variation",
-    "hellinger",
-    "il1s",
-    "variation",
-]
-
 Floats = NDArray[np.float64]
 _SHOWN = 15  # pairs in a table
 _EXACT = 400.0  # expected people up to which E√X is summed term by term

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Estimated", "overlap"]
-
 _Z = 1.959963984540054
 
 

@@ -24,8 +24,6 @@ from naysay.microdata.utility.paired import Pair, Variable, labelled
 from naysay.regression.reading import Formula, parse, table_of
 from naysay.show import Column, Content, Note, Sentence, Table
 
-__all__ = ["Estimates", "estimates", "regressed", "undone"]
-
 Floats = NDArray[np.float64]
 
 _CATEGORIES = 20  # of a variable whose shares are compared

@@ -24,8 +24,6 @@ from naysay.microdata.utility.propensity import Propensity, propensity
 from naysay.show import Content, Facts, Heading, Note, Sentence, plain, text
 from naysay.show.text import csv_text
 
-__all__ = ["Release", "Tradeoff", "Utility", "compare", "tradeoff"]
-
 Measure = Changes | Distances | Propensity | Estimates
 
 

@@ -7,8 +7,6 @@ from naysay.microdata.utility.measured import Tradeoff, Utility
 from naysay.show import Chart, Content, page
 from naysay.show.page import Section
 
-__all__ = ["tradeoff_html", "utility_html"]
-
 
 def utility_html(found: Utility, *, title: str = "What this release kept") -> str:
     """What a release kept of its original, as a whole page.

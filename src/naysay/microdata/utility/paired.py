@@ -19,8 +19,6 @@ from naysay.microdata.attack.register import frame_of, joined, recoding, texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import positive
 
-__all__ = ["Pair", "Variable", "labelled"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from naysay.microdata.keys.table import check_choice
 from naysay.microdata.utility.paired import Pair
 from naysay.show import Content, Facts, Sentence
 
-__all__ = ["MODELS", "Propensity", "propensity"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from naysay.errors import DataError
 
-__all__ = ["Answer", "Apply", "Expression", "Meaning", "Sent", "Value", "compiled", "evaluate", "truth"]
-
 Content = bool | int | float | str | list[str] | None
 
 Meaning = Callable[[Mapping[str, Any], Mapping[str, Any], str], Content]

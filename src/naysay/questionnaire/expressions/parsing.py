@@ -17,7 +17,6 @@ from naysay.questionnaire.expressions.evaluation import ARITY, Answer, Apply, Ex
 if TYPE_CHECKING:
     from lark import Lark
 
-__all__ = ["parse_expression", "write_expression"]
 
 _LONGEST, _DEEPEST = 2_000, 40
 

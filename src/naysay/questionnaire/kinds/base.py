@@ -18,29 +18,6 @@ from naysay.errors import DataError
 from naysay.questionnaire.expressions.evaluation import Expression
 from naysay.questionnaire.problems import Problem
 
-__all__ = [
-    "YES_NO",
-    "BaseItem",
-    "Bin",
-    "Choice",
-    "Code",
-    "Constraint",
-    "Label",
-    "Mode",
-    "Model",
-    "Name",
-    "Practice",
-    "Private",
-    "Question",
-    "Row",
-    "RowCells",
-    "Sheets",
-    "described",
-    "names_of",
-    "number_of",
-    "quoted",
-]
-
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)]
 """The name of a question or another item in data; never shown to respondents."""
 

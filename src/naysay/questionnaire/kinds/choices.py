@@ -29,8 +29,6 @@ from naysay.questionnaire.kinds.values import likert
 from naysay.questionnaire.problems import Problem
 from naysay.responses import JOINER
 
-__all__ = ["Grid", "Ranking", "SelectMultiple", "SelectOne"]
-
 _MOST_RANKED = 20
 _ANSWERS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 

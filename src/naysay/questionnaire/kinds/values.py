@@ -18,8 +18,6 @@ from naysay.questionnaire.kinds.base import Bin, Label, Private, Question, Row, 
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.xlsform.offers import bins_of
 
-__all__ = ["SAFE", "Date", "Decimal", "Integer", "Rating", "Text", "likert"]
-
 SAFE = 2**53 - 1
 """The largest whole number that JavaScript holds exactly."""
 

@@ -21,19 +21,6 @@ from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules import privacy
 from naysay.questionnaire.rules.walk import Entry, Walk, expressions, nodes
 
-__all__ = [
-    "RULES",
-    "behind_sent",
-    "check",
-    "conditions",
-    "constraints",
-    "languages",
-    "names",
-    "piping",
-    "scales",
-    "wording",
-]
-
 _MANY = 200  # questions; among more of them the nearest name takes long to find
 _ASK_ALL = "ask everybody, or branch on a direct answer"
 

@@ -6,8 +6,6 @@ import re
 
 from naysay.questionnaire.kinds.base import Bin, Choice
 
-__all__ = ["complement", "none_of_them", "refusal"]
-
 _NONE = (
     r"none( of (the above|these|those|them))?", r"(nothing|neither)( of (these|those|them))?", r"not any( of these)?",
     r"no(ne)? (answer )?(applies|fits)", r"other|others|something else|any other",

@@ -22,19 +22,6 @@ from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
 from naysay.questionnaire.rules.walk import Walk
 
-__all__ = [
-    "MOST_ODDS",
-    "apart",
-    "by_hand",
-    "categories",
-    "designs_fit",
-    "innocuous",
-    "levels",
-    "modes",
-    "offers",
-    "words",
-]
-
 MOST_ODDS = 20
 """The largest factor by which an answer may change the odds between two categories without a warning.
 

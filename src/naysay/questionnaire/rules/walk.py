@@ -10,8 +10,6 @@ from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Constraint, Label, Practice, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
-__all__ = ["Entry", "Shown", "Walk", "expressions", "nodes"]
-
 _CALLED = {"label": "a label", "hint": "the hint"}
 
 

@@ -16,8 +16,6 @@ from naysay.questionnaire.surveyjs.names import DEFAULT, coded, key_of
 from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.offers import bins_of, carried_out, private_of, sink_words
 
-__all__ = ["PRIVACY", "Element", "Source", "codes_of"]
-
 PRIVACY = "naysay"
 """The custom property of a question that holds its privacy."""
 

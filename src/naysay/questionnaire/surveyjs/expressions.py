@@ -15,7 +15,6 @@ from naysay.questionnaire.surveyjs.names import key_of
 if TYPE_CHECKING:
     from lark import Lark
 
-__all__ = ["Asked", "condition"]
 
 _LONGEST, _DEEPEST = 2_000, 40
 

@@ -14,8 +14,6 @@ from naysay.questionnaire.surveyjs.elements import Element, codes_of
 from naysay.questionnaire.surveyjs.expressions import condition
 from naysay.questionnaire.surveyjs.names import key_of
 
-__all__ = ["FIELDS", "TYPES", "WAYS_OUT", "Members", "constraint_of", "members_of"]
-
 Members = list[dict[str, Any]]
 
 _WORDS = {

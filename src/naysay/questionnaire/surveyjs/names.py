@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-__all__ = ["DEFAULT", "TEXT", "coded", "key_of", "languages_of", "named", "unmarked"]
-
 DEFAULT = "default"
 """The key under which SurveyJS keeps a text in the survey's own language."""
 

@@ -16,8 +16,6 @@ from naysay.questionnaire.surveyjs.names import TEXT, key_of, languages_of, name
 from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_design
 from naysay.questionnaire.xlsform.drafts import Draft
 
-__all__ = ["is_surveyjs", "of_element", "of_question", "of_survey", "privacy", "read_surveyjs"]
-
 _LISTS = ("pages", "elements", "questions")  # the last one is of version 1
 _PANELS = ("panel", "flowpanel")
 _MOST, _DEEPEST = 2_000, 12  # elements, and panels in panels

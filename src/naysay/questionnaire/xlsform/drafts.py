@@ -8,8 +8,6 @@ from typing import Any
 
 from naysay.questionnaire.problems import Place, Problem
 
-__all__ = ["Draft", "Lists"]
-
 Lists = Mapping[str, Sequence[tuple[int, Mapping[str, str]]]]
 """The rows of each list of choices, numbered as in the sheet."""
 

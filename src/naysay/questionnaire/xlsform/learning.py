@@ -12,8 +12,6 @@ from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.xlsform.drafts import Draft, Lists
 from naysay.questionnaire.xlsform.sheets import Columns
 
-__all__ = ["CHECK", "check_of", "practice", "written_practice"]
-
 CHECK = "naysay_check"
 """The type of a row that asks the check of understanding in naysay's own words."""
 

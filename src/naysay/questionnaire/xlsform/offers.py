@@ -18,8 +18,6 @@ from naysay.errors import DesignError
 from naysay.questionnaire.by_hand import by_hand_design, way_by_hand
 from naysay.questionnaire.kinds.base import Label, Private
 
-__all__ = ["COIN", "bins_of", "carried_out", "private_of", "written_carried", "written_private"]
-
 COIN = "coin"
 """The name of the level that respondents draw themselves."""
 

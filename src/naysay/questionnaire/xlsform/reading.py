@@ -26,8 +26,6 @@ from naysay.questionnaire.xlsform.offers import carried_out, private_of, sink_wo
 from naysay.questionnaire.xlsform.sheets import Cells, Columns, Sheet, columns_of, own, read_sheets, tag_of
 from naysay.questionnaire.xlsform.writing import HELP, HELP_SHEET
 
-__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Row", "Workbook", "read_xlsform"]
-
 _MOST_NESTED = 10
 _ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
 _SENT = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")

@@ -25,18 +25,6 @@ from naysay.questionnaire.unread import SENT_PLAINLY, names_privacy, reads_as_de
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-__all__ = [
-    "SURVEY",
-    "Cells",
-    "Columns",
-    "Sheet",
-    "columns_of",
-    "content_of",
-    "own",
-    "read_sheets",
-    "tag_of",
-    "translated",
-]
 
 _LARGEST = 5_000_000  # bytes; a questionnaire of 200 questions in four languages takes a hundredth of it
 _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked

@@ -18,8 +18,6 @@ from naysay.questionnaire.xlsform.learning import written_practice
 from naysay.questionnaire.xlsform.offers import written_carried, written_private
 from naysay.questionnaire.xlsform.sheets import SURVEY, own, translated
 
-__all__ = ["HELP", "HELP_SHEET", "write_xlsform"]
-
 _LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية", "fr": "Français"}
 _WIDE, _NARROW = 40, 16
 
