@@ -55,7 +55,7 @@ def test_the_release_of_a_table_is_that_of_the_file_row_by_row(naysay, people, m
     plan += '[[step]]\nmethod = "shuffle"\nseed = 7000000000000000001\n'
     (people / "plan.toml").write_text(plan, encoding="utf-8")
     if not memory:
-        monkeypatch.setattr("naysay.microdata.commands.protect._memory", lambda: 2_000)
+        monkeypatch.setattr("naysay.microdata.commands.protecting._memory", lambda: 2_000)
         monkeypatch.setattr(files.Original, "read", lambda *given, **more: pytest.fail("the whole file was read"))
         monkeypatch.setattr(pieces, "_ROWS", 700)
     words = ("--plan", "plan.toml", "--out")

@@ -582,13 +582,13 @@ def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
 
 
 def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
-    monkeypatch.setattr("naysay.microdata.commands.risk._LONG", 0.0)
+    monkeypatch.setattr("naysay.microdata.commands.request._LONG", 0.0)
     _, _, err = naysay("risk", *SEARCH, "--search", "3")
     assert err.startswith(
         "naysay: note: 14 combinations of up to 3 of 4 keys, about a second on this machine; smaller: "
     )
     assert "up to 2: 10, about a second" in err
-    monkeypatch.setattr("naysay.microdata.commands.risk._LONG", 60.0)
+    monkeypatch.setattr("naysay.microdata.commands.request._LONG", 60.0)
     monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"], "LONGEST", 0.0)
     told_no = refused("risk", *SEARCH, "--search", "3", "--resume", "new.jsonl")
     assert "needs a limit; this one has 14 combinations of up to 3 of 4 keys" in told_no

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from naysay.collect.app import create_app
-from naysay.collect.server import connections, guard
+from naysay.collect.server import connections
 from naysay.collect.server.connections import Throttle
 from naysay.collect.serving import background
 
@@ -72,8 +72,8 @@ def test_half_sent_requests_keep_nobody_out_and_fill_no_log(
 @pytest.fixture
 def running(published, client, monkeypatch):
     """A server whose patience is short."""
-    monkeypatch.setattr(guard, "HEAD", 0.5)
-    monkeypatch.setattr(guard, "REQUEST", 1.0)
+    monkeypatch.setattr(connections, "HEAD", 0.5)
+    monkeypatch.setattr(connections, "REQUEST", 1.0)
     with background(create_app([published], client=client)) as link:
         yield f"{link}/s/kinds"
 
@@ -127,7 +127,7 @@ def test_those_who_never_read_what_they_asked_for_keep_nobody_out(published, cli
         made.append(self)
         accept(self, transport)
 
-    monkeypatch.setattr(guard, "MOST", 5)
+    monkeypatch.setattr(connections, "MOST", 5)
     monkeypatch.setattr(connections.Connection, "connection_made", watched)
     with background(create_app([published], client=client)) as link, contextlib.ExitStack() as stack:
         address = urlsplit(link)

@@ -35,7 +35,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def without_memory(monkeypatch):
-    monkeypatch.setattr("naysay.microdata.commands.protect._memory", lambda: 2_000)
+    monkeypatch.setattr("naysay.microdata.commands.protecting._memory", lambda: 2_000)
     monkeypatch.setattr(files.Original, "read", lambda *given, **more: pytest.fail("the whole file was read"))
     monkeypatch.setattr(pieces, "_ROWS", 700)
 
