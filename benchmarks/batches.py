@@ -110,10 +110,10 @@ def over_http(senders: int = 4, seconds: float = 4.0) -> None:
                         done += 1
                     return done
 
-                before = sum(each.reports for each in topics.listed(store))
+                before = sum(each.reports for each in topics.all_topics(store))
                 with ThreadPoolExecutor(senders) as pool:
                     requests = sum(pool.map(send, range(senders)))
-                counted = sum(each.reports for each in topics.listed(store)) - before
+                counted = sum(each.reports for each in topics.all_topics(store)) - before
                 assert counted == requests * size
                 told = f"{requests / seconds:,.0f} requests, {counted / seconds:,.0f} reports a second"
                 print(f"POST /reports, {size} a batch, {senders} senders: {told}")

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naysay.collect import respond
-from naysay.collect.device.people import drawn
+from naysay.collect.device.people import draw_replies
 from naysay.collect.device.post import client, message, waited
 from naysay.collect.storage import Store
 from naysay.demo import people, questionnaire, questions
@@ -162,7 +162,7 @@ def measure(asked: Questionnaire, url: str, folder: Path, *, respondents: int, s
             crowd = respond.checked(asked, people(questions(), size=DRAWN, seed=1).columns)
         else:
             crowd = respond.anybody(asked, DRAWN, seed=1)
-        answers = drawn(asked, crowd).answers
+        answers = draw_replies(asked, crowd).answers
         place = iter(range(10**9))
         bodies = lambda: message(survey.published, secrets.token_hex(16), answers[next(place) % DRAWN])  # noqa: E731
         latencies, statuses, took = waited(load(f"{survey.url}/answers", bodies, respondents, seconds))

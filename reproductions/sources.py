@@ -94,6 +94,6 @@ def reproduce(
             f"runs must be at least 2, as the spread of one survey is not known; got {number!r}", value=number
         )
     began = time.perf_counter()
-    chosen = _checks.whole(seed, 0, 2**64 - 1, what="seed")
+    chosen = _checks.whole_number(seed, 0, 2**64 - 1, what="seed")
     found = source.run(Setting(int(number), chosen, workers, console))
     return dataclasses.replace(found, seconds=time.perf_counter() - began)

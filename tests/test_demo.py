@@ -40,9 +40,9 @@ def replies(ran):
 
 @pytest.fixture(scope="module")
 def results(replies):
-    from naysay.demo.results import estimated
+    from naysay.demo.results import estimated_result
 
-    return demo.Results(tuple(estimated(question, replies) for question in demo.questions()))
+    return demo.Results(tuple(estimated_result(question, replies) for question in demo.questions()))
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_an_interruption_leaves_nothing(tmp_path, one_question, monkeypatch):
 
 
 def test_an_interruption_while_writing_keeps_the_old_report(tmp_path, monkeypatch):
-    from naysay.demo.running import written
+    from naysay.demo.running import write_report
 
     (tmp_path / "report.html").write_text("old", encoding="utf-8")
 
@@ -199,7 +199,7 @@ def test_an_interruption_while_writing_keeps_the_old_report(tmp_path, monkeypatc
 
     monkeypatch.setattr("pathlib.Path.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        written("new", tmp_path)
+        write_report("new", tmp_path)
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
 
 

@@ -103,15 +103,15 @@ def test_kept_answers_and_remembered_reports_follow_the_design(tmp_path):
         counts = dict.fromkeys(design.responses.texts(), 0)
         for number in range(1_500):
             streams = lambda label, number=number: ledger.stream(number.to_bytes(32), "q", "d", label)  # noqa: E731
-            memo = ledger.kept(node, truth, streams)
+            memo = ledger.kept_response(node, truth, streams)
             said = (
                 memo
                 if rule == "kept"
-                else client.redrawn(
+                else client.redraw_response(
                     node, memo, client.Bytes(ledger.stream(bytes([number % 256, number // 256]), "n", "", ""))
                 )
             )
-            counts[client.said(node, said)] += 1
+            counts[client.response_text(node, said)] += 1
         expected = 1_500 * design.matrix[:, 1]
         chi = ((np.array(list(counts.values())) - expected) ** 2 / expected).sum()
         assert chi < len(counts) + 6 * math.sqrt(2 * len(counts))

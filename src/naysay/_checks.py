@@ -20,22 +20,24 @@ def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories
         raise DesignError(f"{what} must be several labels; got the single text {labels!r} (write a tuple of labels)")
     result = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(result) < least:
-        raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
+        raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {listing_text(result)}")
     # A quick check for many texts, or many whole numbers; the slow loop below finds what is wrong.
     kinds = set(map(type, result))
-    plain = kinds == {int} or (kinds == {str} and all(map(str.strip, result)))
-    if plain and len(set(result)) == len(result):
+    is_plain = kinds == {int} or (kinds == {str} and all(map(str.strip, result)))
+    if is_plain and len(set(result)) == len(result):
         return result
-    seen: dict[str, int] = {}
+    position_of_text: dict[str, int] = {}
     for position, label in enumerate(result):
         if not isinstance(label, Hashable):
             raise DesignError(f"{what} must be texts or numbers; number {position + 1} of {len(result)} is {label!r}")
         text = str(label)
         if is_missing(label) or not text.strip():
             raise DesignError(f"{what} must not be empty; number {position + 1} of {len(result)} is {label!r}")
-        if text in seen:
-            raise DesignError(f"{what} must differ; {text!r} is number {seen[text] + 1} and number {position + 1}")
-        seen[text] = position
+        if text in position_of_text:
+            raise DesignError(
+                f"{what} must differ; {text!r} is number {position_of_text[text] + 1} and number {position + 1}"
+            )
+        position_of_text[text] = position
     return result
 
 
@@ -53,37 +55,37 @@ def label(category: object) -> str:
     return " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
 
 
-def nearest(value: object, known: Iterable[object]) -> str:
+def nearest(value: object, known_labels: Iterable[object]) -> str:
     """A hint that names the known label nearest to `value`, or lists what is known."""
-    texts = [str(label) for label in known]
-    return _meant(value, texts) or f"known are {shown(texts)}"
+    texts = [str(label) for label in known_labels]
+    return _near_text_hint(value, texts) or f"known are {listing_text(texts)}"
 
 
 def no_column(name: object, columns: Sequence[str], *, what: str = "column") -> str:
     """The words for a column, or another thing that has a name, that is not there, with those that are."""
-    noun, _, rest = what.partition(" ")
+    noun, _, noun_rest = what.partition(" ")
     parts = re.split(r"\s*[;|\s]\s*", str(name).strip())
     several = len(parts) > 1 and all(part in columns for part in parts)
-    hint = f"write several with commas: {','.join(parts)}" if several else _meant(name, columns)
-    told = f"there is no {what} {name!r}; the {noun}s{rest and ' '}{rest} are {shown(columns, 40)}"
-    return told + (f" ({hint})" if hint else "")
+    hint = f"write several with commas: {','.join(parts)}" if several else _near_text_hint(name, columns)
+    sentence = f"there is no {what} {name!r}; the {noun}s{noun_rest and ' '}{noun_rest} are {listing_text(columns, 40)}"
+    return sentence + (f" ({hint})" if hint else "")
 
 
-def _meant(value: object, texts: Sequence[str]) -> str:
+def _near_text_hint(value: object, texts: Sequence[str]) -> str:
     """A question whether a near text was meant; empty where none is near."""
     close = difflib.get_close_matches(str(value), texts, n=1, cutoff=0.6)
     if not close:
-        folded = {text.casefold().strip(): text for text in texts}
-        match = folded.get(str(value).casefold().strip())
+        text_by_fold = {text.casefold().strip(): text for text in texts}
+        match = text_by_fold.get(str(value).casefold().strip())
         close = [match] if match else []
     return f"did you mean {close[0]!r}?" if close else ""
 
 
-def shown(values: Iterable[object], most: int = 12) -> str:
+def listing_text(values: Iterable[object], most: int = 12) -> str:
     """A short listing of values for a message."""
     items = [str(value) if len(str(value)) <= 60 else str(value)[:57] + "…" for value in values]
-    rest = f", … ({len(items) - most} more)" if len(items) > most else ""
-    return ", ".join(repr(item) for item in items[:most]) + rest
+    more_text = f", … ({len(items) - most} more)" if len(items) > most else ""
+    return ", ".join(repr(item) for item in items[:most]) + more_text
 
 
 def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArray[np.float64]:
@@ -93,14 +95,14 @@ def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArr
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be numbers; {error}") from None
     if np.asarray(values).dtype == np.bool_:
-        raise DataError(f"{what} must be numbers; got {shown(np.asarray(values).ravel().tolist())}")
+        raise DataError(f"{what} must be numbers; got {listing_text(np.asarray(values).ravel().tolist())}")
     if result.ndim != 1:
         raise DataError(f"{what} must be one number for each answer; got an array of shape {result.shape}")
     if length is not None and len(result) != length:
         raise DataError(f"{what} must have one number for each of the {length} answers; got {len(result)}")
-    bad = ~(np.isfinite(result) & (result >= 0))
-    if bad.any():
-        row = int(bad.argmax())
+    is_bad = ~(np.isfinite(result) & (result >= 0))
+    if is_bad.any():
+        row = int(is_bad.argmax())
         raise DataError(
             f"{what} must be finite and not negative; got {result[row]:g} in place {row + 1} of {len(result)}",
             row=row,
@@ -114,17 +116,17 @@ def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"{what} must be {size} probabilities; got {shown([values])}") from None
+        raise DataError(f"{what} must be {size} probabilities; got {listing_text([values])}") from None
     if result.shape != (size,):
         raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
     if not np.isfinite(result).all() or (result < 0).any():
-        raise DataError(f"{what} must not be negative or NaN; got {shown(result)}")
+        raise DataError(f"{what} must not be negative or NaN; got {listing_text(result)}")
     if abs(result.sum() - 1) > 1e-9:  # typed decimals may miss one by more than rounding alone
         raise DataError(f"{what} must sum to one; they sum to {result.sum():.10g}")
     return result
 
 
-def whole(value: Any, least: int, most: int, *, what: str) -> int:
+def whole_number(value: Any, least: int, most: int, *, what: str) -> int:
     """A whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
         raise DesignError(f"{what} must be a whole number from {least} to {most}; got {value!r}")
@@ -144,6 +146,6 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def several(number: int, one: str, many: str) -> str:
+def several(number: int, singular: str, plural: str) -> str:
     """A number with its noun: ``1 cell``, ``2 cells``."""
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {singular if number == 1 else plural}"

@@ -23,13 +23,13 @@ def loader(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    homes = {each.name: f"{node.module}" for node in imports for each in node.names}
+    homes = {alias.name: f"{node.module}" for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        whole = homes[name] == package  # a module that is public itself
-        value = import_module(f"{package}.{name}") if whole else getattr(import_module(homes[name]), name)
+        is_module = homes[name] == package  # a module that is public itself
+        value = import_module(f"{package}.{name}") if is_module else getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)  # from now on it is found without this
         return value
 

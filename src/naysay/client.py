@@ -28,8 +28,8 @@ SEVERAL = (("levels", "levels", "level"), ("samples", "samples", "sample"), ("hi
 class Bytes:
     """Random bytes, and how many were read."""
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self._read, self.read = read, 0
+    def __init__(self, read_bytes: Callable[[int], bytes]) -> None:
+        self._read, self.read = read_bytes, 0
 
     def integer(self, below: int) -> int:
         """The rule "integer"."""
@@ -78,14 +78,14 @@ def ahead() -> Callable[[int], bytes]:
     """
     buffer, place = b"", 0
 
-    def read(size: int) -> bytes:
+    def next_bytes(size: int) -> bytes:
         nonlocal buffer, place
         if place + size > len(buffer):
             buffer, place = secrets.token_bytes(max(size, 64)), 0
         place += size
         return buffer[place - size : place]
 
-    return read
+    return next_bytes
 
 
 def draw(design: str | Node, truth: Any, *, part: Any = None, read: Callable[[int], bytes] | None = None) -> str:
@@ -124,27 +124,32 @@ def draw(design: str | Node, truth: Any, *, part: Any = None, read: Callable[[in
             "a design that remembers draws its memo once, and keeps it for all waves: answer with "
             "naysay.ledger.Ledger; with a new memo for each report, enough reports show the truth"
         )
-    return said(node, drawn(node, position(node, truth, source), source))
+    return response_text(node, draw_response(node, position(node, truth, source), source))
 
 
 def channel(design: str | Node, part: Any = None) -> Node:
     """The node that draws: the design itself, or that of the chosen level or sample."""
     try:
-        whole = json.loads(design) if isinstance(design, str) else design
+        document = json.loads(design) if isinstance(design, str) else design
     except (ValueError, RecursionError):
-        whole = None
-    told = whole if isinstance(whole, Mapping) else {}
-    within: Any = told.get("design")
-    known_kind = isinstance(within, Mapping) and within.get("kind") in (*RULES, *(kind for kind, *_ in SEVERAL))
-    if told.get("naysay") != "design" or told.get("version") != 1 or told.get("version") is True or not known_kind:
+        document = None
+    header = document if isinstance(document, Mapping) else {}
+    inner_node: Any = header.get("design")
+    known_kind = isinstance(inner_node, Mapping) and inner_node.get("kind") in (*RULES, *(kind for kind, *_ in SEVERAL))
+    if (
+        header.get("naysay") != "design"
+        or header.get("version") != 1
+        or header.get("version") is True
+        or not known_kind
+    ):
         raise ValueError(f"this is no design of version 1; make one with design.to_json() (got {str(design)[:60]!r})")
-    node: Node = within
+    node: Node = inner_node
     for kind, parts, name in SEVERAL:
         if node["kind"] == kind:
-            known = {each[name]: each["design"] for each in node[parts]}
-            if part not in known:
-                raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
-            node = known[part]
+            node_of_part = {part_node[name]: part_node["design"] for part_node in node[parts]}
+            if part not in node_of_part:
+                raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, node_of_part))}")
+            node = node_of_part[part]
     return node
 
 
@@ -153,7 +158,7 @@ def holds(node: Any, kind: str) -> bool:
     if not isinstance(node, Mapping):
         return False
     parts = [node.get(name) for name in ("first", "second", "design")] + list(node.get("components", ()))
-    return node.get("kind") == kind or any(holds(each, kind) for each in parts)
+    return node.get("kind") == kind or any(holds(inner_node, kind) for inner_node in parts)
 
 
 def categories(design: Node) -> Sequence[Any]:
@@ -180,13 +185,13 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
         return int(bits(design, truth), 2)
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
-    known = categories(design)
+    labels = categories(design)
     try:
-        place = known.index(truth)
+        place = labels.index(truth)
     except ValueError:
         place = -1
-    if place < 0 or isinstance(truth, bool) != isinstance(known[place], bool):  # True is no 1
-        raise ValueError(f"{truth!r} is no category; there are {', '.join(map(repr, known[:12]))}")
+    if place < 0 or isinstance(truth, bool) != isinstance(labels[place], bool):  # True is no 1
+        raise ValueError(f"{truth!r} is no category; there are {', '.join(map(repr, labels[:12]))}")
     return place
 
 
@@ -210,12 +215,12 @@ def bits(design: Node, truth: Any) -> str:
     """The bits of a value of which devices report the beginning."""
     last: int = design["prefixes"][-1]
     if not design["length"]:
-        places, width, most = [int(truth)], last, 1
+        places, width, longest = [int(truth)], last, 1
     else:
         text, alphabet = unicodedata.normalize("NFC", truth), design["alphabet"]
-        places = [alphabet.find(each) + 1 for each in text] if alphabet else list(text.encode())
-        width, most = len(alphabet).bit_length() if alphabet else 8, design["length"]
-    if len(places) > most or not all((design["length"] > 0) <= place < 2**width for place in places):
+        places = [alphabet.find(character) + 1 for character in text] if alphabet else list(text.encode())
+        width, longest = len(alphabet).bit_length() if alphabet else 8, design["length"]
+    if len(places) > longest or not all((design["length"] > 0) <= place < 2**width for place in places):
         raise ValueError(f"{truth!r} is no value of this design")
     return "".join(f"{place:0{width}b}" for place in places).ljust(last, "0")
 
@@ -227,7 +232,7 @@ def size(design: Node) -> int:
     return size(design["first"]) * size(design["second"]) if design["kind"] == "product" else len(categories(design))
 
 
-def drawn(design: Node, truth: int, source: Bytes) -> Any:
+def draw_response(design: Node, truth: int, source: Bytes) -> Any:
     """The response: a position in a table, a list of positions in a set, a pair of responses."""
     return RULES[design["kind"]](design, truth, source)
 
@@ -249,33 +254,33 @@ def table(design: Node, truth: int, source: Bytes) -> int:
 
 def pattern(design: Node, truth: int, source: Bytes) -> int:
     """The rule of this name."""
-    own: int = design["own"]
-    other: int = design["other"]
-    u = source.integer(own + (len(design["categories"]) - 1) * other)
-    if u < truth * other:
-        return u // other
-    return truth if u < truth * other + own else (u - own) // other + 1
+    own_weight: int = design["own"]
+    other_weight: int = design["other"]
+    u = source.integer(own_weight + (len(design["categories"]) - 1) * other_weight)
+    if u < truth * other_weight:
+        return u // other_weight
+    return truth if u < truth * other_weight + own_weight else (u - own_weight) // other_weight + 1
 
 
-def tabled(design: Node) -> dict[str, Any]:
+def table_of_pattern(design: Node) -> dict[str, Any]:
     """The table with the weights of a pattern: it draws the same answers from the same bytes."""
-    labels, own, other = design["categories"], design["own"], design["other"]
+    labels, own_weight, other_weight = design["categories"], design["own"], design["other"]
     places = range(len(labels))
-    columns = [[own if row == column else other for row in places] for column in places]
-    whole = own + (len(labels) - 1) * other
-    return {"kind": "table", "categories": labels, "responses": labels, "denominator": whole, "columns": columns}
+    columns = [[own_weight if row == column else other_weight for row in places] for column in places]
+    denominator = own_weight + (len(labels) - 1) * other_weight
+    return {"kind": "table", "categories": labels, "responses": labels, "denominator": denominator, "columns": columns}
 
 
 def subset(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     t, needed = len(design["categories"]), design["discards"]
     order = [(truth + step) % t for step in range(1, t)] if design["truthful"] else list(range(t))
-    chosen = []
+    chosen_places = []
     for visited, place in enumerate(order):
         if source.integer(len(order) - visited) < needed:
-            chosen.append(place)
+            chosen_places.append(place)
             needed -= 1
-    return sorted(chosen)
+    return sorted(chosen_places)
 
 
 def e(count: int, weights: Sequence[int]) -> int:
@@ -293,14 +298,14 @@ def weighted_subset(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     weights, needed = design["weights"], design["discards"]
     order = [place for place in range(len(weights)) if place != truth]
-    chosen = []
+    chosen_places = []
     for visited, place in enumerate(order):
-        rest = [weights[other] for other in order[visited + 1 :]]
-        u = source.integer(e(needed, [weights[place], *rest]))
-        if u < weights[place] * e(needed - 1, rest):
-            chosen.append(place)
+        later_weights = [weights[later_place] for later_place in order[visited + 1 :]]
+        u = source.integer(e(needed, [weights[place], *later_weights]))
+        if u < weights[place] * e(needed - 1, later_weights):
+            chosen_places.append(place)
             needed -= 1
-    return chosen
+    return chosen_places
 
 
 def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
@@ -317,16 +322,16 @@ def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
 
 def candidates(t: int, k: int, source: Bytes) -> list[int]:
     """A set of k of t categories, in the order in which they were drawn (Floyd)."""
-    chosen: dict[int, None] = {}
+    members: dict[int, None] = {}
     for j, v in enumerate(source.integers(t - k + 1, t), t - k):
-        chosen[j if v in chosen else v] = None
-    return list(chosen)
+        members[j if v in members else v] = None
+    return list(members)
 
 
 def affine(design: Node, truth: int, source: Bytes) -> int:
     """The rule of this name."""
     s = source.integer(hashes(design))
-    return told(design, s, hashed(design, s, truth), source)
+    return affine_response(design, s, hash_value(design, s, truth), source)
 
 
 def hashes(design: Node) -> int:
@@ -338,7 +343,7 @@ def hashes(design: Node) -> int:
     return (reach - 1) // (base - 1)
 
 
-def hashed(design: Node, s: int, truth: int) -> int:
+def hash_value(design: Node, s: int, truth: int) -> int:
     """The value h of hash number s."""
     g: int = design["base"]
     fewer, lead = 0, 1  # the hashes of fewer digits, and the leading power
@@ -348,12 +353,12 @@ def hashed(design: Node, s: int, truth: int) -> int:
     alpha, total = lead + s - fewer, 0
     while alpha:
         alpha, digit = divmod(alpha, g)
-        truth, own = divmod(truth, g)
-        total += digit * own
+        truth, truth_digit = divmod(truth, g)
+        total += digit * truth_digit
     return total % g
 
 
-def told(design: Node, s: int, h: int, source: Bytes) -> int:
+def affine_response(design: Node, s: int, h: int, source: Bytes) -> int:
     """The response of hash number s, with its true value h."""
     g: int = design["base"]
     a: int = design["inside"]
@@ -365,7 +370,7 @@ def told(design: Node, s: int, h: int, source: Bytes) -> int:
 
 def grouped(design: Node, truth: int, source: Bytes) -> Any:
     """The rule of this name."""
-    return drawn(design["design"], truth // int(design["width"]), source)
+    return draw_response(design["design"], truth // int(design["width"]), source)
 
 
 def window(design: Node, truth: int, source: Bytes) -> int:
@@ -381,39 +386,39 @@ def window(design: Node, truth: int, source: Bytes) -> int:
 def prefixes(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     i = source.integer(len(design["prefixes"]))
-    begun = f"{truth:0{design['prefixes'][-1]}b}"[: design["prefixes"][i]]
-    return [i + 1, affine(design["design"], position(design["design"], begun, source), source)]
+    beginning = f"{truth:0{design['prefixes'][-1]}b}"[: design["prefixes"][i]]
+    return [i + 1, affine(design["design"], position(design["design"], beginning, source), source)]
 
 
 def unary(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
-    drawn = [source.integer(2**32) for _ in domain(design)]
-    return [place for place, u in enumerate(drawn) if u < design["own" if place == truth else "other"]]
+    random_words = [source.integer(2**32) for _ in domain(design)]
+    return [place for place, u in enumerate(random_words) if u < design["own" if place == truth else "other"]]
 
 
 def domain(design: Node) -> Sequence[Any]:
     """The categories that a node lists, or the numbers of a domain that it only counts."""
-    listed = design["categories"]
-    return range(listed["size"]) if isinstance(listed, dict) else listed
+    category_list = design["categories"]
+    return range(category_list["size"]) if isinstance(category_list, dict) else category_list
 
 
 def mixture(design: Node, truth: int, source: Bytes) -> Any:
     """The rule of this name."""
     lot = running_sum(design["weights"], source.integer(sum(design["weights"])))
-    return drawn(design["components"][lot], truth, source)
+    return draw_response(design["components"][lot], truth, source)
 
 
 def then(design: Node, truth: int, source: Bytes) -> Any:
     """The rule of this name."""
-    return drawn(design["second"], drawn(design["first"], truth, source), source)
+    return draw_response(design["second"], draw_response(design["first"], truth, source), source)
 
 
 def remembered(design: Node, truth: int, source: Bytes) -> Any:
     """The rule of this name."""
-    return redrawn(design, drawn(design["first"], truth, source), source)
+    return redraw_response(design, draw_response(design["first"], truth, source), source)
 
 
-def redrawn(design: Node, memo: Any, source: Bytes) -> Any:
+def redraw_response(design: Node, memo: Any, source: Bytes) -> Any:
     """The second half of the rule "remembered": one more report of the same memo."""
     first, keep, whole = design["first"], design["second"]["keep"], design["second"]["whole"]
     if first["kind"] == "unary":
@@ -421,8 +426,8 @@ def redrawn(design: Node, memo: Any, source: Bytes) -> Any:
         return [place for place, (u, v) in enumerate(bits) if (place in memo if u < keep else v == 1)]
     stays = source.integer(whole) < keep
     if first["kind"] == "subset_selection":
-        other = candidates(len(domain(first)), first["size"], source)
-        return memo if stays else sorted(other)
+        fresh_set = candidates(len(domain(first)), first["size"], source)
+        return memo if stays else sorted(fresh_set)
     g: int = first.get("base") or len(categories(first))
     v = source.integer(g)
     return memo if stays else memo // g * g + v  # a label is below g
@@ -431,12 +436,12 @@ def redrawn(design: Node, memo: Any, source: Bytes) -> Any:
 def product(design: Node, truth: int, source: Bytes) -> list[Any]:
     """The rule of this name."""
     first, second = divmod(truth, size(design["second"]))
-    return [drawn(design["first"], first, source), drawn(design["second"], second, source)]
+    return [draw_response(design["first"], first, source), draw_response(design["second"], second, source)]
 
 
 def both(design: Node, truth: int, source: Bytes) -> list[Any]:
     """The rule of this name."""
-    return [drawn(design["first"], truth, source), drawn(design["second"], truth, source)]
+    return [draw_response(design["first"], truth, source), draw_response(design["second"], truth, source)]
 
 
 RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
@@ -459,19 +464,19 @@ RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
 }
 
 
-def said(design: Node, response: Any) -> str:
+def response_text(design: Node, response: Any) -> str:
     """The response as text."""
     kind = design["kind"]
     if kind == "mixture":
-        return said(design["components"][0], response)
+        return response_text(design["components"][0], response)
     if kind == "then":
-        return said(design["second"], response)
+        return response_text(design["second"], response)
     if kind == "remembered":
-        return said(design["first"], response)
+        return response_text(design["first"], response)
     if kind == "grouped":
-        return said(design["design"], response)
+        return response_text(design["design"], response)
     if kind in ("product", "both"):
-        return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
+        return f"{response_text(design['first'], response[0])} × {response_text(design['second'], response[1])}"
     if kind in ("affine", "window"):
         return str(response)
     if kind == "prefixes":
@@ -480,6 +485,8 @@ def said(design: Node, response: Any) -> str:
         return str(design["responses"][response])
     if kind == "pattern":
         return str(design["categories"][response])
-    listed = design["categories"]
-    labels = response if isinstance(listed, dict) else [listed[place] for place in response]  # numbers name themselves
+    category_list = design["categories"]
+    labels = (
+        response if isinstance(category_list, dict) else [category_list[place] for place in response]
+    )  # numbers name themselves
     return ";".join(map(str, labels)) or ";"

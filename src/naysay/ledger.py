@@ -57,12 +57,12 @@ class Spent(NamedTuple):
 
     def __str__(self) -> str:
         # per_change is 0 where every answer was drawn anew: then no answer shows a change.
-        most = "at most, besides showing that it changed" if self.per_change else "at most"
-        names = ("if your answer never changed", "per change", most)
-        return "\n".join(f"{name}: ε = {_shown(value)}" for name, value in zip(names, self, strict=True))
+        most_text = "at most, besides showing that it changed" if self.per_change else "at most"
+        names = ("if your answer never changed", "per change", most_text)
+        return "\n".join(f"{name}: ε = {_epsilon_text(value)}" for name, value in zip(names, self, strict=True))
 
 
-def _shown(epsilon: float) -> str:
+def _epsilon_text(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"
 
 
@@ -149,23 +149,25 @@ class Ledger:
         """
         node = client.channel(design, part)
         client.position(node, truth, client.Bytes(self._read))  # refuses a truth that the design does not know
-        asked = rule or ("memory" if node["kind"] == "remembered" else "fresh")
-        if asked not in RULES or (asked == "memory") != (node["kind"] == "remembered"):
+        applied_rule = rule or ("memory" if node["kind"] == "remembered" else "fresh")
+        if applied_rule not in RULES or (applied_rule == "memory") != (node["kind"] == "remembered"):
             fitting = "'memory' fits" if node["kind"] == "remembered" else "'fresh' and 'kept' fit"
             raise LedgerError(f"rule {rule!r} does not fit a design of kind {node['kind']!r}; {fitting}")
-        if asked != "memory":
+        if applied_rule != "memory":
             _check_parts(node)
-        if asked == "kept" and client.holds(node, "window"):
+        if applied_rule == "kept" and client.holds(node, "window"):
             raise LedgerError(
                 f"{question!r} asks for a number, which cannot be kept: a number that moves a little would be drawn "
                 "anew each time, and the draws would show it; use rule 'fresh', or ask for one of some ranges"
             )
-        key = self._charge(question, digest(node), asked, prices.cost(node, asked), wave)
+        key = self._charge(question, digest(node), applied_rule, prices.cost(node, applied_rule), wave)
         fresh = client.Bytes(self._read)
-        if asked == "fresh":
-            return client.said(node, client.drawn(node, client.position(node, truth, fresh), fresh))
-        memo = kept(node, truth, lambda label: stream(key, question, digest(node), label))
-        return client.said(node, client.redrawn(node, memo, fresh) if asked == "memory" else memo)
+        if applied_rule == "fresh":
+            return client.response_text(node, client.draw_response(node, client.position(node, truth, fresh), fresh))
+        memo = kept_response(node, truth, lambda label: stream(key, question, digest(node), label))
+        return client.response_text(
+            node, client.redraw_response(node, memo, fresh) if applied_rule == "memory" else memo
+        )
 
     def one_of(self, asked: Mapping[str, tuple[str | Node, Any]], *, wave: Any) -> tuple[str, str]:
         """One question by lot, and its answer, drawn anew: {question: (design, truth)}. It costs the largest ε.
@@ -179,12 +181,12 @@ class Ledger:
             _check_parts(node)
         source = client.Bytes(self._read)
         places = {name: client.position(nodes[name], truth, source) for name, (_, truth) in asked.items()}
-        most = max(prices.cost(node, "fresh")["epsilon"] for node in nodes.values())
-        price = {"epsilon": most, "values": 0, "memo": None}
-        together = hashlib.sha256("".join(digest(node) for node in nodes.values()).encode()).hexdigest()
-        self._charge(" | ".join(nodes), together, "fresh", price, wave)
+        largest_epsilon = max(prices.cost(node, "fresh")["epsilon"] for node in nodes.values())
+        price = {"epsilon": largest_epsilon, "values": 0, "memo": None}
+        joint_digest = hashlib.sha256("".join(digest(node) for node in nodes.values()).encode()).hexdigest()
+        self._charge(" | ".join(nodes), joint_digest, "fresh", price, wave)
         name = list(nodes)[source.integer(len(nodes))]
-        return name, client.said(nodes[name], client.drawn(nodes[name], places[name], source))
+        return name, client.response_text(nodes[name], client.draw_response(nodes[name], places[name], source))
 
     def spent(self) -> Spent:
         """What the answers of the period have cost."""
@@ -195,28 +197,44 @@ class Ledger:
         """Write the answer down, unless it is refused; the ledger's key."""
         with self._locked():
             body = self._load()
-            mine = [each for each in body["questions"] if each["question"] == question]
-            if any(str(wave) == used for each in mine for used, _ in each["waves"]):
+            own_entries = [
+                question_entry for question_entry in body["questions"] if question_entry["question"] == question
+            ]
+            if any(
+                str(wave) == used_wave for question_entry in own_entries for used_wave, _ in question_entry["waves"]
+            ):
                 raise LedgerError(f"wave {wave!r} of {question!r} was answered; send that answer again")
-            entry = next((each for each in mine if (each["design"], each["rule"]) == (design, rule)), None)
+            entry = next(
+                (
+                    question_entry
+                    for question_entry in own_entries
+                    if (question_entry["design"], question_entry["rule"]) == (design, rule)
+                ),
+                None,
+            )
             if entry is None:
-                priced = price | {"epsilon": None if math.isinf(price["epsilon"]) else price["epsilon"]}
-                entry = {"question": question, "design": design, "rule": rule, **priced, "waves": []}
+                entry_price = price | {"epsilon": None if math.isinf(price["epsilon"]) else price["epsilon"]}
+                entry = {"question": question, "design": design, "rule": rule, **entry_price, "waves": []}
                 body["questions"].append(entry)
             entry["values"] = price["values"]
             entry.pop("uncertain", None)
             entry["waves"].append([str(wave), body["day"]])
-            after = self._sum(body)
-            if self._cap is not None and getattr(after, self._cap["of"]) > self._cap["epsilon"] + _ROUNDING:
-                shared = rule == "kept" and price["values"] is None and len(entry["waves"]) > 1
-                old = [repr(each["question"]) for each in body["questions"] if "uncertain" in each]
+            spent_after = self._sum(body)
+            if self._cap is not None and getattr(spent_after, self._cap["of"]) > self._cap["epsilon"] + _ROUNDING:
+                may_share_hash = rule == "kept" and price["values"] is None and len(entry["waves"]) > 1
+                uncertain_names = [
+                    repr(question_entry["question"])
+                    for question_entry in body["questions"]
+                    if "uncertain" in question_entry
+                ]
                 raise LedgerError(
-                    f"{question!r} is refused: ε would be {_shown(getattr(after, self._cap['of']))} within "
-                    f"{self._cap['days']} days, and at most {self._cap['epsilon']:g} is allowed"
+                    f"{question!r} is refused: ε would be {_epsilon_text(getattr(spent_after, self._cap['of']))} "
+                    f"within {self._cap['days']} days, and at most {self._cap['epsilon']:g} is allowed"
                     + "; kept answers of an affine design show which values share a hash (k_ary has no hash)"
-                    * shared
-                    + f"; an older ledger did not write whether values of {', '.join(old)} can share a hash, so that "
-                    "they are charged as if they did until the question is answered again" * bool(old)
+                    * may_share_hash
+                    + f"; an older ledger did not write whether values of {', '.join(uncertain_names)} can share a "
+                    "hash, so that they are charged as if they did until the question is answered again"
+                    * bool(uncertain_names)
                 )
             self._save(body)
             return bytes.fromhex(body["key"])
@@ -224,11 +242,11 @@ class Ledger:
     def _sum(self, body: dict[str, Any]) -> Spent:
         """The three lines, of the waves that lie within the period."""
         since = -math.inf if self._cap is None else body["day"] - self._cap["days"]
-        found = []
-        for each in body["questions"]:
-            n = sum(day > since for _, day in each["waves"])
-            found.append((prices.after(each, n), prices.further(each, n), prices.most(each, n)))
-        columns = list(zip(*found, strict=True)) or [(), (), ()]
+        entry_costs = []
+        for entry in body["questions"]:
+            n = sum(day > since for _, day in entry["waves"])
+            entry_costs.append((prices.after(entry, n), prices.further(entry, n), prices.most(entry, n)))
+        columns = list(zip(*entry_costs, strict=True)) or [(), (), ()]
         return Spent(math.fsum(columns[0]), max(columns[1], default=0.0), math.fsum(columns[2]))
 
     def _load(self) -> dict[str, Any]:
@@ -251,31 +269,31 @@ class Ledger:
 
     def _save(self, body: dict[str, Any]) -> None:
         """Write the whole file beside the old one, then put it in its place."""
-        beside = self.path.with_name(self.path.name + ".new")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        temporary_path = self.path.with_name(self.path.name + ".new")
+        descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(sealed(body))
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(self.path)
+        temporary_path.replace(self.path)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """Alone with the file; another process is waited for, but not for long."""
         until = time.monotonic() + _WAIT
         try:
-            beside = self.path.with_name(self.path.name + ".lock").open("ab")
+            lock_file = self.path.with_name(self.path.name + ".lock").open("ab")
         except OSError as error:
             raise LedgerError(f"cannot use {str(self.path)!r}: {error.strerror or error}") from None
-        with beside as lock:
-            while not _held(lock.fileno()):
+        with lock_file as lock:
+            while not _take_lock(lock.fileno()):
                 if time.monotonic() > until:
                     raise LedgerError(f"another process uses {str(self.path)!r}; try again")
                 time.sleep(0.01)
             yield  # closing the file gives the lock back
 
 
-def _held(descriptor: int) -> bool:
+def _take_lock(descriptor: int) -> bool:
     """Whether the lock was taken."""
     try:
         import fcntl
@@ -303,10 +321,10 @@ def sealed(body: Mapping[str, Any]) -> bytes:
 def opened(octets: bytes, name: str) -> dict[str, Any]:
     """What `sealed` wrote."""
     try:
-        line, check, rest = octets.split(b"\n")
+        line, check, line_after = octets.split(b"\n")
         body: dict[str, Any] = json.loads(line)
-        right = hmac.new(bytes.fromhex(body["key"]), line, hashlib.sha256).hexdigest().encode()
-        if rest or not hmac.compare_digest(check, right):
+        expected_check = hmac.new(bytes.fromhex(body["key"]), line, hashlib.sha256).hexdigest().encode()
+        if line_after or not hmac.compare_digest(check, expected_check):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError):
         raise LedgerError(
@@ -315,10 +333,10 @@ def opened(octets: bytes, name: str) -> dict[str, Any]:
         ) from None
     if body.get("naysay") != "ledger" or body.get("version") not in (1, VERSION):
         raise LedgerError(f"{name!r} is no ledger of version 1 or {VERSION}")
-    return _renewed(body) if body["version"] == 1 else body
+    return _upgraded_body(body) if body["version"] == 1 else body
 
 
-def _renewed(body: dict[str, Any]) -> dict[str, Any]:
+def _upgraded_body(body: dict[str, Any]) -> dict[str, Any]:
     """A ledger of version 1 as one of this version.
 
     It held the size of the hash where values share one, and cannot be told from a number of categories. So the worst is
@@ -353,11 +371,11 @@ def digest(node: Node) -> str:
 def _bare(node: Any, *, memo: bool = False) -> Any:
     if isinstance(node, dict):
         if node.get("kind") == "pattern" and client.size(node) <= 256 and not memo:
-            node = client.tabled(node)
-        memo, told = node.get("kind") == "remembered", ("name", "notes", "protocol", "alternatives")
-        return {k: _bare(v, memo=memo) for k, v in node.items() if k not in told}
+            node = client.table_of_pattern(node)
+        memo, dropped_keys = node.get("kind") == "remembered", ("name", "notes", "protocol", "alternatives")
+        return {k: _bare(v, memo=memo) for k, v in node.items() if k not in dropped_keys}
     if isinstance(node, list):
-        return [_bare(each) for each in node]
+        return [_bare(element) for element in node]
     return int(node) if isinstance(node, float) and node.is_integer() else node
 
 
@@ -365,19 +383,19 @@ def stream(key: bytes, question: str, design: str, label: str) -> Callable[[int]
     """Bytes that only this key gives: block i is HMAC-SHA256(key, JSON of [question, design, label, i])."""
     buffer, block = b"", 0
 
-    def read(size: int) -> bytes:
+    def next_bytes(size: int) -> bytes:
         nonlocal buffer, block
         while len(buffer) < size:
             text = json.dumps([question, design, label, block], ensure_ascii=False, separators=(",", ":"))
             buffer += hmac.new(key, text.encode(), hashlib.sha256).digest()
             block += 1
-        given, buffer = buffer[:size], buffer[size:]
-        return given
+        octets, buffer = buffer[:size], buffer[size:]
+        return octets
 
-    return read
+    return next_bytes
 
 
-def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) -> Any:
+def kept_response(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) -> Any:
     """The response that is kept for a value; of a design that remembers, its memo.
 
     Of an affine design the hash is kept for all values, and its values have draws of their own: two categories that
@@ -386,7 +404,7 @@ def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) 
     node = design["first"] if design["kind"] == "remembered" else design
     place = client.position(node, truth, client.Bytes(bytes))  # of a category: no byte is read
     if node["kind"] != "affine":
-        return client.drawn(node, place, client.Bytes(of(f"value {place}")))
+        return client.draw_response(node, place, client.Bytes(of(f"value {place}")))
     s = client.Bytes(of("hash")).integer(client.hashes(node))
-    h = client.hashed(node, s, place)
-    return client.told(node, s, h, client.Bytes(of(f"value {h}")))
+    h = client.hash_value(node, s, place)
+    return client.affine_response(node, s, h, client.Bytes(of(f"value {h}")))

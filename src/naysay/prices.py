@@ -51,8 +51,8 @@ def after(entry: Mapping[str, Any], n: int) -> float:
     if not n:
         return 0.0
     if entry["rule"] != "memory":
-        one = math.inf if entry["epsilon"] is None else entry["epsilon"]
-        return float(one * (1 if entry["rule"] == "kept" else n))
+        answer_epsilon = math.inf if entry["epsilon"] is None else entry["epsilon"]
+        return float(answer_epsilon * (1 if entry["rule"] == "kept" else n))
     return math.fsum(_plus_one(_grown(p, n * rho)) - _plus_one(_grown(q, n * rho)) for p, q, rho in entry["memo"])
 
 
@@ -63,8 +63,8 @@ def _grown(log: float, power: float) -> float:
 
 def _plus_one(*logs: float) -> float:
     """ln(1 + Σ x), for logarithms of x."""
-    *rest, top = sorted((0.0, *logs))
-    return top + math.log1p(math.fsum(math.exp(log - top) for log in rest))
+    *other_logs, top = sorted((0.0, *logs))
+    return top + math.log1p(math.fsum(math.exp(log - top) for log in other_logs))
 
 
 def further(entry: Mapping[str, Any], n: int) -> float:
@@ -124,31 +124,36 @@ def epsilon(node: Node) -> float:
     if kind == "then":  # what is drawn from an answer tells no more than the answer
         return epsilon(node["first"])
     if kind == "mixture":
-        return _mixed(node["components"], node["weights"])
+        return _mixture_epsilon(node["components"], node["weights"])
     if kind == "pattern":
-        return _largest([[node["own"], node["other"]]])
-    return _largest(zip(*node["columns"], strict=True))
+        return _largest_ratio([[node["own"], node["other"]]])
+    return _largest_ratio(zip(*node["columns"], strict=True))
 
 
-def _largest(rows: Iterable[Sequence[Any]]) -> float:
+def _largest_ratio(rows: Iterable[Sequence[Any]]) -> float:
     """The largest ln of the ratio of two chances in one row."""
-    told = [(Fraction(max(row)), Fraction(min(row))) for row in rows if max(row) > 0]
-    return max(_ln(above / below) if below > 0 else math.inf for above, below in told)
+    extremes = [(Fraction(max(row)), Fraction(min(row))) for row in rows if max(row) > 0]
+    return max(_ln(above / below) if below > 0 else math.inf for above, below in extremes)
 
 
-def _mixed(components: Sequence[Node], weights: Sequence[int]) -> float:
+def _mixture_epsilon(components: Sequence[Node], weights: Sequence[int]) -> float:
     """ε of a lottery: of the noisy negative survey and of tables exactly, otherwise that of its worst component."""
-    if all(each["kind"] == "subset" for each in components):
+    if all(component["kind"] == "subset" for component in components):
         t, k = len(components[0]["categories"]), components[0]["discards"]
-        noise = sum(w for w, each in zip(weights, components, strict=True) if not each["truthful"])
-        told = Fraction(sum(weights) - noise, math.comb(t - 1, k)) + Fraction(noise, math.comb(t, k))
-        return _ln(told * math.comb(t, k) / noise) if noise else math.inf
-    components = [client.tabled(each) if each["kind"] == "pattern" else each for each in components]
-    if all("columns" in each for each in components):
+        noise = sum(w for w, component in zip(weights, components, strict=True) if not component["truthful"])
+        largest_chance = Fraction(sum(weights) - noise, math.comb(t - 1, k)) + Fraction(noise, math.comb(t, k))
+        return _ln(largest_chance * math.comb(t, k) / noise) if noise else math.inf
+    components = [
+        client.table_of_pattern(component) if component["kind"] == "pattern" else component for component in components
+    ]
+    if all("columns" in component for component in components):
         parts = list(zip(weights, components, strict=True))
         size, t = len(components[0]["responses"]), len(components[0]["columns"])
-        return _largest(
-            [sum(Fraction(w * each["columns"][j][y], each["denominator"]) for w, each in parts) for j in range(t)]
+        return _largest_ratio(
+            [
+                sum(Fraction(w * component["columns"][j][y], component["denominator"]) for w, component in parts)
+                for j in range(t)
+            ]
             for y in range(size)
         )
     return max(map(epsilon, components))
@@ -163,17 +168,17 @@ def pieces(node: Node) -> list[tuple[Fraction, Fraction, int]]:
     t = client.size(node) if not node.get("named") else 0
     if kind == "subset_selection":
         k, sets = node["size"], math.comb(t, node["size"])
-        whole = node["inside"] * k + node["outside"] * (t - k)
-        p, q = (Fraction(node[name] * t, whole * sets) for name in ("inside", "outside"))
+        denominator = node["inside"] * k + node["outside"] * (t - k)
+        p, q = (Fraction(node[name] * t, denominator * sets) for name in ("inside", "outside"))
         return [(p, q, sets)]
     if kind == "affine":
-        whole = node["inside"] + (node["base"] - 1) * node["outside"]
-        return [(Fraction(node["inside"], whole), Fraction(node["outside"], whole), node["base"])]
+        denominator = node["inside"] + (node["base"] - 1) * node["outside"]
+        return [(Fraction(node["inside"], denominator), Fraction(node["outside"], denominator), node["base"])]
     if kind == "table":
-        own, other = node["columns"][0][:2]
-        return [(Fraction(own, node["denominator"]), Fraction(other, node["denominator"]), t)]
-    whole = node["own"] + (t - 1) * node["other"]
-    return [(Fraction(node["own"], whole), Fraction(node["other"], whole), t)]
+        own_weight, other_weight = node["columns"][0][:2]
+        return [(Fraction(own_weight, node["denominator"]), Fraction(other_weight, node["denominator"]), t)]
+    denominator = node["own"] + (t - 1) * node["other"]
+    return [(Fraction(node["own"], denominator), Fraction(node["other"], denominator), t)]
 
 
 def _ln(ratio: Fraction) -> float:

@@ -12,7 +12,7 @@ def commands(command, path):
         yield from commands(below, (*path, name))
 
 
-ALL = [each for name, place in COMMANDS.items() for each in commands(place.loaded(name), (name,))]
+ALL = [each for name, place in COMMANDS.items() for each in commands(place.load_command(name), (name,))]
 OPTIONS = [
     (" ".join(path), command, option)
     for path, command in [*ALL, ((), typer.main.get_command(app))]

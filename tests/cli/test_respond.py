@@ -100,7 +100,7 @@ def test_an_interruption_says_how_many_are_acknowledged(naysay, link, write, tmp
             if now.stored == 5:
                 signal.raise_signal(signal.SIGINT)
 
-        return many(*arguments, told=stop, **{**options, "concurrency": 2})
+        return many(*arguments, on_acknowledged=stop, **{**options, "concurrency": 2})
 
     name = write("people.csv", "age", *["30"] * 40)
     monkeypatch.setattr(respond, "many", interrupted)

@@ -369,7 +369,7 @@ def test_whole_numbers_are_one_value_however_written(naysay, refused, write, sep
 
 def test_a_file_is_encoded_once_under_each_policy(naysay, paper, monkeypatch):
     read = []
-    original = microdata.Keys._read
+    original = microdata.Keys._read_in_memory
     monkeypatch.setattr(microdata.Keys, "_read", lambda *arguments: (read.append(1), original(*arguments))[1])
     words = ("--explain", "--stand-out", "1", "--row", "2", "--format", "json")
     assert naysay("risk", paper, *ASKED, *words).code == 0
@@ -572,7 +572,7 @@ def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("naysay.microdata.combinations.lattice.Lattice.counted", interrupt)
+        patch.setattr("naysay.microdata.combinations.lattice.Lattice.combination_on", interrupt)
         code, out, _ = naysay("risk", *SEARCH, "--search", "3", "--resume", "found.jsonl", "--html", "part.html")
     assert code == 130
     assert "8 of 14 combinations were not counted (interrupted)" in out

@@ -364,7 +364,7 @@ def test_a_phone_needs_a_network(naysay, asked, served, monkeypatch):
 
 
 def test_a_real_certificate_needs_no_words(naysay, asked, served):
-    with certificates.made(["127.0.0.1"]) as own:
+    with certificates.temporary_certificate(["127.0.0.1"]) as own:
         ran = naysay("serve", asked, "--port", 0, "--certificate", own.certificate, "--key", own.key)
     assert ran.code == 0
     assert ran.out.startswith("https://127.0.0.1:")

@@ -322,7 +322,7 @@ def test_junk_from_one_address_takes_nothing_from_its_neighbors(run, client, pub
 
 def test_rates_begin_again_each_minute_under_another_key():
     clock = Clock()
-    rates = Rates(each=1, clock=clock)
+    rates = Rates(per_address=1, clock=clock)
     assert [rates.wait("192.0.2.1") for _ in range(2)] == [0, 60]
     key = rates._key
     clock.now = 59.5
@@ -333,7 +333,7 @@ def test_rates_begin_again_each_minute_under_another_key():
 
 
 def test_rates_hold_no_address():
-    rates = Rates(each=100, all=100)
+    rates = Rates(per_address=100, all=100)
     for host in range(50):
         rates.wait(f"203.0.113.{host}")
     held = [value for value in vars(rates).values() if isinstance(value, str | dict | list | set)]
@@ -342,7 +342,7 @@ def test_rates_hold_no_address():
 
 
 def test_one_network_of_ipv6_is_one_sender():
-    rates = Rates(each=1)
+    rates = Rates(per_address=1)
     assert rates.wait("2001:db8::1") == 0
     assert rates.wait("2001:db8::2") > 0
     assert rates.wait("2001:db8:0:1::1") == 0

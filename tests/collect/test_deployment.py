@@ -116,7 +116,7 @@ def proxy(program, ports, folder, until):
     """The real proxy before servers at these ports; its port, and the file of all that it wrote."""
     with bound("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
-    with certificates.made(["127.0.0.1"]) as own, (folder / "output.txt").open("wb") as out:
+    with certificates.temporary_certificate(["127.0.0.1"]) as own, (folder / "output.txt").open("wb") as out:
         place = written(program, ports, port, own, folder)
         how = (
             ["-c", place, "-p", folder] if program == "nginx" else ["run", "--adapter", "caddyfile", "--config", place]

@@ -10,7 +10,7 @@ import pytest
 from naysay import designs, privacy
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
-from naysay.collect.ethics.statement import after, rounded, told
+from naysay.collect.ethics.statement import after, disclosures_of, rounded
 from naysay.errors import DataError
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
 from naysay.show import Table
@@ -43,7 +43,7 @@ def test_a_stated_number_is_never_better_than_what_the_design_tells():
     for _ in range(40):
         p, epsilon, discards = rng.uniform(0.51, 0.99), rng.uniform(0.1, 6), int(rng.integers(1, 4))
         offer = [designs.warner(p=p), designs.k_ary(FIVE, epsilon=epsilon), designs.negative(FIVE, discards=discards)]
-        for design, each in zip(offer, told(asked(*offer).published.questionnaire, "en"), strict=True):
+        for design, each in zip(offer, disclosures_of(asked(*offer).published.questionnaire, "en"), strict=True):
             rows = design.matrix  # the second route: from the probabilities themselves
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = rows[:, :, None] / rows[:, None, :]

@@ -231,10 +231,10 @@ def test_a_lost_link_is_replaced(inviting, answers):
     assert inviting.running.post(invited_body(inviting.published, answers, token)).status == 201
     with pytest.raises(DataError, match="nobody can tell whether an answer has come with it"):
         invitations.replace(inviting.store, "kinds", used)
-    invitations.replace(inviting.store, "kinds", used, taken=True)
+    invitations.replace(inviting.store, "kinds", used, although_taken=True)
     assert inviting.counts() == (5, 1, 1, 1)
     with pytest.raises(DataError, match="was replaced already"):
-        invitations.replace(inviting.store, "kinds", used, taken=True)
+        invitations.replace(inviting.store, "kinds", used, although_taken=True)
 
 
 def test_invitations_are_for_surveys_that_are_open_and_not_answered(store, published, answers, client):

@@ -76,7 +76,9 @@ def test_what_is_sent_is_counted(served, store, until, form):
             for name in mine.arrays:
                 np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
         assert (found.question, found.wave) == (question, "1")
-    assert {each.topic.question: each.reports for each in topics.listed(store)} == dict.fromkeys(of, 300) | {"crash": 0}
+    assert {each.topic.question: each.reports for each in topics.all_topics(store)} == dict.fromkeys(of, 300) | {
+        "crash": 0
+    }
 
 
 def test_many_senders_at_once_are_all_counted(served, store):
@@ -265,7 +267,7 @@ def test_what_is_refused_counts_nothing_and_is_not_repeated(refusing, name):
     assert told in found.json["error"]["message"]
     assert not re.search(r"77|other\b|0000", found.json["error"]["message"])
     assert found.headers["access-control-allow-origin"] == "*"
-    assert topics.listed(store)[0].reports == 0
+    assert topics.all_topics(store)[0].reports == 0
 
 
 def test_the_others_of_a_bad_batch_are_counted_if_asked(served, store):
@@ -277,7 +279,7 @@ def test_the_others_of_a_bad_batch_are_counted_if_asked(served, store):
 
 def test_a_closed_question_takes_nothing_and_can_open_again(served, store, until):
     send(served, line(), "application/json")
-    topics.close(store, topics.listed(store)[0].topic)
+    topics.close(store, topics.all_topics(store)[0].topic)
     assert send(served, line(), "application/json").code == "closed"
     until(lambda: send(served, line(), "application/json").status == 410)
     topics.open_topic(store, CRASH, question="crash")

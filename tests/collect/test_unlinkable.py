@@ -86,8 +86,8 @@ class Python:
     def __init__(self, watched, *, blind=None):
         self.survey = watched.published
         drafts = map(Draft.of, watched.codes)
-        self.drafts = [each if blind is None else Draft(each.code, each.drawn, blind) for each in drafts]
-        self.drawn = [(each.drawn, each.blind) for each in self.drafts]
+        self.drafts = [each if blind is None else Draft(each.code, each.token_number, blind) for each in drafts]
+        self.drawn = [(each.token_number, each.blind) for each in self.drafts]
 
     def asking(self):
         return [draft.asking(self.survey) for draft in self.drafts]

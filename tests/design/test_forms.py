@@ -93,10 +93,10 @@ def test_both_forms_draw_the_same_from_the_same_bytes(t):
         said = [each.randomize([truth] * 50, rng=ByteSource(reader(octets))).texts() for each in (pattern, table)]
         assert said[0] == said[1]
         node, before = client.channel(pattern.to_json()), client.channel(table.to_json())
-        alone = [client.drawn(each, t // 2, client.Bytes(reader(octets))) for each in (node, before)]
+        alone = [client.draw_response(each, t // 2, client.Bytes(reader(octets))) for each in (node, before)]
         assert alone[0] == alone[1]
         kept = [
-            client.said(each, ledger.kept(each, truth, stream_of(each))) for each in (node, before)
+            client.response_text(each, ledger.kept_response(each, truth, stream_of(each))) for each in (node, before)
         ]  # a panel goes on with the shorter form, and no answer is drawn again
         assert kept[0] == kept[1]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naysay import designs
 from naysay.design import Branch, Chance, Do, Fork, Say, Table, protocols
 from naysay.design.base import Design
-from naysay.design.protocol import probabilities, tree, way, words, written
+from naysay.design.protocol import fraction_text, probabilities, tree, way, words
 from naysay.design.steps import parts
 from naysay.responses import Labels
 
@@ -216,7 +216,7 @@ def test_a_chance_that_is_named_by_itself_is_not_told_twice():
     share = Fraction(2**52 + 1, 2**53)
     lots = designs.k_ary(ABC, epsilon=1).protocol.first
     assert [way(branch) for branch in lots.branches] == [branch.event for branch in lots.branches]
-    assert way(Branch("card 1", Say("a"), chance=share)) == f"card 1 ({written(share)})"
+    assert way(Branch("card 1", Say("a"), chance=share)) == f"card 1 ({fraction_text(share)})"
 
 
 def test_the_tree_of_words_is_one_line():

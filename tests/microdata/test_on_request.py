@@ -35,11 +35,11 @@ def row_of(table, keys=("town", "age"), **asked):
 
 def test_individual_risk_reads_matches_and_people_whom_weights_estimate():
     table = people()
-    plain = row_of(table, population=6_000, also=["individual"]).measure(Individual).found
+    plain = row_of(table, population=6_000, also=["individual"]).measure(Individual).record_risks
     keys = microdata.Keys(table, ["town", "age"], weights="w")
     m = microdata.matches(keys)
     assert plain.risk == pytest.approx(individual_risk(m, 10 * m))
-    weighed = row_of(table, population=6_000, also=["individual"], weights="w").measure(Individual).found
+    weighed = row_of(table, population=6_000, also=["individual"], weights="w").measure(Individual).record_risks
     sums = microdata.matches(keys, weights="w") * 6_000 / sum(table["w"])
     assert weighed.risk == pytest.approx(individual_risk(m, sums))
     assert weighed.expected == pytest.approx(weighed.risk.sum())
@@ -48,7 +48,7 @@ def test_individual_risk_reads_matches_and_people_whom_weights_estimate():
 def test_household_risk_is_that_of_its_members():
     table = people()
     row = row_of(table, population=6_000, also=["individual", "household"], households="home")
-    own, shared = row.measure(Individual).found.risk, row.measure(Households).risk
+    own, shared = row.measure(Individual).record_risks.risk, row.measure(Households).risk
     assert shared == pytest.approx(household_risk(own, table["home"]))
     home = np.array(table["home"])
     assert shared[home == 7] == pytest.approx(1 - np.prod(1 - own[home == 7]))

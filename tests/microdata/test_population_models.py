@@ -79,7 +79,7 @@ def test_mean_and_variance_given_the_file_are_those_of_who_may_still_come(alpha)
     rng = np.random.default_rng(51)
     sizes = np.repeat([1, 2, 3, 6], [14, 5, 3, 3])
     after = np.array([(partition(rng, 20, alpha, 250, sizes) == 1).sum() for _ in range(800)])
-    mean, variance = uniques._given(Sample.of(sizes, 250), 20, alpha)
+    mean, variance = uniques._mean_and_variance(Sample.of(sizes, 250), 20, alpha)
     assert after.mean() == pytest.approx(mean, abs=4 * np.sqrt(variance / 800))
     assert after.var() == pytest.approx(variance, rel=4 * np.sqrt(2 / 800) + 0.05)
 
@@ -206,7 +206,7 @@ def independent(rng, shape, records):
 def test_proportional_fitting_finds_what_a_poisson_regression_finds():
     regression = pytest.importorskip("statsmodels.api")
     count = independent(np.random.default_rng(54), (4, 3, 2), 300)
-    ours = loglinear.fitted(count.astype(float), ((0, 1), (1, 2)))
+    ours = loglinear.fitted_means(count.astype(float), ((0, 1), (1, 2)))
     axes = np.indices(count.shape).reshape(3, -1)
     dummies = [np.ones(count.size)]
     for terms in ((0,), (1,), (2,), (0, 1), (1, 2)):
@@ -221,7 +221,7 @@ def test_tau_is_the_mean_over_populations_drawn_from_the_model():
     rng = np.random.default_rng(55)
     count = independent(rng, (12, 8, 5), 500)
     found = loglinear.loglinear(file_of(count), population=2_500, terms=[])
-    mean = loglinear.fitted(count.astype(float), ((0,), (1,), (2,)))
+    mean = loglinear.fitted_means(count.astype(float), ((0,), (1,), (2,)))
     more = rng.poisson(mean[count == 1] * 4, (4_000, (count == 1).sum()))
     unique, correct = (more == 0).sum(axis=1), (1 / (1 + more)).sum(axis=1)
     for runs, value, error in (
@@ -234,7 +234,7 @@ def test_tau_is_the_mean_over_populations_drawn_from_the_model():
 def test_the_check_of_fit_is_standard_where_the_model_holds_and_names_the_direction_where_not():
     rng = np.random.default_rng(56)
     mean = np.exp(rng.normal(0, 1, 3_000))
-    checks = [loglinear._checked(rng.poisson(mean), mean, 0.1) for _ in range(400)]
+    checks = [loglinear._check_of_fit(rng.poisson(mean), mean, 0.1) for _ in range(400)]
     assert np.mean(checks) == pytest.approx(0, abs=4 / np.sqrt(400))
     assert np.std(checks) == pytest.approx(1, abs=0.15)
     same = rng.integers(0, 12, 3_000)

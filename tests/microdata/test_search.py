@@ -167,7 +167,7 @@ def interrupting(after):
 def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypatch):
     """As by polars, which watches for Ctrl-C itself, and then by Python."""
 
-    counted = lattices.Lattice.counted
+    counted = lattices.Lattice.combination_on
     left = iter(range(12))
 
     def interrupt(self, places):

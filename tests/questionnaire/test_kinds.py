@@ -12,7 +12,7 @@ from naysay import collect, designs, estimate
 from naysay.collect import Client, Published, Reader, respond
 from naysay.collect.client import FOLDER
 from naysay.collect.device.memory import marks
-from naysay.collect.device.people import drawn
+from naysay.collect.device.people import draw_replies
 from naysay.collect.device.post import message
 from naysay.collect.storage import Reply, Store
 from naysay.questionnaire import (
@@ -29,7 +29,7 @@ from naysay.questionnaire import (
 from naysay.questionnaire.items import KINDS, Group, Note, added
 from naysay.questionnaire.kinds.base import Choice, Label, Question, names_of, quoted
 from naysay.questionnaire.xlsform.reading import read_xlsform
-from naysay.questionnaire.xlsform.sheets import own
+from naysay.questionnaire.xlsform.sheets import own_columns
 from naysay.questionnaire.xlsform.writing import HELP
 
 TODAY = datetime.date(2026, 11, 20)
@@ -127,7 +127,7 @@ def test_a_new_kind_is_answered_stored_tallied_and_exported(asked, tmp_path):
     assert len(marks(published.questionnaire)) == 1
     store = Store(tmp_path / "answers.db")
     store.open(published)
-    for number, answers in enumerate(drawn(published.questionnaire, people, today=TODAY).answers):
+    for number, answers in enumerate(draw_replies(published.questionnaire, people, today=TODAY).answers):
         body = message(published, f"{number:032x}", answers)
         assert len(body) == published.body_length
         said = Reader(published).read(body, today=TODAY)
@@ -179,7 +179,7 @@ def test_a_kind_needs_a_name_of_its_own():
 def test_the_sample_asks_every_kind_and_the_help_sheet_explains_every_column():
     assert {type(each) for each in sample().questions} == set(KINDS.values())
     explained = {row[0].partition("::English")[0].removeprefix("bind::") for row in HELP}
-    assert set(own()) <= explained
+    assert set(own_columns()) <= explained
 
 
 def test_every_kind_goes_through_a_workbook_and_back(tmp_path):

@@ -59,12 +59,12 @@ def account(design, part, truths):
     digest = ledger.digest(node)
     memos = []
     for truth in truths or design.categories[:4]:
-        memo = ledger.kept(
+        memo = ledger.kept_response(
             node,
             list(truth) if isinstance(truth, tuple) else truth,
             lambda label: ledger.stream(KEY, "q", digest, label),
         )
-        memos.append([truth, client.said(first, memo)])
+        memos.append([truth, client.response_text(first, memo)])
     costs = [[finite(each(entry, n)) for each in (prices.after, prices.most)] for n in (1, 2, 5, 100)]
     told = {"part": part, "rule": rule, "digest": digest, "values": entry["values"], "kept": memos}
     return told | {"costs": costs, "per_change": finite(prices.further(entry, 100))}

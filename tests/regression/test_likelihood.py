@@ -8,7 +8,7 @@ import pytest
 from people import asked, people
 
 from naysay import designs, regression
-from naysay.regression.collapsing import collapsed
+from naysay.regression.collapsing import collapse_rows
 from naysay.regression.likelihood import within
 from naysay.regression.solving import Penalty
 
@@ -95,10 +95,12 @@ def test_randomization_is_what_is_left_where_the_category_is_known(name):
     design, formula, table, role, theta = survey(name, 60)
     model = regression.regress(design, formula, table, **role, penalty=1).model
     ones = np.ones(60)
-    between = model.summed(theta, "expected", ones) - model.summed(theta, "randomization", ones)
+    between = model.weighted_information(theta, "expected", ones) - model.weighted_information(
+        theta, "randomization", ones
+    )
     assert np.linalg.eigvalsh(between).min() > -1e-9
     direct = regression.regress(designs.direct(YES), "y ~ x", {"y": ["yes", "no"] * 30, "x": range(60)})
-    assert direct.model.summed(direct.optimum.theta, "randomization", ones) == pytest.approx(0, abs=1e-12)
+    assert direct.model.weighted_information(direct.optimum.theta, "randomization", ones) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", SURVEYS)
@@ -123,7 +125,7 @@ def test_alike_rows_are_counted_once_and_change_nothing():
         assert next(both) == pytest.approx(next(both), rel=1e-9)
     table["x"] = np.random.default_rng(3).normal(size=9_000)
     model = regression.regress(design, formula, table, **role).data.model
-    assert collapsed(model, squared)[0] is model  # continuous: nothing to gain
+    assert collapse_rows(model, squared)[0] is model  # continuous: nothing to gain
 
 
 def test_people_who_are_counted_or_listed_are_the_same():
@@ -221,9 +223,9 @@ def test_the_penalty_has_its_derivatives():
     rng = np.random.default_rng(9)
     model = regression.regress(*survey("k-ary", 300)[:3]).model
     prior, theta = Penalty.of(1.5, model.x, model.weight), rng.normal(size=model.size)
-    at = prior.added(model, theta)
+    at = prior.prior_terms(model, theta)
     for i in range(model.size):
         moved = 1e-5 * (np.arange(model.size) == i)
-        above, below = prior.added(model, theta + moved), prior.added(model, theta - moved)
+        above, below = prior.prior_terms(model, theta + moved), prior.prior_terms(model, theta - moved)
         assert at.gradient[i] == pytest.approx((above.value - below.value) / 2e-5, abs=1e-6)
         assert at.information[i] == pytest.approx(-(above.gradient - below.gradient) / 2e-5, abs=1e-6)

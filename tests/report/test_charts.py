@@ -164,6 +164,6 @@ def test_convergence_ends_at_the_last_step():
 
 
 def test_convergence_labels_do_not_touch():
-    heights = finish.apart(np.array([0.3, 0.1, 0.1, 0.11]), 0.05)
+    heights = finish.label_heights(np.array([0.3, 0.1, 0.1, 0.11]), 0.05)
     assert np.diff(np.sort(heights)).min() >= 0.05 - 1e-12
     assert (heights >= [0.3, 0.1, 0.1, 0.11]).all()

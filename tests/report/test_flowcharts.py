@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from naysay import designs, report
 from naysay.design import Branch, Chance, Do, Fork, Say, protocols
 from naysay.design.flowchart import arranged, pixels
-from naysay.design.protocol import written
+from naysay.design.protocol import fraction_text
 from naysay.show import finish
 from naysay.show.finish import INKS
 
@@ -111,13 +111,15 @@ def test_every_family_is_drawn_with_the_probabilities_of_its_protocol(family):
     svg = report.flowchart(design)
     root = ET.fromstring(svg)
     told = [step for _, protocol in protocols(design) for step in steps(protocol.first)]
-    expected = Counter(written(branch.chance) for step in told if isinstance(step, Chance) for branch in step.branches)
+    expected = Counter(
+        fraction_text(branch.chance) for step in told if isinstance(step, Chance) for branch in step.branches
+    )
     assert probabilities(svg) == expected
     kinds = Counter({Chance: "chance", Fork: "fork", Say: "say", Do: "do"}[type(step)] for step in told)
     legend = len(kinds) > 1
     drawn = Counter(node.get("class") for node in root.iter() if node.get("class"))
     assert drawn == Counter({name: number + legend for name, number in kinds.items()})
-    assert root.find(f"{SVG}title").text == finish.full(design.name)
+    assert root.find(f"{SVG}title").text == finish.label_line(design.name)
     for title, protocol in protocols(design):
         assert f"{title}\n{protocol}".strip() in root.find(f"{SVG}desc").text
     assert float(root.get("width")) <= 700

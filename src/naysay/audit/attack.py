@@ -117,30 +117,30 @@ def audit(
     Clopper & Pearson (1934) for the bound; Bichsel, Steffen, Bogunovic & Vechev (2021) for the split halves; Mironov
     (2012) for low bits; Jin, McMurtry, Rubinstein & Ohrimenko (2022) for time.
     """
-    truths = _checked(truths, epsilon, runs, alpha)
+    truths = _checked_truths(truths, epsilon, runs, alpha)
     source = client if isinstance(client, Client) else Callee(client)
     order = (rng or np.random.default_rng()).permutation(len(truths) * runs) % len(truths)
     warm = np.resize(order, _WARM)
-    seen, stopped = _observed(source, [truths[place] for place in (*warm, *order)], console)
-    seen, order = seen[_WARM:], order[: max(len(seen) - _WARM, 0)]
+    observations, stopped = _observations(source, [truths[place] for place in (*warm, *order)], console)
+    observations, order = observations[_WARM:], order[: max(len(observations) - _WARM, 0)]
     rows = [np.flatnonzero(order == place) for place in range(len(truths))]
     fewest = min(map(len, rows))
     if fewest < _FEWEST:
-        raise DataError(f"the audit was stopped after {len(seen):,} runs, which are too few to judge anything")
-    rows = [each[:fewest] for each in rows]
+        raise DataError(f"the audit was stopped after {len(observations):,} runs, which are too few to judge anything")
+    rows = [truth_rows[:fewest] for truth_rows in rows]
     pairs = list(itertools.permutations(range(len(truths)), 2))
     level = alpha / len(pairs)
-    known = _replayed(replay) if replay else source.replay
-    found = list(features(seen, truths, known))
-    results = [_judged(found, rows[x], rows[y], (truths[x], truths[y]), level) for x, y in pairs]
-    results.sort(key=lambda each: -each.epsilon)
+    reader_replay = _replay_of(replay) if replay else source.replay
+    all_features = list(features(observations, truths, reader_replay))
+    results = [_finding_of(all_features, rows[x], rows[y], (truths[x], truths[y]), level) for x, y in pairs]
+    results.sort(key=lambda finding: -finding.epsilon)
     half = fewest - fewest // 2
     clear = detectable(epsilon, results[0].other_count / half, half, level)
     powers = tuple((share, detectable(epsilon, share, half, level)) for share in _SHARES)
-    return Audit(source.name, epsilon, tuple(results), half, clear, alpha, stopped, powers, known is not None)
+    return Audit(source.name, epsilon, tuple(results), half, clear, alpha, stopped, powers, reader_replay is not None)
 
 
-def _replayed(function: Callable[[Any, str], Hashable]) -> Replay:
+def _replay_of(function: Callable[[Any, str], Hashable]) -> Replay:
     """What a function of a report and a truth gives for all truths."""
 
     def replay(reports: Sequence[bytes], truths: Sequence[str]) -> list[Hashable]:
@@ -157,12 +157,12 @@ def _replayed(function: Callable[[Any, str], Hashable]) -> Replay:
     return replay
 
 
-def _checked(truths: Sequence[str], epsilon: float, runs: int, alpha: float) -> list[str]:
+def _checked_truths(truths: Sequence[str], epsilon: float, runs: int, alpha: float) -> list[str]:
     texts = [str(truth) for truth in truths]
     if len(set(texts)) < 2 or len(set(texts)) < len(texts):
-        raise DataError(f"an audit needs two different truths at least; got {_checks.shown(texts)}")
-    if bad := next((text for text in texts if "\n" in text or "\r" in text), None):
-        raise DataError(f"a truth stands in one line; got {bad!r}")
+        raise DataError(f"an audit needs two different truths at least; got {_checks.listing_text(texts)}")
+    if bad_text := next((text for text in texts if "\n" in text or "\r" in text), None):
+        raise DataError(f"a truth stands in one line; got {bad_text!r}")
     if not 0 < epsilon < math.inf:
         raise DataError(f"the ε that is promised must be a number above 0; got {epsilon!r}")
     if runs < _FEWEST:
@@ -172,33 +172,33 @@ def _checked(truths: Sequence[str], epsilon: float, runs: int, alpha: float) -> 
     return texts
 
 
-def _observed(client: Client, truths: list[str], console: Console | None) -> tuple[list[Observed], bool]:
+def _observations(client: Client, truths: list[str], console: Console | None) -> tuple[list[Observed], bool]:
     """What is seen for each truth, and whether that ended early."""
-    seen: list[Observed] = []
+    observations: list[Observed] = []
     columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    hidden = console is None or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    is_hidden = console is None or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
         task = progress.add_task("", total=len(truths))
         try:
-            for each in client.observe(truths):
-                seen.append(each)
-                if len(seen) % 256 == 0:
-                    progress.update(task, completed=len(seen))
+            for observation in client.observe(truths):
+                observations.append(observation)
+                if len(observations) % 256 == 0:
+                    progress.update(task, completed=len(observations))
         except KeyboardInterrupt:
-            return seen, True
-    if len(seen) != len(truths):
-        raise DataError(f"{client.name!r} gave {len(seen):,} reports for {len(truths):,} truths")
-    return seen, False
+            return observations, True
+    if len(observations) != len(truths):
+        raise DataError(f"{client.name!r} gave {len(observations):,} reports for {len(truths):,} truths")
+    return observations, False
 
 
-def _judged(
-    found: Sequence[Feature], rows: np.ndarray, others: np.ndarray, names: tuple[str, str], level: float
+def _finding_of(
+    all_features: Sequence[Feature], rows: np.ndarray, other_rows: np.ndarray, names: tuple[str, str], level: float
 ) -> Finding:
     """The event for one ordered pair of truths, sought on a half of the reports and judged on the rest."""
     middle = len(rows) // 2
-    event = sought(found, rows[:middle], others[:middle], level)
-    count, other, shown = judged(event, rows[middle:], others[middle:], level)
-    return Finding(*names, str(event), count, other, shown)
+    event = best_event(all_features, rows[:middle], other_rows[:middle], level)
+    count, other_count, shown_epsilon = judgment_of(event, rows[middle:], other_rows[middle:], level)
+    return Finding(*names, str(event), count, other_count, shown_epsilon)
 
 
 Floats = NDArray[np.float64]
@@ -225,13 +225,13 @@ class Event:
         return int(self.inside[self.feature.codes[rows]].sum())
 
     def __str__(self) -> str:
-        held = [value for value, chosen in zip(self.feature.values, self.inside, strict=True) if chosen]
-        if len(held) > 3:
-            return f"{self.feature.name}: {len(held):,} of its values"
-        return f"{self.feature.name}: {' or '.join(map(_shown, held))}"
+        event_values = [value for value, is_inside in zip(self.feature.values, self.inside, strict=True) if is_inside]
+        if len(event_values) > 3:
+            return f"{self.feature.name}: {len(event_values):,} of its values"
+        return f"{self.feature.name}: {' or '.join(map(_value_text, event_values))}"
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     text = value.decode("utf-8", errors="backslashreplace") if isinstance(value, bytes) else str(value)
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
@@ -249,34 +249,34 @@ def lower_bound(k: int, other: int, n: int, alpha: float) -> float:
     return float(np.log(low) - np.log(high)) if low > 0 else -np.inf
 
 
-def sought(features: Sequence[Feature], rows: Codes, others: Codes, alpha: float) -> Event:
-    """The event that tells the truth of `rows` from that of `others` best.
+def best_event(features: Sequence[Feature], rows: Codes, other_rows: Codes, alpha: float) -> Event:
+    """The event that tells the truth of `rows` from that of `other_rows` best.
 
     For each feature a first half of the reports orders its values by how much more often they come under the one truth,
     and the second half says how far down that order the event should reach. Without the second half, a feature that
     never takes a value twice would always seem best.
     """
-    first, second = rows[0::2], rows[1::2]
-    one, two = others[0::2], others[1::2]
-    found: list[tuple[float, Event]] = []
-    for each in features:
-        size = len(each.values)
-        order = _ordered(_counts(each, first, size), _counts(each, one, size))
-        here, there = (np.cumsum(_counts(each, part, size)[order]) for part in (second, two))
+    first_half, second_half = rows[0::2], rows[1::2]
+    other_first, other_second = other_rows[0::2], other_rows[1::2]
+    scored_events: list[tuple[float, Event]] = []
+    for feature in features:
+        size = len(feature.values)
+        order = _order_of_values(_counts(feature, first_half, size), _counts(feature, other_first, size))
+        own_sums, other_sums = (np.cumsum(_counts(feature, part, size)[order]) for part in (second_half, other_second))
         cuts = np.unique(np.linspace(0, size - 1, min(size, _CUTS)).astype(int))
-        bounds = _approximate(here[cuts], there[cuts], len(second), len(two), alpha)
+        bounds = _approximate(own_sums[cuts], other_sums[cuts], len(second_half), len(other_second), alpha)
         place = int(bounds.argmax())
         inside = np.zeros(size, dtype=bool)
         inside[order[: cuts[place] + 1]] = True
-        found.append((float(bounds[place]), Event(each, inside)))
-    return max(found, key=lambda each: each[0])[1]
+        scored_events.append((float(bounds[place]), Event(feature, inside)))
+    return max(scored_events, key=lambda scored_event: scored_event[0])[1]
 
 
 def _counts(feature: Feature, rows: Codes, size: int) -> Codes:
     return np.bincount(feature.codes[rows], minlength=size)
 
 
-def _ordered(here: Codes, there: Codes) -> Codes:
+def _order_of_values(here: Codes, there: Codes) -> Codes:
     """Values of a feature, those first that tell the one truth from the other most surely."""
     low, high = _wilson(here, here.sum(), -1.0), _wilson(there, there.sum(), 1.0)
     return np.asarray(np.argsort(-np.log(np.maximum(low, 1e-300)) + np.log(high), kind="stable"))
@@ -296,10 +296,10 @@ def _wilson(count: Codes, n: float, reach: float) -> Floats:
     return np.asarray((share + reach**2 / (2 * n) + half) / (1 + reach**2 / n))
 
 
-def judged(event: Event, rows: Codes, others: Codes, alpha: float) -> tuple[int, int, float]:
+def judgment_of(event: Event, rows: Codes, other_rows: Codes, alpha: float) -> tuple[int, int, float]:
     """Reports of either truth in an event, and the ε that they show."""
-    k, other = event.count(rows), event.count(others)
-    return k, other, lower_bound(k, other, min(len(rows), len(others)), alpha)
+    own_count, other_count = event.count(rows), event.count(other_rows)
+    return own_count, other_count, lower_bound(own_count, other_count, min(len(rows), len(other_rows)), alpha)
 
 
 def detectable(epsilon: float, share: float, n: int, alpha: float) -> float | None:
@@ -327,15 +327,15 @@ def detectable(epsilon: float, share: float, n: int, alpha: float) -> float | No
     certain, powerful = stats.norm.isf(alpha / 2), stats.norm.isf(1 - _POWER)
 
     def gap(true: float) -> float:
-        here = min(share * np.exp(true), 1 - 0.5 / n)
-        one, two = np.sqrt((1 - here) / here), np.sqrt((1 - share) / share)
-        needed = certain * (one + two) + powerful * np.hypot(one, two)
-        return float((true - epsilon) * np.sqrt(n) - needed)
+        own_share = min(share * np.exp(true), 1 - 0.5 / n)
+        own_spread, other_spread = np.sqrt((1 - own_share) / own_share), np.sqrt((1 - share) / share)
+        needed_gap = certain * (own_spread + other_spread) + powerful * np.hypot(own_spread, other_spread)
+        return float((true - epsilon) * np.sqrt(n) - needed_gap)
 
-    most = -float(np.log(share))
-    if most <= epsilon or gap(most) < 0:
+    most_epsilon = -float(np.log(share))
+    if most_epsilon <= epsilon or gap(most_epsilon) < 0:
         return None
-    return float(optimize.brentq(gap, epsilon, most))
+    return float(optimize.brentq(gap, epsilon, most_epsilon))
 
 
 @dataclass(frozen=True)
@@ -421,31 +421,44 @@ class Audit:
         )
         columns = (*words, Column("of the first"), Column("of the other"), Column("ε above"))
         rows = tuple(
-            (each.truth, each.other, each.event, f"{each.count:,}", f"{each.other_count:,}", _number(each.epsilon))
-            for each in self.findings
+            (
+                finding.truth,
+                finding.other,
+                finding.event,
+                f"{finding.count:,}",
+                f"{finding.other_count:,}",
+                _number(finding.epsilon),
+            )
+            for finding in self.findings
         )
         return [
             Sentence(f"{self.client}: {self.verdict}"),
-            Sentence(self._told()),
+            Sentence(self._summary_sentence()),
             Table(columns, rows, caption=f"The most telling event of each pair; {self.judged:,} reports of each truth"),
             *([] if self.refuted else [Note(self._power()), Note(self._limits())]),
             *([Note("the runs were stopped early: fewer reports show less")] if self.stopped else []),
         ]
 
-    def _told(self) -> str:
+    def _summary_sentence(self) -> str:
         best = self.findings[0]
         if self.refuted:
             return (
                 f"ε = {self.claimed:.4g} is promised, and ε is above {self.shown:.4g} (confidence "
                 f"{1 - self.alpha:.4g}): {best.event} tells {best.truth!r} from {best.other!r}"
             )
-        shown = max(self.shown, 0)
-        return f"ε = {self.claimed:.4g} is promised; at least {shown:.4g} was shown. No audit can prove that it is kept"
+        epsilon_shown = max(self.shown, 0)
+        return (
+            f"ε = {self.claimed:.4g} is promised; at least {epsilon_shown:.4g} was shown. "
+            "No audit can prove that it is kept"
+        )
 
     def _power(self) -> str:
         """Which true ε would have been shown, by how common an event."""
-        most = math.exp(-self.claimed)
-        limit = f"no event in more than {most:.2g} of the other truth's reports can show an ε above {self.claimed:.4g}"
+        most_share = math.exp(-self.claimed)
+        limit = (
+            f"no event in more than {most_share:.2g} of the other truth's reports "
+            f"can show an ε above {self.claimed:.4g}"
+        )
         able = [f"in one of {1 / share:,.0f} above {true:.4g}" for share, true in self.powers if true is not None]
         if not able:
             return f"{limit}, and rarer ones need more runs than these"
@@ -457,16 +470,16 @@ class Audit:
     def _limits(self) -> str:
         """What was not looked at."""
         hashes = "the replay that was declared" if self.replayed else f"{', '.join(HASHES)} of a salt and a truth"
-        other = "" if self.replayed else "; other hashes with a seed were not run again (declare them: replay)"
+        other_hashes = "" if self.replayed else "; other hashes with a seed were not run again (declare them: replay)"
         return (
             "each report was looked at by itself, its fields one by one, and two by two where all reports have the "
-            f"same ones, up to {FIELDS} (equal, difference, xor; {hashes}){other}; what three fields, or several "
-            "reports, tell together was not looked at"
+            f"same ones, up to {FIELDS} (equal, difference, xor; {hashes}){other_hashes}; what three fields, or "
+            "several reports, tell together was not looked at"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as one JSON object."""
-        told: dict[str, Any] = plain(
+        json_object: dict[str, Any] = plain(
             {
                 "client": self.client,
                 "claimed": self.claimed,
@@ -478,10 +491,10 @@ class Audit:
                 "alpha": self.alpha,
                 "judged": self.judged,
                 "stopped": self.stopped,
-                "findings": [asdict(each) for each in self.findings],
+                "findings": [asdict(finding) for finding in self.findings],
             }
         )
-        return told
+        return json_object
 
     def __str__(self) -> str:
         return text(self.sections())

@@ -137,30 +137,30 @@ def of_design(design: Answerable, level: Any = None) -> Client:
 
     def replay(reports: Sequence[bytes], truths: Sequence[str]) -> list[Hashable]:
         """How likely each report is under each truth, beside the truth under which it is most likely."""
-        chosen, drawn, likely = [places[truth] for truth in truths], list(codes.values()), []
+        truth_places, drawn_codes, likelihoods = [places[truth] for truth in truths], list(codes.values()), []
         step = max(_CELLS // len(channel.categories), 1)
-        for start in range(0, len(drawn), step):
-            rows = channel.rows(np.concatenate(drawn[start : start + step]))[:, chosen]
-            likely += (rows / rows.max(axis=1, keepdims=True)).round(9).tolist()
-        known = {text.encode(): tuple(row) for text, row in zip(codes, likely, strict=True)}
-        return [known[report] for report in reports]
+        for start in range(0, len(drawn_codes), step):
+            rows = channel.rows(np.concatenate(drawn_codes[start : start + step]))[:, truth_places]
+            likelihoods += (rows / rows.max(axis=1, keepdims=True)).round(9).tolist()
+        rows_by_report = {text.encode(): tuple(row) for text, row in zip(codes, likelihoods, strict=True)}
+        return [rows_by_report[report] for report in reports]
 
-    def answered(truth: str) -> Observed:
-        read = 0
+    def draw_report(truth: str) -> Observed:
+        bytes_read = 0
 
-        def counted(size: int) -> bytes:
-            nonlocal read
-            read += size
+        def read_bytes(size: int) -> bytes:
+            nonlocal bytes_read
+            bytes_read += size
             return bytes(system._read(size))  # the same source that respondents have
 
         began = time.perf_counter()
-        drawn = channel.drawn(np.array([places[truth]]), ByteSource(counted))
-        (said,) = Responses(drawn, channel.space).texts()
+        drawn_codes = channel.drawn(np.array([places[truth]]), ByteSource(read_bytes))
+        (response,) = Responses(drawn_codes, channel.space).texts()
         seconds = time.perf_counter() - began
-        codes[str(said)] = drawn
-        return Observed(str(said).encode(), seconds, read)
+        codes[str(response)] = drawn_codes
+        return Observed(str(response).encode(), seconds, bytes_read)
 
-    client = Callee(answered, channel.name or channel.kind)
+    client = Callee(draw_report, channel.name or channel.kind)
     client.replay = replay
     return client
 
@@ -181,7 +181,11 @@ class Command(Client):
         self.words, self.name = list(words), " ".join(words)
 
     def observe(self, truths: Sequence[str]) -> Iterator[Observed]:
-        with tempfile.TemporaryFile() as told, self._process(told) as process, contextlib.ExitStack() as at_end:
+        with (
+            tempfile.TemporaryFile() as error_file,
+            self._process(error_file) as process,
+            contextlib.ExitStack() as at_end,
+        ):
             at_end.callback(process.kill)
             for place, truth in enumerate(truths):
                 began = time.perf_counter()
@@ -191,16 +195,18 @@ class Command(Client):
                     yield from self._at_once(truths)
                     return
                 if not line:
-                    raise DataError(f"{self.name!r} ended after {place:,} of {len(truths):,} truths; {_last(told)}")
+                    raise DataError(
+                        f"{self.name!r} ended after {place:,} of {len(truths):,} truths; {_last_error_line(error_file)}"
+                    )
                 yield Observed(line.rstrip(b"\r\n"), time.perf_counter() - began)
 
-    def _process(self, told: Any) -> subprocess.Popen[bytes]:
+    def _process(self, error_file: Any) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 self.words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=error_file,
                 start_new_session=True,  # so that Ctrl-C ends the audit, and not the client in the middle of a report
             )
         except OSError as error:
@@ -208,32 +214,32 @@ class Command(Client):
 
     def _answer(self, process: subprocess.Popen[bytes], truth: str, *, wait: bool) -> bytes | None:
         """The line for a truth; empty if the program has ended, None if it does not answer the first truth."""
-        given, said = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        input_pipe, output_pipe = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         with contextlib.suppress(BrokenPipeError):
-            given.write(truth.encode() + b"\n")
-            given.flush()
-        if wait and not select.select([said], [], [], _QUIET)[0]:
+            input_pipe.write(truth.encode() + b"\n")
+            input_pipe.flush()
+        if wait and not select.select([output_pipe], [], [], _QUIET)[0]:
             return None
-        return said.readline()
+        return output_pipe.readline()
 
     def _at_once(self, truths: Sequence[str]) -> Iterator[Observed]:
-        with tempfile.TemporaryFile() as told, self._process(told) as process:
-            out, _ = process.communicate("".join(f"{truth}\n" for truth in truths).encode())
-            lines = out.splitlines()
+        with tempfile.TemporaryFile() as error_file, self._process(error_file) as process:
+            output, _ = process.communicate("".join(f"{truth}\n" for truth in truths).encode())
+            lines = output.splitlines()
             if len(lines) != len(truths):
                 raise DataError(
                     f"{self.name!r} wrote {len(lines):,} lines for {len(truths):,} truths; it must write a line for "
-                    f"each, empty where there is no report; {_last(told)}"
+                    f"each, empty where there is no report; {_last_error_line(error_file)}"
                 )
         yield from map(Observed, lines)
 
 
-def _last(told: Any) -> str:
+def _last_error_line(error_file: Any) -> str:
     """The last line that a program wrote to stderr."""
-    told.seek(0)
-    lines = told.read().decode(errors="replace").split("\n")
-    said = next((line for line in reversed(lines) if line.strip()), "")
-    return f"it said {said.strip()[:200]!r}" if said else "it said nothing on stderr"
+    error_file.seek(0)
+    lines = error_file.read().decode(errors="replace").split("\n")
+    last_line = next((line for line in reversed(lines) if line.strip()), "")
+    return f"it said {last_line.strip()[:200]!r}" if last_line else "it said nothing on stderr"
 
 
 class Endpoint(Client):
@@ -267,13 +273,17 @@ class Endpoint(Client):
                 except (OSError, http.client.HTTPException) as error:
                     raise DataError(f"{self.name} does not answer: {error}") from None
                 seconds = time.perf_counter() - began
-                told = "; ".join(f"{name}: {value}" for name, value in answer.getheaders() if name.lower() != "date")
-                yield Observed(report, seconds, None, "" if answer.status < 300 else f"status {answer.status}", told)
+                header_text = "; ".join(
+                    f"{name}: {value}" for name, value in answer.getheaders() if name.lower() != "date"
+                )
+                yield Observed(
+                    report, seconds, None, "" if answer.status < 300 else f"status {answer.status}", header_text
+                )
 
 
 def _is_loopback(host: str) -> bool:
     try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+        addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
     except OSError:
         return False
-    return all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in found)
+    return all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses)

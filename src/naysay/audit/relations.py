@@ -41,15 +41,24 @@ def pairs(reports: Sequence[Any], truths: Sequence[str]) -> Iterator[tuple[str, 
         return
     columns = {name: [row[name] for row in rows] for name in names}
     numbers = {name: _numbers(column) for name, column in columns.items()}
-    for one, other in itertools.combinations(names, 2):
-        yield f"whether {one} is {other}", [a == b for a, b in zip(columns[one], columns[other], strict=True)]
-        x, y = numbers[one], numbers[other]
-        if x is not None and y is not None:
-            yield f"{one} - {other}", [_difference(a, b) for a, b in zip(x, y, strict=True)]
-            if all(isinstance(value, int) and value >= 0 for value in (*x, *y)):
-                yield f"{one} xor {other}", [a ^ b for a, b in zip(x, y, strict=True)]
+    for first_name, second_name in itertools.combinations(names, 2):
+        yield (
+            f"whether {first_name} is {second_name}",
+            [a == b for a, b in zip(columns[first_name], columns[second_name], strict=True)],
+        )
+        first_numbers, second_numbers = numbers[first_name], numbers[second_name]
+        if first_numbers is not None and second_numbers is not None:
+            yield (
+                f"{first_name} - {second_name}",
+                [_difference(a, b) for a, b in zip(first_numbers, second_numbers, strict=True)],
+            )
+            if all(isinstance(value, int) and value >= 0 for value in (*first_numbers, *second_numbers)):
+                yield (
+                    f"{first_name} xor {second_name}",
+                    [a ^ b for a, b in zip(first_numbers, second_numbers, strict=True)],
+                )
     for salt, digest in itertools.permutations(names, 2):
-        yield from _salted(salt, digest, columns[salt], columns[digest], truths)
+        yield from _salted_hashes(salt, digest, columns[salt], columns[digest], truths)
 
 
 def _numbers(column: Sequence[Any]) -> list[Any] | None:
@@ -64,52 +73,54 @@ def _numbers(column: Sequence[Any]) -> list[Any] | None:
     return None
 
 
-def _difference(one: Any, other: Any) -> Any:
+def _difference(minuend: Any, subtrahend: Any) -> Any:
     """One number less another; of a float and a whole number that is too large for one, ±10³⁰⁰."""
     try:
-        return one - other
+        return minuend - subtrahend
     except OverflowError:
-        return 1e300 if one > other else -1e300
+        return 1e300 if minuend > subtrahend else -1e300
 
 
-def _salted(
+def _salted_hashes(
     salt: str, digest: str, salts: Sequence[Any], digests: Sequence[Any], truths: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
     """For each hash of a salt and a truth that was recognized, the truth whose hash stands in each report."""
     if not all(_HEX.fullmatch(_digits(value)) for value in digests[:_TRIED]):
         return
-    for words, computed in _hashes():
+    for words, hash_function in _hashes():
 
-        def truth_of(salt_value: Any, said: Any, computed: Callable[[bytes, bytes], str] = computed) -> str | None:
-            digits, octets = _digits(said), str(salt_value).encode()
-            hashes = (truth for truth in truths if digits and computed(octets, truth.encode()).startswith(digits))
+        def truth_of(
+            salt_value: Any, hash_field: Any, hash_function: Callable[[bytes, bytes], str] = hash_function
+        ) -> str | None:
+            digits, octets = _digits(hash_field), str(salt_value).encode()
+            hashes = (truth for truth in truths if digits and hash_function(octets, truth.encode()).startswith(digits))
             return next(hashes, None)
 
-        tried = zip(salts[:_TRIED], digests[:_TRIED], strict=True)
-        if any(truth_of(*row) is not None for row in tried):
+        first_rows = zip(salts[:_TRIED], digests[:_TRIED], strict=True)
+        if any(truth_of(*row) is not None for row in first_rows):
             yield (
                 f"the truth for which {digest} is {words.format(salt)}",
                 [truth_of(*row) for row in zip(salts, digests, strict=True)],
             )
 
 
-def _digits(said: Any) -> str:
+def _digits(field: Any) -> str:
     """A field in hexadecimal digits; empty for numbers that are small for a hash."""
-    if isinstance(said, int):
-        return f"{said:08x}" if said >= _LEAST else ""
-    return str(said).lower()
+    if isinstance(field, int):
+        return f"{field:08x}" if field >= _LEAST else ""
+    return str(field).lower()
 
 
 def _hashes() -> Iterator[tuple[str, Callable[[bytes, bytes], str]]]:
     """Hashes of a salt and a truth in hexadecimal digits, with their names."""
     for name in HASHES:
-        for order, joined in (
+        for order, join_octets in (
             ("{} + truth", lambda salt, truth: salt + truth),
             ("truth + {}", lambda salt, truth: truth + salt),
             ("{}:truth", lambda salt, truth: salt + b":" + truth),
             ("truth:{}", lambda salt, truth: truth + b":" + salt),
         ):
-            yield f"{name}({order})", lambda salt, truth, n=name, j=joined: _digest(n, j(salt, truth))  # type: ignore[misc]
+            yield f"{name}({order})", lambda salt, truth, n=name, j=join_octets: _digest(n, j(salt, truth))  # type: ignore[misc]
         if name != "crc32":
             yield f"hmac_{name}({{}}, truth)", lambda salt, truth, n=name: hmac.new(salt, truth, n).hexdigest()  # type: ignore[misc]
 

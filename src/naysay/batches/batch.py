@@ -83,11 +83,11 @@ class Heading(NamedTuple):
 
     def checked(self) -> Heading:
         """The heading itself, if its names fit into a batch."""
-        for what, name in zip(("question", "wave", "level"), self[1:], strict=True):
+        for field_name, name in zip(("question", "wave", "level"), self[1:], strict=True):
             half = re.search(r"[\ud800-\udfff]", name)  # of a pair in UTF-16: no text
             if len(name) > LONGEST or half or not re.fullmatch(ONE_LINE, name):
-                told = f"the {what} of a batch must have at most {LONGEST} characters in one line"
-                raise BatchError("heading", f"{told}; got {name[:80]!r}")
+                requirement = f"the {field_name} of a batch must have at most {LONGEST} characters in one line"
+                raise BatchError("heading", f"{requirement}; got {name[:80]!r}")
         return self
 
 
@@ -136,13 +136,13 @@ class Batch:
 
 def level_of(design: Named, heading: Heading) -> Any:
     """The level that a heading names; raises unless the design offers it."""
-    told = design.name or "this design"
+    design_name = design.name or "this design"
     if design.levels == (None,):
         if heading.level:
-            raise BatchError("level", f"{told} offers no levels; the batch names level {heading.level!r}")
+            raise BatchError("level", f"{design_name} offers no levels; the batch names level {heading.level!r}")
         return None
     if not heading.level:
-        raise BatchError("level", f"{told} offers levels; the batch names none")
+        raise BatchError("level", f"{design_name} offers levels; the batch names none")
     try:
         return design.level_named(heading.level)
     except DataError as error:
@@ -151,7 +151,7 @@ def level_of(design: Named, heading: Heading) -> Any:
 
 def by_hash(designs: Named | Iterable[Named]) -> dict[str, Named]:
     """The designs by their hash."""
-    return {each.hash: each for each in (designs if isinstance(designs, Iterable) else [designs])}
+    return {design.hash: design for design in (designs if isinstance(designs, Iterable) else [designs])}
 
 
 class Reader:
@@ -159,64 +159,72 @@ class Reader:
 
     Parameters
     ----------
-    known : mapping of str to design
+    designs_by_hash : mapping of str to design
         The designs by their hash.
     bad : "refuse" or "keep"
     """
 
-    def __init__(self, known: Mapping[str, Named], bad: Bad = "refuse") -> None:
+    def __init__(self, designs_by_hash: Mapping[str, Named], bad: Bad = "refuse") -> None:
         if bad not in ("refuse", "keep"):
             raise DataError(f'bad must be "refuse" or "keep"; got {bad!r}')
-        self._known, self._bad = known, bad
+        self._known, self._bad = designs_by_hash, bad
         self._layouts: dict[tuple[str, str], Layout] = {}
 
     def layout(self, heading: Heading) -> Layout:
         """How reports under this heading are written; raises for a design that is not known."""
-        found = self._layouts.get((heading.design, heading.level))
-        if found is None:
+        report_layout = self._layouts.get((heading.design, heading.level))
+        if report_layout is None:
             design = self._known.get(heading.design)
             if design is None:
-                known = ", ".join(each[:12] for each in self._known)
-                told = f"its design has the hash {heading.design[:12]}…; expected {known or 'none'}…: another design"
-                raise BatchError("design", told)
-            found = layout_of(design.channel(level_of(design, heading)).space)
-            self._layouts[heading.design, heading.level] = found
-        return found
+                known_hashes = ", ".join(digest[:12] for digest in self._known)
+                problem = (
+                    f"its design has the hash {heading.design[:12]}…; "
+                    f"expected {known_hashes or 'none'}…: another design"
+                )
+                raise BatchError("design", problem)
+            report_layout = layout_of(design.channel(level_of(design, heading)).space)
+            self._layouts[heading.design, heading.level] = report_layout
+        return report_layout
 
     def of_json(self, heading: Heading, cells: list[Any]) -> Batch:
         """The batch of these cells of a JSON list."""
         layout = self.layout(heading.checked())
-        reports, wrong = layout.of_json(cells)
-        return self._batch(heading, layout, reports, wrong, len(cells), lambda place: repr(cells[place])[:80])
+        reports, bad_places = layout.of_json(cells)
+        return self._batch(heading, layout, reports, bad_places, len(cells), lambda place: repr(cells[place])[:80])
 
     def of_bytes(self, heading: Heading, body: bytes) -> Batch:
         """The batch of this body, which must have been written in ascending order."""
         layout = self.layout(heading.checked())
         reports = layout.of_bytes(body)
-        if (wrong := layout.unordered(reports)).any():
+        if (is_unordered := layout.unordered(reports)).any():
             raise BatchError(
                 "order",
-                f"report {wrong.argmax() + 2} of {len(reports):,} is less than the one before; reports must stand in "
-                "ascending order, so that a batch does not tell in which order they came",
-                row=int(wrong.argmax()) + 1,
+                f"report {is_unordered.argmax() + 2} of {len(reports):,} is less than the one before; reports must "
+                "stand in ascending order, so that a batch does not tell in which order they came",
+                row=int(is_unordered.argmax()) + 1,
             )
-        out = layout.outside(reports)
-        places = np.flatnonzero(out).tolist()
-        kept = reports[~out] if places else reports
-        return self._batch(heading, layout, kept, places, len(reports), lambda place: _shown(reports[place]))
+        is_outside = layout.outside(reports)
+        places = np.flatnonzero(is_outside).tolist()
+        good_reports = reports[~is_outside] if places else reports
+        return self._batch(
+            heading, layout, good_reports, places, len(reports), lambda place: _report_text(reports[place])
+        )
 
     def _batch(
-        self, heading: Heading, layout: Layout, reports: Reports, wrong: list[int], total: int, shown: Any
+        self, heading: Heading, layout: Layout, reports: Reports, bad_places: list[int], total: int, report_text: Any
     ) -> Batch:
-        why = ""
-        if wrong:
-            why = f"report {wrong[0] + 1} of {total:,} is {shown(wrong[0])}; it must be {layout.told}"
+        reason = ""
+        if bad_places:
+            reason = (
+                f"report {bad_places[0] + 1} of {total:,} is {report_text(bad_places[0])}; "
+                f"it must be {layout.report_description}"
+            )
             if self._bad == "refuse":
-                raise BatchError("report", why, row=wrong[0])
-        return Batch(self._known[heading.design], heading, layout, reports, len(wrong), why)
+                raise BatchError("report", reason, row=bad_places[0])
+        return Batch(self._known[heading.design], heading, layout, reports, len(bad_places), reason)
 
 
-def _shown(report: Any) -> str:
+def _report_text(report: Any) -> str:
     return f"{int(report):,}" if report.ndim == 0 else "a set of other size, or with bits that stand for no category"
 
 
@@ -235,7 +243,7 @@ class Layout(Protocol):
         """Bytes of a report."""
 
     @property
-    def told(self) -> str:
+    def report_description(self) -> str:
         """What a report is, for messages."""
 
     def of_codes(self, codes: Codes) -> Reports:
@@ -294,7 +302,7 @@ class Numbered:
         return next(width for width in _WIDTHS if self.space.size <= 2 ** (8 * width))
 
     @property
-    def told(self) -> str:
+    def report_description(self) -> str:
         return f"a whole number from 0 to {self.space.size - 1:,}"
 
     def of_codes(self, codes: Codes) -> Reports:
@@ -310,12 +318,12 @@ class Numbered:
         return np.frombuffer(body, f"<u{self.width}")
 
     def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
-        found: list[int] = []
-        wrong: list[int] = []
+        numbers: list[int] = []
+        bad_places: list[int] = []
         for place, cell in enumerate(cells):
             number = self._number(cell)
-            (wrong if number is None else found).append(place if number is None else number)
-        return np.sort(np.array(found, f"<u{self.width}")), wrong
+            (bad_places if number is None else numbers).append(place if number is None else number)
+        return np.sort(np.array(numbers, f"<u{self.width}")), bad_places
 
     def _number(self, cell: Any) -> int | None:
         number = cell if isinstance(cell, int) and not isinstance(cell, bool) else None
@@ -348,23 +356,23 @@ class BitSets:
         return -(-len(self.space.labels) // 8)
 
     @property
-    def told(self) -> str:
+    def report_description(self) -> str:
         return f"a set of {self.space.sized} of {len(self.space.labels):,} categories"
 
     def of_codes(self, codes: Codes) -> Reports:
-        gone = self.space.missing(codes)
-        if gone.any():
-            raise DataError(f"a missing answer is no report; leave it out (answer {gone.argmax() + 1})")
+        is_missing = self.space.missing(codes)
+        if is_missing.any():
+            raise DataError(f"a missing answer is no report; leave it out (answer {is_missing.argmax() + 1})")
         return np.asarray(codes[np.lexsort(codes.T)])  # the last word is the highest
 
     def to_bytes(self, reports: Reports) -> bytes:
         """Words of `WORD` bits each, put together to words of 64 bits."""
         words = np.zeros((len(reports), -(-self.width // 8) + 1), "<u8")
         for place, word in enumerate(reports.T.astype(np.uint64)):
-            first, shift = divmod(WORD * place, 64)
-            words[:, first] |= word << np.uint64(shift)
+            first_word, shift = divmod(WORD * place, 64)
+            words[:, first_word] |= word << np.uint64(shift)
             if shift:
-                words[:, first + 1] |= word >> np.uint64(64 - shift)
+                words[:, first_word + 1] |= word >> np.uint64(64 - shift)
         return words.view(np.uint8)[:, : self.width].tobytes()
 
     def of_bytes(self, body: bytes) -> Reports:
@@ -374,38 +382,38 @@ class BitSets:
         padded[:, : self.width] = octets
         words, result = padded.view("<u8"), np.empty((self.space.width, len(octets)), np.int64)
         for place in range(self.space.width):
-            first, shift = divmod(WORD * place, 64)
-            word = words[:, first] >> np.uint64(shift)
+            first_word, shift = divmod(WORD * place, 64)
+            word = words[:, first_word] >> np.uint64(shift)
             if shift:
-                word |= words[:, first + 1] << np.uint64(64 - shift)
+                word |= words[:, first_word + 1] << np.uint64(64 - shift)
             result[place] = word & _WHOLE
-        used = len(self.space.labels) - 8 * (self.width - 1)
-        if used < 8:
-            result[0, (octets[:, -1] >> used) > 0] = MISSING
+        used_bits = len(self.space.labels) - 8 * (self.width - 1)
+        if used_bits < 8:
+            result[0, (octets[:, -1] >> used_bits) > 0] = MISSING
         return result.T
 
     def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
-        found = [_codes_of(self.space, cell) if isinstance(cell, str) else None for cell in cells]
-        known = [codes for codes in found if codes is not None]
-        codes = np.vstack([np.empty((0, self.space.width), np.int64), *known])
-        return self.of_codes(codes), [place for place, codes in enumerate(found) if codes is None]
+        cell_codes = [_codes_of(self.space, cell) if isinstance(cell, str) else None for cell in cells]
+        good_codes = [codes for codes in cell_codes if codes is not None]
+        codes = np.vstack([np.empty((0, self.space.width), np.int64), *good_codes])
+        return self.of_codes(codes), [place for place, codes in enumerate(cell_codes) if codes is None]
 
     def outside(self, reports: Reports) -> NDArray[np.bool_]:
-        wrong = self.space.missing(reports)
+        is_outside = self.space.missing(reports)
         if (self.space.least, self.space.most) != (0, len(self.space.labels)):
             sizes = self.space.sizes(reports)
-            wrong = wrong | (sizes < self.space.least) | (sizes > self.space.most)
-        return np.asarray(wrong)
+            is_outside = is_outside | (sizes < self.space.least) | (sizes > self.space.most)
+        return np.asarray(is_outside)
 
     def unordered(self, reports: Reports) -> NDArray[np.bool_]:
-        less, same = np.zeros(max(len(reports) - 1, 0), bool), np.ones(max(len(reports) - 1, 0), bool)
+        is_less, is_same = np.zeros(max(len(reports) - 1, 0), bool), np.ones(max(len(reports) - 1, 0), bool)
         for word in reports.T[::-1]:
-            less |= same & (word[1:] < word[:-1])
-            same &= word[1:] == word[:-1]
-            if not same.any():
+            is_less |= is_same & (word[1:] < word[:-1])
+            is_same &= word[1:] == word[:-1]
+            if not is_same.any():
                 break
-        known = reports[:, 0] != MISSING  # the others are refused for another reason
-        return np.asarray(less & known[1:] & known[:-1])
+        is_present = reports[:, 0] != MISSING  # the others are refused for another reason
+        return np.asarray(is_less & is_present[1:] & is_present[:-1])
 
     def codes(self, reports: Reports) -> Codes:
         return reports.astype(np.int64, copy=False)

@@ -58,8 +58,8 @@ def runs(reports: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """
     if not len(reports):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    last = np.append(np.flatnonzero(reports[1:] != reports[:-1]), len(reports) - 1)
-    return reports[last].astype(np.int64), np.diff(last, prepend=-1)
+    run_ends = np.append(np.flatnonzero(reports[1:] != reports[:-1]), len(reports) - 1)
+    return reports[run_ends].astype(np.int64), np.diff(run_ends, prepend=-1)
 
 
 @dataclass
@@ -75,10 +75,10 @@ class _Count:
 
     def add(self, batch: Batch) -> None:
         """Count a batch: numbers by how long each run of one number is, sets one by one."""
-        numbered = batch.reports.ndim == 1
-        found = runs(batch.reports) if numbered else (batch.codes, np.empty(0, np.int64))
-        self.pending.append(found)
-        self.waiting += len(found[0])
+        are_numbers = batch.reports.ndim == 1
+        value_runs = runs(batch.reports) if are_numbers else (batch.codes, np.empty(0, np.int64))
+        self.pending.append(value_runs)
+        self.waiting += len(value_runs[0])
         if self.waiting > _PENDING:
             self.flush()
 
@@ -86,15 +86,17 @@ class _Count:
         """The part with all that was added so far."""
         channel = self.design.channel(self.level)
         empty = np.empty((0, channel.space.width), np.int64)
-        values, often = (np.concatenate(each) for each in zip(*self.pending or [(empty, empty[:, 0])], strict=True))
+        values, occurrences = (
+            np.concatenate(arrays) for arrays in zip(*self.pending or [(empty, empty[:, 0])], strict=True)
+        )
         if values.ndim == 2:
-            found = self.kind.counted(channel, values, level=self.level)
+            added_part = self.kind.counted(channel, values, level=self.level)
         else:
             order = np.argsort(values, kind="stable")
             distinct, lengths = runs(values[order])
-            totals = np.add.reduceat(often[order], np.cumsum(lengths) - lengths)
-            found = self.kind.of(channel, channel.space.at(distinct), level=self.level, count=totals)
-        self.part = found if self.part is None else self.part.plus(found)
+            totals = np.add.reduceat(occurrences[order], np.cumsum(lengths) - lengths)
+            added_part = self.kind.of(channel, channel.space.at(distinct), level=self.level, count=totals)
+        self.part = added_part if self.part is None else self.part.plus(added_part)
         self.pending, self.waiting = [], 0
         return self.part
 
@@ -140,30 +142,37 @@ def count(
     >>> {topic.wave: tally.counts.tolist() for topic, tally in count(file.getvalue(), crashed).tallies.items()}
     {'1': [1, 2, 0], '2': [1, 2, 0]}
     """
-    known = by_hash(designs)
-    found: dict[Topic, dict[Any, _Count]] = {}
-    seen, reports, refused, why = 0, 0, 0, ""
-    for batch in _all(source, list(known.values()), bad):
-        seen, reports, refused, why = seen + 1, reports + len(batch), refused + batch.refused, why or batch.why
-        counts = found.setdefault(Topic(*batch.heading[:3]), {})
+    designs_by_hash = by_hash(designs)
+    topic_counts: dict[Topic, dict[Any, _Count]] = {}
+    batch_count, reports, refused_count, reason = 0, 0, 0, ""
+    for batch in _all_batches(source, list(designs_by_hash.values()), bad):
+        batch_count, reports, refused_count, reason = (
+            batch_count + 1,
+            reports + len(batch),
+            refused_count + batch.refused,
+            reason or batch.why,
+        )
+        counts = topic_counts.setdefault(Topic(*batch.heading[:3]), {})
         if batch.level not in counts:
             channel = batch.design.channel(batch.level)
             counts[batch.level] = _Count(batch.design, batch.level, Tally.kind(channel, sums))
         counts[batch.level].add(batch)
-    tallies = {topic: _tally(known[topic.design], topic, counts, sums) for topic, counts in found.items()}
-    return Counted(tallies, seen, reports, refused, why)
+    tallies = {
+        topic: _tally(designs_by_hash[topic.design], topic, counts, sums) for topic, counts in topic_counts.items()
+    }
+    return Counted(tallies, batch_count, reports, refused_count, reason)
 
 
-def _all(source: Source | Iterable[Source], designs: list[Named], bad: Bad) -> Iterator[Batch]:
+def _all_batches(source: Source | Iterable[Source], designs: list[Named], bad: Bad) -> Iterator[Batch]:
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes | bytearray)
-    for each in source if several and not hasattr(source, "read") else [source]:  # type: ignore[union-attr]
-        yield from read(each, designs, bad=bad)  # type: ignore[arg-type]
+    for file_source in source if several and not hasattr(source, "read") else [source]:  # type: ignore[union-attr]
+        yield from read(file_source, designs, bad=bad)  # type: ignore[arg-type]
 
 
 def _tally(design: Named, topic: Topic, counts: dict[Any, _Count], sums: Any) -> Tally:
     """The tally of all levels; a level on offer has a part, even if nobody chose it."""
     empty = (_Count(design, level, Tally.kind(design.channel(level), sums)) for level in design.levels)
-    parts = tuple(counts.get(each.level, each).flush() for each in empty)
+    parts = tuple(counts.get(empty_count.level, empty_count).flush() for empty_count in empty)
     return Tally(parts, question=topic.question or None, wave=topic.wave or None)
 
 
@@ -200,14 +209,20 @@ def tally(
     >>> tally(file.getvalue(), crashed)
     <Tally: 3 answers to 'crash', 2 distinct>
     """
-    found = count(source, design, bad=bad, sums=sums).tallies
-    asked = {"question": question, "wave": None if wave is None else str(wave)}
-    those = [
-        topic for topic in found if all(each is None or getattr(topic, name) == each for name, each in asked.items())
+    tallies = count(source, design, bad=bad, sums=sums).tallies
+    wanted_names = {"question": question, "wave": None if wave is None else str(wave)}
+    matches = [
+        topic
+        for topic in tallies
+        if all(wanted_name is None or getattr(topic, name) == wanted_name for name, wanted_name in wanted_names.items())
     ]
-    if len(those) == 1:
-        return found[those[0]]
-    there = _checks.shown([f"{topic.question or '(no question)'}, wave {topic.wave or '(none)'}" for topic in found])
-    if not those:
-        raise DataError(f"there is no report to that; there are {there}" if found else "there is no report in it")
-    raise DataError(f"there are several questions or waves; name one with question= and wave=: {there}")
+    if len(matches) == 1:
+        return tallies[matches[0]]
+    topic_list = _checks.listing_text(
+        [f"{topic.question or '(no question)'}, wave {topic.wave or '(none)'}" for topic in tallies]
+    )
+    if not matches:
+        raise DataError(
+            f"there is no report to that; there are {topic_list}" if tallies else "there is no report in it"
+        )
+    raise DataError(f"there are several questions or waves; name one with question= and wave=: {topic_list}")

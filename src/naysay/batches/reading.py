@@ -65,20 +65,20 @@ def read(source: Source, designs: Named | Iterable[Named], *, bad: Bad = "refuse
     [['list', 'map', 'map']]
     """
     reader, number, name = Reader(by_hash(designs), bad), 0, repr(str(source)) if isinstance(source, str | Path) else ""
-    with _opened(source) as file:
-        while first := file.read(1):
-            if first in _SPACE:
+    with _open_file(source) as file:
+        while first_byte := file.read(1):
+            if first_byte in _SPACE:
                 continue
             number += 1
             try:
-                batch = _json(reader, first, file) if first == b"{" else _binary(reader, first, file)
+                batch = _json(reader, first_byte, file) if first_byte == b"{" else _binary(reader, first_byte, file)
             except BatchError as error:
                 raise error.within(f"batch {number}" + (f" of {name}" if name else "")) from None
             yield batch
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[BinaryIO]:
+def _open_file(source: Source) -> Iterator[BinaryIO]:
     if isinstance(source, bytes | bytearray):
         yield BytesIO(source)
     elif isinstance(source, str | Path):
@@ -91,8 +91,8 @@ def _opened(source: Source) -> Iterator[BinaryIO]:
         yield source
 
 
-def _binary(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
-    head = first + file.read(HEAD.size - 1)
+def _binary(reader: Reader, first_byte: bytes, file: BinaryIO) -> Batch:
+    head = first_byte + file.read(HEAD.size - 1)
     if head[:4] != MAGIC[: len(head)]:
         raise BatchError("form", "it is no batch: it begins neither with NSRB nor with {")
     _check_whole(head, HEAD.size)
@@ -112,59 +112,63 @@ def _binary(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
     except UnicodeDecodeError:
         raise BatchError("heading", "its question, wave and level must be UTF-8") from None
     heading = Heading(design.hex(), *texts)
-    needed = reader.layout(heading).width
-    if width != needed:
-        raise BatchError("width", f"its reports have {width} bytes; under this design they have {needed}")
+    needed_width = reader.layout(heading).width
+    if width != needed_width:
+        raise BatchError("width", f"its reports have {width} bytes; under this design they have {needed_width}")
     return reader.of_bytes(heading, body)
 
 
 def _exactly(file: BinaryIO, size: int) -> bytes:
-    found = file.read(size)
-    _check_whole(found, size)
-    return found
+    content = file.read(size)
+    _check_whole(content, size)
+    return content
 
 
-def _check_whole(found: bytes, size: int) -> None:
-    if len(found) < size:
-        raise BatchError("short", f"it is cut short: {size - len(found):,} bytes are missing; get the file again")
+def _check_whole(content: bytes, size: int) -> None:
+    if len(content) < size:
+        raise BatchError("short", f"it is cut short: {size - len(content):,} bytes are missing; get the file again")
 
 
-def _json(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
-    line = first + file.readline(LARGEST)
+def _json(reader: Reader, first_byte: bytes, file: BinaryIO) -> Batch:
+    line = first_byte + file.readline(LARGEST)
     if len(line) > LARGEST:
         raise BatchError("large", f"its line has more than {LARGEST:,} bytes: write several batches")
     try:
-        told = json.loads(line)
+        batch_object = json.loads(line)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        batch_object = None
+    if not isinstance(batch_object, dict):
         raise BatchError("form", "it is not one line of JSON; is it cut short?")
-    if told.get("naysay") != "reports" or set(told) - _KEYS:
-        wrong = ", ".join(map(repr, sorted(set(told) - _KEYS))) or f'"naysay": {told.get("naysay")!r}'
-        raise BatchError(
-            "form", f'it must hold "naysay": "reports", and of its keys only {", ".join(sorted(_KEYS))}; got {wrong}'
+    if batch_object.get("naysay") != "reports" or set(batch_object) - _KEYS:
+        wrong_keys = (
+            ", ".join(map(repr, sorted(set(batch_object) - _KEYS))) or f'"naysay": {batch_object.get("naysay")!r}'
         )
-    if told.get("version") != VERSION:
         raise BatchError(
-            "version", f"it is of version {told.get('version')!r}; this naysay reads version {VERSION}: please update"
+            "form",
+            f'it must hold "naysay": "reports", and of its keys only {", ".join(sorted(_KEYS))}; got {wrong_keys}',
         )
-    return reader.of_json(Heading(*(_text(told, name) for name in Heading._fields)), _reports(told))
+    if batch_object.get("version") != VERSION:
+        raise BatchError(
+            "version",
+            f"it is of version {batch_object.get('version')!r}; this naysay reads version {VERSION}: please update",
+        )
+    return reader.of_json(Heading(*(_text(batch_object, name) for name in Heading._fields)), _reports(batch_object))
 
 
-def _text(told: dict[str, Any], name: str) -> str:
-    found = told.get(name)
-    if found is None:
-        found = ""
-    if not isinstance(found, str):
-        raise BatchError("heading", f"its {name} must be a text; got {found!r}")
-    return found
+def _text(batch_object: dict[str, Any], name: str) -> str:
+    heading_text = batch_object.get(name)
+    if heading_text is None:
+        heading_text = ""
+    if not isinstance(heading_text, str):
+        raise BatchError("heading", f"its {name} must be a text; got {heading_text!r}")
+    return heading_text
 
 
-def _reports(told: dict[str, Any]) -> list[Any]:
-    found = told.get("reports")
-    if not isinstance(found, list):
+def _reports(batch_object: dict[str, Any]) -> list[Any]:
+    report_list = batch_object.get("reports")
+    if not isinstance(report_list, list):
         raise BatchError("form", "its reports must be a list")
-    return found
+    return report_list
 
 
 Form = Literal["binary", "json"]
@@ -233,21 +237,21 @@ def _batches(design: Named, responses: Responses, question: str, wave: str, form
         _, codes = design.codes_at(level, responses)
         layout = layout_of(design.channel(level).space)
         heading = Heading(design.hash, question, wave, "" if level is None else str(level)).checked()
-        most = _JSON if form == "json" else min(_SIZE, LARGEST // layout.width)
-        for start in range(0, len(codes), most):
-            reports = layout.of_codes(codes[start : start + most])
-            yield _line(heading, layout, reports) if form == "json" else packed(heading, layout, reports)
+        batch_size = _JSON if form == "json" else min(_SIZE, LARGEST // layout.width)
+        for start in range(0, len(codes), batch_size):
+            reports = layout.of_codes(codes[start : start + batch_size])
+            yield _json_line(heading, layout, reports) if form == "json" else binary_batch(heading, layout, reports)
 
 
-def _line(heading: Heading, layout: Layout, reports: Reports) -> bytes:
-    told = {"naysay": "reports", "version": VERSION, **heading._asdict(), "reports": layout.plain(reports)}
-    return json.dumps(told, ensure_ascii=False).encode() + b"\n"
+def _json_line(heading: Heading, layout: Layout, reports: Reports) -> bytes:
+    batch_object = {"naysay": "reports", "version": VERSION, **heading._asdict(), "reports": layout.plain(reports)}
+    return json.dumps(batch_object, ensure_ascii=False).encode() + b"\n"
 
 
-def packed(heading: Heading, layout: Layout, reports: Reports) -> bytes:
+def binary_batch(heading: Heading, layout: Layout, reports: Reports) -> bytes:
     """One binary batch."""
-    names = [each.encode() for each in heading[1:]]
+    names = [name.encode() for name in heading[1:]]
     lengths = map(len, names)
     head = HEAD.pack(MAGIC, VERSION, layout.width, bytes.fromhex(heading.design), len(reports), *lengths)
-    whole = b"".join([head, *names, layout.to_bytes(reports)])
-    return whole + CHECK.pack(zlib.crc32(whole))
+    content = b"".join([head, *names, layout.to_bytes(reports)])
+    return content + CHECK.pack(zlib.crc32(content))

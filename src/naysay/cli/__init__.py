@@ -114,7 +114,11 @@ def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "naysay"
     message = error.format_message().replace("Value error, ", "").rstrip(".")
-    lists = [each for each in context.command.params if each.metavar == "RECORD"] if context is not None else []
+    lists = (
+        [parameter for parameter in context.command.params if parameter.metavar == "RECORD"]
+        if context is not None
+        else []
+    )
     if lists and message.startswith("Got unexpected extra argument"):
         message += f" (a list is one word, joined by commas: {lists[0].opts[0]} a,b)"
     return f"{message}; see {command} --help" if message else f"a command is missing; see {command} --help"

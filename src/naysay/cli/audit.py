@@ -23,7 +23,7 @@ _REFUTED = 3
 
 
 @dataclass(frozen=True)
-class Options:
+class AuditOptions:
     """The options of ``naysay audit``."""
 
     client: Annotated[
@@ -55,8 +55,8 @@ class Options:
     format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Format of the output.")] = "table"
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(AuditOptions)
+def command(request: AuditOptions) -> None:
     """Attack a client that randomizes answers, and say what ε it exceeds.
 
     Gives the client each truth many times, in random order, and looks for what tells them apart: values, bytes,
@@ -76,50 +76,50 @@ def command(asked: Options) -> None:
       naysay audit http://127.0.0.1:8000/report --truths yes,no --epsilon 1
       naysay audit --design "k_ary(epsilon=1)" --categories a,b,c --epsilon 1
     """
-    if asked.epsilon is None:
+    if request.epsilon is None:
         raise DataError("say what the client promises: --epsilon 1")
-    client, truths = _client(asked)
-    if asked.truths is not None:
-        truths = list(options.record(asked.truths))
-    replay = _function(*_named(asked.replay)) if asked.replay else None
-    found = audit.audit(
+    client, truths = _client(request)
+    if request.truths is not None:
+        truths = list(options.record(request.truths))
+    replay = _function(*_module_and_name(request.replay)) if request.replay else None
+    verdict = audit.audit(
         client,
         truths,
-        asked.epsilon,
-        runs=asked.runs,
-        alpha=asked.alpha,
+        request.epsilon,
+        runs=request.runs,
+        alpha=request.alpha,
         console=Console(stderr=True),
         replay=replay,
     )
-    output.result(found, asked.format_)
-    if found.refuted:
+    output.result(verdict, request.format_)
+    if verdict.refuted:
         raise typer.Exit(_REFUTED)
 
 
-def _client(asked: Options) -> tuple[Client, list[str]]:
+def _client(request: AuditOptions) -> tuple[Client, list[str]]:
     """The client, and the truths that it is given if none are named."""
-    if (asked.client is None) == (asked.design is None):
+    if (request.client is None) == (request.design is None):
         raise DataError("give COMMAND or --design DESIGN, one of both; see naysay audit --help")
-    if asked.client is None:
-        design = options.design_of(str(asked.design), asked.categories)
+    if request.client is None:
+        design = options.design_of(str(request.design), request.categories)
         if design.several:
             raise DataError("audit the channel of one level, or of one sample, such as negative(discards=2)")
         labels = list(map(str, design.categories))
         return audit.of_design(design), labels if len(labels) <= 3 else [labels[0], labels[-1]]
-    if asked.truths is None:
+    if request.truths is None:
         raise DataError("name the truths that the client is given: --truths yes,no")
-    if asked.client.startswith(("http://", "https://")):
-        return Endpoint(asked.client), []
-    words = shlex.split(asked.client)
+    if request.client.startswith(("http://", "https://")):
+        return Endpoint(request.client), []
+    words = shlex.split(request.client)
     if not words:
         raise DataError("COMMAND is empty; name a program, such as 'node client.mjs'")
     module, colon, name = words[0].partition(":")
     if len(words) == 1 and colon and all(part.isidentifier() for part in (*module.split("."), name)):
-        return Callee(_function(module, name), asked.client), []
+        return Callee(_function(module, name), request.client), []
     return Command(words), []
 
 
-def _named(text: str) -> tuple[str, str]:
+def _module_and_name(text: str) -> tuple[str, str]:
     """The module and the name of a function."""
     module, colon, name = text.partition(":")
     if not colon or not all(part.isidentifier() for part in (*module.split("."), name)):
@@ -130,11 +130,11 @@ def _named(text: str) -> tuple[str, str]:
 def _function(module: str, name: str) -> Callable[..., Any]:
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), name)
+        function = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise DataError(f"there is no {module}:{name}: {error}") from None
     finally:
         sys.path.pop(0)
-    if not callable(found):
-        raise DataError(f"{module}:{name} is no function; got {type(found).__name__}")
-    return found  # type: ignore[no-any-return]
+    if not callable(function):
+        raise DataError(f"{module}:{name} is no function; got {type(function).__name__}")
+    return function  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ import typer
 from naysay import _checks, estimate, files, report
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, prepare_frame
 from naysay.errors import DataError
 from naysay.show import Chart, Content, Table, text
 
@@ -19,7 +19,7 @@ _PERSON = "_person"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _WaveOptions:
     """The waves, and how they were randomized."""
 
     file: Annotated[Path, options.DATA_FILE]
@@ -49,12 +49,12 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, _Asked):
+class ChangeOptions(SamplingOptions, _WaveOptions):
     """All options: of the change, then of the sample that it comes from."""
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(ChangeOptions)
+def command(request: ChangeOptions) -> None:
     """Estimate the change between two waves from the answers of the same people.
 
     The two answers of a person are compared, so that whatever stays the same in a person takes no part in the error.
@@ -69,70 +69,74 @@ def command(asked: Options) -> None:
       naysay change spring.csv autumn.csv --person id --response smokes \\
           --design "warner(p=0.7)" --weight weight --cluster household
     """
-    _checks.confidence(asked.confidence)
-    output.check(asked.html)
-    if asked.design is None:
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    if request.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
-    design = options.design_of(asked.design, asked.categories)
-    after = None if asked.design_second is None else options.design_of(asked.design_second, asked.categories)
-    found = _found(asked, design, after)
-    if asked.html is not None:
-        part = report.Section("Change", _content(found, asked.confidence))
-        title = f"Change: {(asked.response or [''])[0]}"
+    design = options.design_of(request.design, request.categories)
+    after = None if request.design_second is None else options.design_of(request.design_second, request.categories)
+    change = _estimate_change(request, design, after)
+    if request.html is not None:
+        part = report.Section("Change", _content(change, request.confidence))
+        title = f"Change: {(request.response or [''])[0]}"
         output.write(
-            asked.html, lambda: report.html(title, [part], facts=[(f"{found.both:,}", "people in both waves")])
+            request.html, lambda: report.html(title, [part], facts=[(f"{change.both:,}", "people in both waves")])
         )
-    if asked.format_ == "table":
-        output.say(text(found.sections(asked.confidence)))
+    if request.format_ == "table":
+        output.say(text(change.sections(request.confidence)))
     else:
-        told = found.to_dict(asked.confidence) if asked.format_ == "json" else None
-        output.say(found.to_csv(asked.confidence) if told is None else output.json_text(told))
+        content = change.to_dict(request.confidence) if request.format_ == "json" else None
+        output.say(change.to_csv(request.confidence) if content is None else output.json_text(content))
 
 
-def _content(found: estimate.Change, confidence: float) -> list[Content]:
+def _content(change: estimate.Change, confidence: float) -> list[Content]:
     """What the page tells: the sentences, a picture, and the table."""
-    _, *content = found.sections(confidence)
-    place = next(place for place, each in enumerate(content) if isinstance(each, Table))
-    bounds, title = found.interval(confidence), "Change between two waves"
+    _, *content = change.sections(confidence)
+    place = next(place for place, block in enumerate(content) if isinstance(block, Table))
+    bounds, title = change.interval(confidence), "Change between two waves"
     picture = Chart(
         lambda size, room: report.charts.changes(
-            found.categories, found.difference, bounds, title=title, size=size, room=room
+            change.categories, change.difference, bounds, title=title, size=size, room=room
         )
     )
     return [*content[:place], picture, *content[place:]]
 
 
-def _found(asked: Options, design: Any, after: Any) -> estimate.Change:
+def _estimate_change(request: ChangeOptions, design: Any, after: Any) -> estimate.Change:
     """The change in one file with two columns, or in two files."""
-    paths = [asked.file] if asked.second is None else [asked.file, asked.second]
-    answers = asked.response or []
+    paths = [request.file] if request.second is None else [request.file, request.second]
+    answers = request.response or []
     if len(answers) != 3 - len(paths):
-        told = "with one file twice: of the first wave, then of the second" if len(paths) == 1 else "once"
-        raise DataError(f"give --response COLUMN {told}; got it {len(answers)} times")
-    if (asked.person is None) != (len(paths) == 1):
+        times_text = "with one file twice: of the first wave, then of the second" if len(paths) == 1 else "once"
+        raise DataError(f"give --response COLUMN {times_text}; got it {len(answers)} times")
+    if (request.person is None) != (len(paths) == 1):
         raise DataError("--person COLUMN goes with two files: the identifier that a person has in both")
-    frames = [files.scan(path, separator=asked.separator, encoding=asked.encoding) for path in paths]
-    sampling = asked.sampling(frames[-1])
-    read = []
+    frames = [files.scan(path, separator=request.separator, encoding=request.encoding) for path in paths]
+    sampling = request.sampling(frames[-1])
+    wave_tables = []
     for path, frame in zip(paths, frames, strict=True):
         with files.readable(path):
-            named = [*answers, *([] if asked.person is None else [asked.person])]
-            files.check_columns(frame, named)
-            plain = files.as_text(frame, named)
+            column_names = [*answers, *([] if request.person is None else [request.person])]
+            files.check_columns(frame, column_names)
+            text_frame = files.as_text(frame, column_names)
             if frame is frames[-1]:
-                plain = prepared(plain, sampling)
-                plain = plain if asked.weight is None else files.as_numbers(plain, asked.weight, what="weights")
-            read.append(plain.collect())
-    if asked.person is None:  # one file: a row is a person
-        rows = read[0].with_row_index(_PERSON)
-        read = [rows.with_columns(_said=rows[name]) for name in answers]
+                text_frame = prepare_frame(text_frame, sampling)
+                text_frame = (
+                    text_frame
+                    if request.weight is None
+                    else files.as_numbers(text_frame, request.weight, what="weights")
+                )
+            wave_tables.append(text_frame.collect())
+    if request.person is None:  # one file: a row is a person
+        rows = wave_tables[0].with_row_index(_PERSON)
+        wave_tables = [rows.with_columns(_said=rows[name]) for name in answers]
     return estimate.change(
         design,
-        *read,
-        column=answers[0] if asked.person is not None else "_said",
-        person=asked.person or _PERSON,
+        *wave_tables,
+        column=answers[0] if request.person is not None else "_said",
+        person=request.person or _PERSON,
         after=after,
-        rule=asked.rule,
-        weights=asked.weight if sampling is None else None,
+        rule=request.rule,
+        weights=request.weight if sampling is None else None,
         sampling=sampling,
     )

@@ -16,9 +16,9 @@ from naysay import _checks, crosstab, files
 from naysay.collect.commands.database import Surveyed
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import SamplingOptions, prepared
+from naysay.console.options import SamplingOptions, prepare_frame
 from naysay.crosstab import Crosstab, Variable
-from naysay.crosstab.printing import Options as Shown
+from naysay.crosstab.printing import CrosstabPrint as Shown
 from naysay.crosstab.printing import title
 from naysay.errors import DataError
 from naysay.show import text
@@ -84,20 +84,23 @@ class Crossed:
         """Rows, columns, and layers where they are asked for."""
         for role in _ROLES:
             name = getattr(self, role)
-            own = {each: getattr(self, f"{role}_{each}", None) for each in ("design", "categories", "level", "scores")}
+            options_of_role = {
+                option: getattr(self, f"{role}_{option}", None)
+                for option in ("design", "categories", "level", "scores")
+            }
             if name is not None:
-                yield _variable(role, name, **own)
-            elif extra := next((each for each, value in own.items() if value is not None), None):
+                yield _variable(role, name, **options_of_role)
+            elif extra := next((option for option, value in options_of_role.items() if value is not None), None):
                 raise DataError(f"--{role}-{extra} is given without --{role} COLUMN")
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, Surveyed, Crossed):
+class CrosstabOptions(SamplingOptions, Surveyed, Crossed):
     """All options: of the crosstab, then of the survey or the sample that it comes from."""
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(CrosstabOptions)
+def command(request: CrosstabOptions) -> None:
     """Estimate how two or three variables go together, each randomized or plain.
 
     Each variable is a column of FILE, or with --survey a question, with the design that was published. The export of a
@@ -123,66 +126,72 @@ def command(asked: Options) -> None:
           --column sport --weight weight --strata region --cluster school
       naysay crosstab --survey sample --row smoking --column area
     """
-    _checks.confidence(asked.confidence)
-    output.check(asked.html)
-    if (asked.file is None) == (asked.survey is None):
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
-    found = _of_survey(asked) if asked.file is None else _of_file(asked, asked.file)
-    test = found.independence(
-        replicates=_surveys(found) if asked.bootstrap is None else asked.bootstrap,
-        rng=None if asked.seed is None else np.random.default_rng(asked.seed),
+    estimated_table = _of_survey(request) if request.file is None else _of_file(request, request.file)
+    test = estimated_table.independence(
+        replicates=_bootstrap_surveys(estimated_table) if request.bootstrap is None else request.bootstrap,
+        rng=None if request.seed is None else np.random.default_rng(request.seed),
         console=Console(file=sys.stderr),
     )
-    shown = Shown(asked.confidence, test)
-    output.write(asked.html, lambda: _page(found, shown))
-    _say(found, shown, asked.format_)
+    print_options = Shown(request.confidence, test)
+    output.write(request.html, lambda: _page(estimated_table, print_options))
+    _say(estimated_table, print_options, request.format_)
 
 
-def _surveys(found: Crosstab) -> int:
+def _bootstrap_surveys(estimated_table: Crosstab) -> int:
     """Surveys of the bootstrap where no number is asked for: each takes longer the more cells there are."""
-    cells = found.proportions.size
+    cells = estimated_table.proportions.size
     return 999 if cells <= _FEW_CELLS else max(99, 999 * _FEW_CELLS // cells)
 
 
-def _of_file(asked: Options, file: Path) -> Crosstab:
+def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
     """The crosstab of a file of answers."""
-    known = files.designs_of(file, codes=asked.codes)
-    variables = [_published(each, known) for each in asked.variables()]
-    amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
-    frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
-    sampling = asked.sampling(frame)
-    plain = [each.column for each in variables if each.design in (None, "plain")]
-    if sent := [name for name in files.randomized_columns(file, encoding=asked.encoding) if name in plain]:
+    published_designs = files.designs_of(file, codes=request.codes)
+    variables = [_with_published_design(variable, published_designs) for variable in request.variables()]
+    amounts = [name for name in (request.count, request.weight, request.fpc) if name is not None]
+    frame = files.scan(file, separator=request.separator, encoding=request.encoding, codes=request.codes or amounts)
+    sampling = request.sampling(frame)
+    plain_columns = [variable.column for variable in variables if variable.design in (None, "plain")]
+    if sent_columns := [
+        name for name in files.randomized_columns(file, encoding=request.encoding) if name in plain_columns
+    ]:
         output.note(
-            f"randomized answers, not people's own, and counted as they were sent: {', '.join(sent)}; name the design, "
-            "such as --row-design"
+            f"randomized answers, not people's own, and counted as they were sent: {', '.join(sent_columns)}; name the "
+            "design, such as --row-design"
         )
     with files.readable(file):
         return crosstab.crosstab(
-            prepared(_prepared(asked, frame, variables), sampling),
+            prepare_frame(_typed_frame(request, frame, variables), sampling),
             row=variables[0],
             column=variables[1],
             layer=variables[2] if len(variables) > 2 else None,
-            weights=asked.weight if sampling is None else None,
+            weights=request.weight if sampling is None else None,
             sampling=sampling,
-            count=asked.count,
-            estimator=asked.estimator,
+            count=request.count,
+            estimator=request.estimator,
         )
 
 
-def _of_survey(asked: Options) -> Crosstab:
+def _of_survey(request: CrosstabOptions) -> Crosstab:
     """The crosstab of a survey's answers, with the designs that its questions were published with."""
     from naysay.collect.survey.repeated import cautioned
 
-    own = [each.name for each in fields(asked) if each.name.startswith(tuple(f"{role}_" for role in _ROLES))]
-    for name in [*own, *(each.name for each in fields(SamplingOptions)), "count"]:
-        if getattr(asked, name) not in (None, False, "error"):
+    role_options = [
+        option_field.name
+        for option_field in fields(request)
+        if option_field.name.startswith(tuple(f"{role}_" for role in _ROLES))
+    ]
+    for name in [*role_options, *(option_field.name for option_field in fields(SamplingOptions)), "count"]:
+        if getattr(request, name) not in (None, False, "error"):
             raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
-    replies = asked.replies()
+    replies = request.replies()
     frame = replies.frame
     variables: dict[str, Any] = {}
     for role in _ROLES:
-        name = getattr(asked, role)
+        name = getattr(request, role)
         if name is None:
             continue
         if name in replies.private:
@@ -193,8 +202,8 @@ def _of_survey(asked: Options) -> Crosstab:
             raise DataError(f"question {name!r} has several answers a person; a crosstab needs one", column=name)
         variables[role] = Variable(name, "plain")
         frame = files.as_text(frame.lazy(), [name]).collect()
-    found = crosstab.crosstab(frame, **variables, estimator=asked.estimator)
-    return replace(found, fit=cautioned(found.fit, invites=replies.published.key is not None))
+    estimated_table = crosstab.crosstab(frame, **variables, estimator=request.estimator)
+    return replace(estimated_table, fit=cautioned(estimated_table.fit, invites=replies.published.key is not None))
 
 
 def _variable(
@@ -209,12 +218,12 @@ def _variable(
     )
 
 
-def _published(variable: Variable, known: Mapping[str, files.Asked]) -> Variable:
+def _with_published_design(variable: Variable, published_designs: Mapping[str, files.Asked]) -> Variable:
     """The variable with the design that the export of a survey has beside it, unless an option names one."""
-    if variable.design is not None or variable.column not in known:
+    if variable.design is not None or variable.column not in published_designs:
         return variable
-    asked = known[variable.column]
-    return replace(variable, design=asked.design, level=variable.level or asked.level)
+    published = published_designs[variable.column]
+    return replace(variable, design=published.design, level=variable.level or published.level)
 
 
 def _numbers(record: str, option: str) -> tuple[float, ...]:
@@ -224,34 +233,34 @@ def _numbers(record: str, option: str) -> tuple[float, ...]:
         raise DataError(f"{option} must be numbers, such as 1,2,3; got {record!r}") from None
 
 
-def _prepared(asked: Options, frame: pl.LazyFrame, variables: list[Variable]) -> pl.LazyFrame:
+def _typed_frame(request: CrosstabOptions, frame: pl.LazyFrame, variables: list[Variable]) -> pl.LazyFrame:
     """The frame with answers and levels as text, counts and weights as numbers."""
-    amounts = [name for name in (asked.count, asked.weight) if name is not None]
-    texts = [name for each in variables for name in (each.column, each.level) if name is not None]
+    amounts = [name for name in (request.count, request.weight) if name is not None]
+    texts = [name for variable in variables for name in (variable.column, variable.level) if name is not None]
     twice = next((name for name in amounts if name in texts), None)
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
     files.check_columns(frame, [*texts, *amounts])
     frame = files.as_text(frame, list(dict.fromkeys(texts)))
-    for role, name in (("count", asked.count), ("weight", asked.weight)):
+    for role, name in (("count", request.count), ("weight", request.weight)):
         if name is not None:
             frame = files.as_numbers(frame, name, what=f"{role}s")
     return frame
 
 
-def _page(found: Crosstab, shown: Shown) -> str:
+def _page(estimated_table: Crosstab, print_options: Shown) -> str:
     from naysay.crosstab.page import crosstab_html
 
-    return crosstab_html(found, shown, heading=title(found))
+    return crosstab_html(estimated_table, print_options, heading=title(estimated_table))
 
 
-def _say(found: Crosstab, shown: Shown, form: str) -> None:
+def _say(estimated_table: Crosstab, print_options: Shown, form: str) -> None:
     if form == "json":
-        output.say(output.json_text(found.to_dict(shown)))
+        output.say(output.json_text(estimated_table.to_dict(print_options)))
         return
     if form == "table":
-        output.say(text(found.sections(shown)))
+        output.say(text(estimated_table.sections(print_options)))
         return
-    output.say(found.to_csv(shown))
-    for line in found.told(shown):
+    output.say(estimated_table.to_csv(print_options))
+    for line in estimated_table.told(print_options):
         output.note(line)

@@ -77,30 +77,30 @@ def show(
       naysay design show "k_ary(epsilon=1)" --categories "a,b,c" --format json
       naysay design show "k_ary(epsilon=4)" --categories "a,b,c" --shuffled 100000
     """
-    asked = design_of(design, categories)
+    parsed_design = design_of(design, categories)
     if format_ == "json":
         if chart or shuffled is not None:
             wrong = "--chart" if chart else "--shuffled"
             raise DataError(f"--format json writes the design's own file, which holds its steps; leave {wrong} out")
-        output.say(asked.to_json(indent=1))
+        output.say(parsed_design.to_json(indent=1))
     else:
-        _told(asked, chart=chart)
+        _say_design(parsed_design, chart=chart)
     if shuffled is not None:
-        _shuffled(asked, shuffled, delta, colluding)
+        _say_shuffled(parsed_design, shuffled, delta, colluding)
     if svg is not None:
-        output.write(svg, lambda: flowchart(asked))
+        output.write(svg, lambda: flowchart(parsed_design))
         output.note(f"the flowchart is in {svg}")
 
 
-def _told(asked: Answerable, *, chart: bool) -> None:
+def _say_design(design: Answerable, *, chart: bool) -> None:
     """The design as text: its probabilities and privacy, or its flowchart; then the instruction and assumptions."""
-    output.say(asked.name or asked.kind)
-    known = f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}"
-    output.say(known if asked.categories else "the values need no list")
-    _cells(asked)
+    output.say(design.name or design.kind)
+    categories_text = f"{len(design.categories)} categories: {', '.join(map(_checks.label, design.categories))}"
+    output.say(categories_text if design.categories else "the values need no list")
+    _say_cells(design)
     if not chart:
-        _channels(asked)
-    for title, protocol in protocols(asked):
+        _say_channels(design)
+    for title, protocol in protocols(design):
         output.say()
         if title:
             output.say(f"{title}:")
@@ -108,77 +108,77 @@ def _told(asked: Answerable, *, chart: bool) -> None:
             output.say(f"{protocol}\n")
         output.say(f"instruction: {protocol.instruction}")
     output.say()
-    for line in _grounds(asked):
+    for line in _grounds(design):
         output.say(line)
 
 
-def _shuffled(asked: Answerable, reports: int, delta: float, colluding: float) -> None:
+def _say_shuffled(design: Answerable, reports: int, delta: float, colluding: float) -> None:
     """What n reports of each part promise if they arrive without sender and order."""
-    n = dict.fromkeys(asked.parts, reports) if asked.several else reports
-    found = privacy.shuffled(asked, n=n, delta=delta, colluding=colluding)
-    for name, each in found.items() if asked.several else ((None, found),):
-        output.say(f"\n{'' if name is None else f'{asked.noun} {name}: '}{each}".rstrip())
+    n = dict.fromkeys(design.parts, reports) if design.several else reports
+    shuffled_privacy = privacy.shuffled(design, n=n, delta=delta, colluding=colluding)
+    for name, part_privacy in shuffled_privacy.items() if design.several else ((None, shuffled_privacy),):
+        output.say(f"\n{'' if name is None else f'{design.noun} {name}: '}{part_privacy}".rstrip())
 
 
-def _cells(asked: Answerable) -> None:
+def _say_cells(design: Answerable) -> None:
     """The kinds of people that samples tell apart, and the shares of them that are estimated."""
-    if asked.assigned_by == "researcher":
-        output.say(f"{len(asked.parts)} samples, each asked in its own way; one estimate for all")
-    if len(asked.cells) > len(asked.categories):
-        output.say(f"{len(asked.cells)} kinds of respondents: {', '.join(map(_checks.label, asked.cells))}")
-    for share in (*asked.shares, *asked.nuisance):
+    if design.assigned_by == "researcher":
+        output.say(f"{len(design.parts)} samples, each asked in its own way; one estimate for all")
+    if len(design.cells) > len(design.categories):
+        output.say(f"{len(design.cells)} kinds of respondents: {', '.join(map(_checks.label, design.cells))}")
+    for share in (*design.shares, *design.nuisance):
         of, among = (", ".join(f"“{_checks.label(cell)}”" for cell in cells) for cells in (share.of, share.among))
         if share.of != (share.name,):
-            role = "estimated" if share in asked.shares else "estimated beside them"
+            role = "estimated" if share in design.shares else "estimated beside them"
             output.say(f"{role}: “{_checks.label(share.name)}”, the share of {of}{' among ' if among else ''}{among}")
 
 
-def _channels(asked: Answerable) -> None:
+def _say_channels(design: Answerable) -> None:
     """Probabilities and privacy of the design, or of each of its parts."""
-    if asked.one_for_all is not None:
-        output.say(f"{len(asked.parts)} groups, of which each device draws one; all report in the same way")
-        output.say(f"a response is the group, and a number of the design {asked.one_for_all.name}")
-        output.say("\n".join(privacy.lines(asked)))
+    if design.one_for_all is not None:
+        output.say(f"{len(design.parts)} groups, of which each device draws one; all report in the same way")
+        output.say(f"a response is the group, and a number of the design {design.one_for_all.name}")
+        output.say("\n".join(privacy.lines(design)))
         return
-    offered = asked.assigned_by == "respondent"
+    offered = design.assigned_by == "respondent"
     if offered:
-        output.say(f"{len(asked.parts)} levels, most private first; a response is read given its level")
-    for name, part in asked.parts.items():
+        output.say(f"{len(design.parts)} levels, most private first; a response is read given its level")
+    for name, part in design.parts.items():
         if name is not None:
             output.say()
-            output.say(f"{asked.kind.removesuffix('s')} {name}{f': {part.name}' if part.name else ''}")
-        _channel(part)
+            output.say(f"{design.kind.removesuffix('s')} {name}{f': {part.name}' if part.name else ''}")
+        _say_channel(part)
     if offered:
         output.say()
-        output.say(privacy.lines(asked)[-1])
-    for text in asked.notes if asked.several else ():
+        output.say(privacy.lines(design)[-1])
+    for text in design.notes if design.several else ():
         output.say(f"note: {text}")
 
 
-def _grounds(asked: Answerable) -> list[str]:
+def _grounds(design: Answerable) -> list[str]:
     """One line on what the design assumes, and one on who proposed it."""
-    assumes, sources = [] if asked.measures_compliance else [_COMPLIANCE], []
-    for part in parts(asked):
+    assumes, sources = [] if design.measures_compliance else [_COMPLIANCE], []
+    for part in parts(design):
         family = part.name.partition("(")[0]
         assumes += designs.ASSUMPTIONS.get(family, ())
         sources += designs.SOURCES.get(family, "").split("; ")
         if part.protocol is not None:
             assumes += part.protocol.assumes
             sources += part.protocol.source.split("; ")
-    told = {"assumes": assumes, "source": sources}
-    return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in told.items() if any(texts)]
+    grounds = {"assumes": assumes, "source": sources}
+    return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in grounds.items() if any(texts)]
 
 
-def _channel(design: Design) -> None:
+def _say_channel(design: Design) -> None:
     """Response space, matrix, notes and privacy of one design."""
-    output.say(f"a response is {_reported(design)}")
+    output.say(f"a response is {_response_text(design)}")
     output.say()
-    _matrix(design)
+    _say_matrix(design)
     output.say()
     output.say("\n".join([*privacy.lines(design), f"largest odds: {_largest_odds(design)}", *_sinks(design)]))
 
 
-def _reported(design: Design) -> str:
+def _response_text(design: Design) -> str:
     space: Any = design.space
     if space.sets:
         return f"a set of {space.sized} of the {len(space.labels)} categories, one of {space.size:,}"
@@ -187,11 +187,11 @@ def _reported(design: Design) -> str:
     return f"{'one label' if space.answers == 1 else 'a pair of answers, one'} of {space.size:,}"
 
 
-def _matrix(design: Design) -> None:
+def _say_matrix(design: Design) -> None:
     t, size = len(design.categories), design.space.size
     if size > _ROWS or t > _COLUMNS:
-        why = "responses cannot be listed" if not design.space.listable else "the matrix is too large for a terminal"
-        output.say(f"P(response | category) has {size:,} rows and {t} columns; {why}, it is not shown")
+        reason = "responses cannot be listed" if not design.space.listable else "the matrix is too large for a terminal"
+        output.say(f"P(response | category) has {size:,} rows and {t} columns; {reason}, it is not shown")
         return
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
     grid.add_column("P(response | category)", overflow="fold")
@@ -240,5 +240,5 @@ def catalog(
         output.say(output.json_text([dict(zip(keys, row, strict=True)) for row in rows]))
         return
     columns = (Column("design", words=True), Column("what it is", words=True))
-    cells = tuple((f"{name}({parameters})", told) for name, parameters, told in rows)
+    cells = tuple((f"{name}({parameters})", description) for name, parameters, description in rows)
     output.say(as_text([Table(columns, cells)]))

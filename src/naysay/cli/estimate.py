@@ -18,7 +18,7 @@ from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import EstimatedName, IntervalName, estimators
-from naysay.console.options import SamplingOptions, prepared, with_labels
+from naysay.console.options import SamplingOptions, prepare_frame, with_labels
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
@@ -92,7 +92,7 @@ class Estimated:
         return self.format_ != "table"
 
     @property
-    def shown(self) -> estimate.Options:
+    def print_options(self) -> estimate.Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
 
@@ -107,7 +107,7 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, Surveyed, Estimated):
+class EstimateOptions(SamplingOptions, Surveyed, Estimated):
     """All options: of the estimate, then of the survey or the sample that it comes from."""
 
     @property
@@ -116,8 +116,8 @@ class Options(SamplingOptions, Surveyed, Estimated):
         return self.format_ != "json" or self.language is not None or self.survey is None
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(EstimateOptions)
+def command(request: EstimateOptions) -> None:
     """Estimate the population from what people answered.
 
     Reads a file with one row for each respondent (or, with --count, for each distinct answer). An empty cell is a
@@ -151,166 +151,177 @@ def command(asked: Options) -> None:
       naysay estimate --survey sample --response income --by area
       naysay estimate --survey sample --html estimates.html
     """
-    _checks.confidence(asked.confidence)
-    output.check(asked.html)
-    if asked.survey is not None:
-        _say_survey(asked, _survey(asked))
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    if request.survey is not None:
+        _say_survey(request, _survey(request))
         return
-    if asked.file is None:
+    if request.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
-    if asked.file.suffix == SUFFIX:
-        asked_of, fits = _of_tally(asked, asked.file)
-        output.write(asked.html, lambda: page_of(None, {asked_of: fits}, asked.shown, by=None))
-        _say(fits, asked)
+    if request.file.suffix == SUFFIX:
+        tally_question, fits = _of_tally(request, request.file)
+        output.write(request.html, lambda: page_of(None, {tally_question: fits}, request.print_options, by=None))
+        _say(fits, request)
         return
     # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
-    weighed = asked.response is not None and asked.named("count", "weight", "strata", "cluster", "fpc")
-    exported = None if asked.design is not None or weighed else _exported(asked, asked.file)
+    weighed = request.response is not None and request.named("count", "weight", "strata", "cluster", "fpc")
+    exported = None if request.design is not None or weighed else _answers_of_export(request, request.file)
     if exported is not None:
-        _say_survey(asked, exported)
+        _say_survey(request, exported)
         return
-    if not asked.response:
+    if not request.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
-    file, response = asked.file, asked.response
-    asked, design = options.designed(asked, file, response[0])
-    fits = _of_file(asked, file, response, design)
+    file, response = request.file, request.response
+    request, design = options.options_and_design(request, file, response[0])
+    fits = _of_file(request, file, response, design)
     question = response[0]
-    output.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
-    _say(fits, asked)
+    output.write(request.html, lambda: page_of(None, {question: fits}, request.print_options, by=request.by))
+    _say(fits, request)
 
 
-def _exported(asked: Options, file: Path) -> Answered | None:
+def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:
     """The answers in the export of a survey; None where the file is none."""
-    columns = [*(asked.response or ()), *([asked.by] if asked.by and asked.response else [])]
-    names = asked.plain_names or asked.codes
-    return of_export(file, names=names, separator=asked.separator, encoding=asked.encoding, asked=columns)
+    columns = [*(request.response or ()), *([request.by] if request.by and request.response else [])]
+    names = request.plain_names or request.codes
+    return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=columns)
 
 
-def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answerable) -> Fits:
+def _of_file(request: EstimateOptions, file: Path, response: Sequence[str], design: Answerable) -> Fits:
     """The estimates from a file of answers."""
-    _check_roles(asked, design, response)
-    amounts = list(asked.named("count", "weight", "fpc").values())
-    frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
-    sampling = asked.sampling(frame)
-    with files.readable(file), with_labels(design, file, response, encoding=asked.encoding, codes=asked.codes):
-        said = design.tally(
-            prepared(_prepared(asked, frame, response, sets=len(response) > design.space.answers), sampling),
+    _check_roles(request, design, response)
+    amounts = list(request.named("count", "weight", "fpc").values())
+    frame = files.scan(file, separator=request.separator, encoding=request.encoding, codes=request.codes or amounts)
+    sampling = request.sampling(frame)
+    with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
+        tally = design.tally(
+            prepare_frame(_typed_frame(request, frame, response, sets=len(response) > design.space.answers), sampling),
             response[0] if len(response) == 1 else response,
-            level=asked.level,
-            sample=asked.sample,
-            weights=asked.weight if sampling is None else None,
+            level=request.level,
+            sample=request.sample,
+            weights=request.weight if sampling is None else None,
             sampling=sampling,
-            count=asked.count,
-            by=asked.by,
+            count=request.count,
+            by=request.by,
         )
-    return _fits(design, said, asked)
+    return _fits(design, tally, request)
 
 
-def _of_tally(asked: Options, file: Path) -> tuple[str, Fits]:
+def _of_tally(request: EstimateOptions, file: Path) -> tuple[str, Fits]:
     """The name of the question that a tally file is about, and the estimate from it."""
-    columns = asked.named("level", "sample", "count", "by", "weight", "strata", "cluster", "fpc")
-    for option in [*(["response"] if asked.response else []), *columns]:
+    columns = request.named("level", "sample", "count", "by", "weight", "strata", "cluster", "fpc")
+    for option in [*(["response"] if request.response else []), *columns]:
         raise DataError(f"leave --{option} out: a tally has no columns")
     tally = Tally.load(file)
-    if asked.design is None and not (len(tally.parts) == 1 and tally.categories):
+    if request.design is None and not (len(tally.parts) == 1 and tally.categories):
         raise DataError("name the --design of this tally: levels, and the texts of an open domain, are not in the file")
-    design = tally.parts[0].design if asked.design is None else options.design_of(asked.design, asked.categories)
-    return tally.question or file.stem, _fits(design, tally, asked)
+    design = tally.parts[0].design if request.design is None else options.design_of(request.design, request.categories)
+    return tally.question or file.stem, _fits(design, tally, request)
 
 
-def _fits(design: Answerable, said: Any, asked: Options) -> Fits:
+def _fits(design: Answerable, tallies: Any, request: EstimateOptions) -> Fits:
     """The estimate of each group, or of all."""
-    estimator = _estimator(asked, design)
+    estimator = _estimator(request, design)
     fits = {}
-    for group, tally in (said if isinstance(said, dict) else {None: said}).items():
+    for group, tally in (tallies if isinstance(tallies, dict) else {None: tallies}).items():
         with in_group(group):
-            fits[group] = estimator.fit(design, tally, asked.target, standard_errors=asked.standard_errors)
+            fits[group] = estimator.fit(design, tally, request.target, standard_errors=request.standard_errors)
     return fits
 
 
-def _estimator(asked: Options, design: Answerable) -> Any:
+def _estimator(request: EstimateOptions, design: Answerable) -> Any:
     """The estimator or the quantity that is asked for, or that the design's answers are for."""
-    name = asked.estimator
+    name = request.estimator
     quantity = estimate.default_quantity(design) if name is None else estimate.QUANTITIES.get(name)
     if quantity is None:
         return estimate.default(design) if name is None else estimate.ESTIMATORS[name]
-    if asked.interval is not None:
+    if request.interval is not None:
         raise DataError(f"{quantity.name} has intervals of one kind only; leave --interval out")
     return quantity
 
 
-def _survey(asked: Options) -> Answered:
+def _survey(request: EstimateOptions) -> Answered:
     """The answers in a survey's database, after checking that nothing is asked of them that the survey says."""
-    if asked.file is not None:
-        raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
-    return of_database(asked.replies(), names=asked.plain_names, language=asked.language)
+    if request.file is not None:
+        raise DataError(f"answers come from a FILE or from a --survey; got both, {str(request.file)!r} and a survey")
+    return of_database(request.replies(), names=request.plain_names, language=request.language)
 
 
-def _say_survey(asked: Options, answered: Answered) -> None:
+def _say_survey(request: EstimateOptions, answered: Answered) -> None:
     """Estimates of a survey: of one question, or of all in turn, private ones before plain ones."""
-    for option in asked.named("design", "categories", "level", "sample", "count"):
+    for option in request.named("design", "categories", "level", "sample", "count"):
         raise DataError(f"leave --{option} out: the published questionnaire says it")
-    drawn = asked.named("weight", "strata", "cluster", "fpc", "replicates", "replicate_kind", "totals")
-    for option in drawn:
+    sample_options = request.named("weight", "strata", "cluster", "fpc", "replicates", "replicate_kind", "totals")
+    for option in sample_options:
         raise DataError(f"leave --{option.replace('_', '-')} out: a survey on the web has no such columns")
-    if asked.response and len(asked.response) > 1:
+    if request.response and len(request.response) > 1:
         raise DataError("give one --response, or none to estimate every question in turn")
-    names = asked.response or [*answered.private, *(answered.plain if asked.tells_all else [])]
+    names = request.response or [*answered.private, *(answered.plain if request.tells_all else [])]
     if not names:
         raise DataError(f"survey {answered.book.survey!r} has no private question; name one with --response")
-    if len(names) > 1 and asked.format_ == "csv":
-        raise DataError(f"csv holds one question; name it with --response: {_checks.shown(names)}")
-    found: dict[str, Any] = {}
+    if len(names) > 1 and request.format_ == "csv":
+        raise DataError(f"csv holds one question; name it with --response: {_checks.listing_text(names)}")
+    results: dict[str, Any] = {}
     for name in names:
-        if not asked.response and answered.cells.replies and not answered.answers(name):
+        if not request.response and answered.cells.replies and not answered.answers(name):
             output.note(f"nobody has answered {name!r}")
         elif answered.entry(name).asked is None:
-            found[name] = answered.told(name, asked.by if asked.by != name else None, asked.confidence)
+            results[name] = answered.plain_summaries(
+                name, request.by if request.by != name else None, request.confidence
+            )
         else:
-            found[name] = answered.estimates(name, asked.by, **asked.fitted)
-    if asked.html is not None:
-        output.write(asked.html, lambda: page_of(answered, found, asked.shown, by=asked.by))
-    if asked.format_ == "csv":
-        [told] = found.values()
-        output.say(_csv(told, asked) if _estimated(told) else plain_csv(told, by=asked.by))
+            results[name] = answered.estimates(name, request.by, **request.fitted)
+    if request.html is not None:
+        output.write(request.html, lambda: page_of(answered, results, request.print_options, by=request.by))
+    if request.format_ == "csv":
+        [question_results] = results.values()
+        output.say(
+            _csv(question_results, request)
+            if _are_estimates(question_results)
+            else plain_csv(question_results, by=request.by)
+        )
         return
-    if asked.format_ == "table":
-        texts = (_text(told, asked) if _estimated(told) else plain_text(told, by=asked.by) for told in found.values())
+    if request.format_ == "table":
+        texts = (
+            _text(question_results, request)
+            if _are_estimates(question_results)
+            else plain_text(question_results, by=request.by)
+            for question_results in results.values()
+        )
         output.say("\n\n\n".join(texts))
         return
     objects = {
-        name: _labelled(_object(told, asked), asked, answered, name)
-        if _estimated(told)
-        else plain_object(told, by=asked.by)
-        for name, told in found.items()
+        name: _add_labels(_object(question_results, request), request, answered, name)
+        if _are_estimates(question_results)
+        else plain_object(question_results, by=request.by)
+        for name, question_results in results.items()
     }
-    if asked.response:
+    if request.response:
         output.say(output.json_text(objects[names[0]]))
         return
-    questions = [{"question": name, **objects[name]} for name in objects if _estimated(found[name])]
-    told = {"survey": answered.book.survey, "questions": questions}
-    others = [objects[name] for name in objects if not _estimated(found[name])]
-    output.say(output.json_text(told | ({"plain": others} if asked.tells_all else {})))
+    questions = [{"question": name, **objects[name]} for name in objects if _are_estimates(results[name])]
+    content = {"survey": answered.book.survey, "questions": questions}
+    plain_objects = [objects[name] for name in objects if not _are_estimates(results[name])]
+    output.say(output.json_text(content | ({"plain": plain_objects} if request.tells_all else {})))
 
 
-def _estimated(told: Fits) -> bool:
+def _are_estimates(results_of_group: Fits) -> bool:
     """Whether these are estimates, and not what people said to a plain question."""
-    return all(isinstance(each, Estimate) for each in told.values())
+    return all(isinstance(result, Estimate) for result in results_of_group.values())
 
 
-def _labelled(told: dict[str, Any], asked: Options, answered: Answered, name: str) -> dict[str, Any]:
+def _add_labels(content: dict[str, Any], request: EstimateOptions, answered: Answered, name: str) -> dict[str, Any]:
     """The object of an estimate, where they are asked for with what its categories are called beside their names."""
-    if not asked.tells_all:
-        return told
+    if not request.tells_all:
+        return content
     labels = answered.book.columns[name].labels
-    for each in told.get("groups", [told]):
-        each["labels"] = [labels.get(str(category), str(category)) for category in each["categories"]]
-    return told
+    for group in content.get("groups", [content]):
+        group["labels"] = [labels.get(str(category), str(category)) for category in group["categories"]]
+    return content
 
 
-def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) -> None:
+def _check_roles(request: EstimateOptions, design: Answerable, response: Sequence[str]) -> None:
     """Raise unless the columns are those that the design needs, each named once."""
-    named = [*response, *asked.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values()]
+    named = [*response, *request.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values()]
     twice = next((name for place, name in enumerate(named) if name in named[:place]), None)
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
@@ -321,13 +332,13 @@ def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) ->
         "respondent": "the level that each respondent chose",
         "lot": "the level that was drawn for each respondent",
     }
-    if design.assigned_by in levels and asked.level is None:
+    if design.assigned_by in levels and request.level is None:
         raise DataError(f"{call} needs --level COLUMN: {levels[design.assigned_by]}")
-    if design.assigned_by not in levels and asked.level is not None:
+    if design.assigned_by not in levels and request.level is not None:
         raise DataError(f"{call} offers no levels; leave --level out, or use a design such as negative_levels()")
-    if design.assigned_by == "researcher" and asked.sample is None:
+    if design.assigned_by == "researcher" and request.sample is None:
         raise DataError(f"{call} needs --sample COLUMN: the sample that each respondent was in")
-    if design.assigned_by != "researcher" and asked.sample is not None:
+    if design.assigned_by != "researcher" and request.sample is not None:
         raise DataError(f"{call} has one sample only; leave --sample out")
     t = len(design.categories)
     if design.space.answers == 2 and len(response) != 2:
@@ -336,52 +347,56 @@ def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) ->
         raise DataError(f"give --response once, or once for each of the {t} categories; got {len(response)}")
 
 
-def _prepared(asked: Options, frame: pl.LazyFrame, response: Sequence[str], *, sets: bool) -> pl.LazyFrame:
+def _typed_frame(request: EstimateOptions, frame: pl.LazyFrame, response: Sequence[str], *, sets: bool) -> pl.LazyFrame:
     """The frame with answers, levels and groups as text, sets in columns as booleans, counts and weights as numbers."""
-    files.check_columns(frame, [*response, *asked.named("level", "sample", "count", "weight", "by").values()])
+    files.check_columns(frame, [*response, *request.named("level", "sample", "count", "weight", "by").values()])
     if sets:
         frame = files.as_booleans(frame, response)
-    texts = [*([] if sets else response), *asked.named("level", "sample", "by").values()]
+    texts = [*([] if sets else response), *request.named("level", "sample", "by").values()]
     frame = files.as_text(frame, list(dict.fromkeys(texts)))
-    for role, name in asked.named("count", "weight").items():
+    for role, name in request.named("count", "weight").items():
         frame = files.as_numbers(frame, name, what=f"{role}s")
     return frame
 
 
-def _say(fits: Fits, asked: Options) -> None:
-    told = {"table": _text, "json": lambda fits, asked: output.json_text(_object(fits, asked)), "csv": _csv}
-    output.say(told[asked.format_](fits, asked))
+def _say(fits: Fits, request: EstimateOptions) -> None:
+    writers = {"table": _text, "json": lambda fits, asked: output.json_text(_object(fits, asked)), "csv": _csv}
+    output.say(writers[request.format_](fits, request))
 
 
-def _text(fits: Fits, asked: Options) -> str:
+def _text(fits: Fits, request: EstimateOptions) -> str:
     texts = []
     for group, fit in fits.items():
-        head = f"{asked.by} = {'(missing)' if group is None else group}\n" if asked.by is not None else ""
-        texts.append(head + printing.to_text(fit, asked.shown))
-    if len(fits) > 1 and _estimated(fits):
-        texts.append(printing.differences_text(estimate.differences(fits), asked.confidence, most=_MOST_COMPARED))
+        head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""
+        texts.append(head + printing.to_text(fit, request.print_options))
+    if len(fits) > 1 and _are_estimates(fits):
+        texts.append(printing.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
     return "\n\n".join(texts)
 
 
-def _object(fits: Fits, asked: Options) -> dict[str, Any]:
+def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    told = {group: _plain(fit, asked) for group, fit in fits.items()}
-    if asked.by is None:
-        return dict(told[None])
-    whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in told.items()]}
-    if len(fits) > 1 and _estimated(fits):
-        found = estimate.differences(fits)
-        whole["differences"] = printing.differences_dict(found, asked.confidence, most=_MOST_COMPARED)
-    return whole
+    objects = {group: _plain(fit, request) for group, fit in fits.items()}
+    if request.by is None:
+        return dict(objects[None])
+    content: dict[str, Any] = {"groups": [{"group": group} | group_object for group, group_object in objects.items()]}
+    if len(fits) > 1 and _are_estimates(fits):
+        group_differences = estimate.differences(fits)
+        content["differences"] = printing.differences_dict(group_differences, request.confidence, most=_MOST_COMPARED)
+    return content
 
 
-def _plain(fit: Any, asked: Options) -> dict[str, Any]:
+def _plain(fit: Any, request: EstimateOptions) -> dict[str, Any]:
     """One estimate, of proportions or of a quantity, as a JSON object."""
-    found = printing.to_dict(fit, asked.shown) if isinstance(fit, Estimate) else fit.to_dict(asked.shown)
-    return dict(found)
+    content = (
+        printing.to_dict(fit, request.print_options)
+        if isinstance(fit, Estimate)
+        else fit.to_dict(request.print_options)
+    )
+    return dict(content)
 
 
-def _csv(fits: Fits, asked: Options) -> str:
+def _csv(fits: Fits, request: EstimateOptions) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
-    write: Any = estimates_csv if _estimated(fits) else measured_csv
-    return str(write(fits, asked.shown, by=asked.by))
+    write: Any = estimates_csv if _are_estimates(fits) else measured_csv
+    return str(write(fits, request.print_options, by=request.by))

@@ -16,7 +16,7 @@ from naysay.show.page import Section, html
 
 
 @dataclass(frozen=True)
-class Options:
+class HeavyHittersOptions:
     """The options of ``naysay heavy-hitters``."""
 
     file: options.File
@@ -35,8 +35,8 @@ class Options:
     html: options.Html = None
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(HeavyHittersOptions)
+def command(request: HeavyHittersOptions) -> None:
     """Find the values that many devices have, without a list of them.
 
     Reads a file with one row for each report, or with --count for each distinct report. The first group tells which
@@ -55,25 +55,25 @@ def command(asked: Options) -> None:
       naysay heavy-hitters reports.csv --response word --level word_level \\
           --design "heavy_hitters(length=8, epsilon=4)"
     """
-    output.check(asked.html)
-    design = options.design_of(asked.design, None)
+    output.check(request.html)
+    design = options.design_of(request.design, None)
     if design.estimates != "heavy_hitters":
         raise DataError(f"{design.name or design.kind} lists its values; use naysay estimate")
-    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding)
-    with files.readable(asked.file):
-        files.check_columns(frame, [asked.response, asked.level, *([asked.count] if asked.count else [])])
-        frame = files.as_text(frame, [asked.response, asked.level])
-        if asked.count is not None:
-            frame = files.as_numbers(frame, asked.count, what="counts")
-        tally = design.tally(frame, asked.response, level=asked.level, count=asked.count)
-    found = estimate.heavy_hitters(
+    frame = files.scan(request.file, separator=request.separator, encoding=request.encoding)
+    with files.readable(request.file):
+        files.check_columns(frame, [request.response, request.level, *([request.count] if request.count else [])])
+        frame = files.as_text(frame, [request.response, request.level])
+        if request.count is not None:
+            frame = files.as_numbers(frame, request.count, what="counts")
+        tally = design.tally(frame, request.response, level=request.level, count=request.count)
+    common_values = estimate.heavy_hitters(
         design,
         tally,
-        keep=asked.keep,
-        confidence=asked.confidence,
-        target=asked.target,
+        keep=request.keep,
+        confidence=request.confidence,
+        target=request.target,
         console=Console(stderr=True),
     )
     title = "Values that many people have"
-    output.write(asked.html, lambda: html(title, [Section("Heavy hitters", found.sections())]))
-    output.result(found, asked.format_)
+    output.write(request.html, lambda: html(title, [Section("Heavy hitters", common_values.sections())]))
+    output.result(common_values, request.format_)

@@ -18,15 +18,15 @@ from naysay.show.text import csv_text
 
 
 @dataclass(frozen=True)
-class Options:
+class LedgerOptions:
     """The options of ``naysay ledger``."""
 
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A TOML or JSON file, by suffix.")]
     format_: options.Format = "table"
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(LedgerOptions)
+def command(request: LedgerOptions) -> None:
     """Say what a public schedule of questions and waves costs each respondent.
 
     Three lines: ε of all answers if an answer never changed, what each change adds, and the most that it can be; then
@@ -45,23 +45,23 @@ def command(asked: Options) -> None:
       categories = ["none", "start", "save", "print"]
       waves = 52
     """
-    found = _read(asked.schedule)
-    if asked.format_ == "csv":
-        rows = [(wave, *found.until(wave)) for wave in range(1, found.last + 1)]
+    schedule = _read_schedule(request.schedule)
+    if request.format_ == "csv":
+        rows = [(wave, *schedule.until(wave)) for wave in range(1, schedule.last + 1)]
         output.say(csv_text([("wave", "unchanged", "at_most"), *rows]))
     else:
-        output.result(found, asked.format_)
+        output.result(schedule, request.format_)
 
 
-def _read(path: Path) -> Schedule:
+def _read_schedule(path: Path) -> Schedule:
     try:
         text = path.read_text(encoding="utf-8-sig")
-        told: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        content: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"cannot read the schedule {str(path)!r}: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise DataError(f"the schedule {str(path)!r} must be an object with a list of questions")
-    return of_tables(told, _design)
+    return of_tables(content, _design)
 
 
 def _design(text: Any, categories: Any) -> Any:

@@ -15,7 +15,7 @@ from naysay import _checks, planning, privacy, show
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import estimators
-from naysay.console.people import Preferences, listed, numbers, preferences_of
+from naysay.console.people import Preferences, numbers, preferences_of, record_cells
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.errors import DataError
@@ -29,7 +29,7 @@ _CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_s
 
 
 @dataclass(frozen=True)
-class Options:
+class PlanOptions:
     """The options of ``naysay plan``."""
 
     design: Annotated[list[str], options.design_option]
@@ -102,8 +102,8 @@ class Options:
             )
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(PlanOptions)
+def command(request: PlanOptions) -> None:
     """Plan a survey: respondents, precision and power; with --compare, precision against privacy.
 
     Give --n to see what this many respondents reach, --standard-error to see how many are needed, and --null or
@@ -123,39 +123,39 @@ def command(asked: Options) -> None:
       naysay plan --compare --design "warner(p=0.7)" --vary p=0.6,0.7,0.8,0.9 \\
           --proportions 0.1,0.9 --liars 0.4 --says no --html plan.html
     """
-    output.check(asked.html)
+    output.check(request.html)
     # Read the numbers first: their errors shall come before errors in a design.
-    _ = asked.pi, asked.versus and asked.second
-    asked.check()
-    named = _designs(asked)
-    first = next(iter(named.values()))
-    choosing = next((each for each in named.values() if each.assigned_by == "respondent"), first)
-    assumed = asked.assumed(choosing)
+    _ = request.pi, request.versus and request.second
+    request.check()
+    designs = _designs(request)
+    first = next(iter(designs.values()))
+    choosing = next((design for design in designs.values() if design.assigned_by == "respondent"), first)
+    assumed = request.assumed(choosing)
     above: list[str] = []
-    if asked.compare:
-        found = _compared(named, asked, assumed)
-        output.result(found, asked.format_)
+    if request.compare:
+        comparison = _comparison(designs, request, assumed)
+        output.result(comparison, request.format_)
     else:
-        plan = _planned(first, asked, assumed)
-        output.result(plan, asked.format_)
-        category = asked.category or _checks.label(first.categories[0])
-        asked = replace(asked, category=category, people=plan.n)
+        plan = _plan_of(first, request, assumed)
+        output.result(plan, request.format_)
+        category = request.category or _checks.label(first.categories[0])
+        request = replace(request, category=category, people=plan.n)
         above = [plan.reached, *plan.warnings]
-    output.write(asked.html, lambda: page.comparison_html(_compared(named, asked, assumed), above=above))
+    output.write(request.html, lambda: page.comparison_html(_comparison(designs, request, assumed), above=above))
 
 
-def _designs(asked: Options) -> dict[str, Answerable]:
+def _designs(request: PlanOptions) -> dict[str, Answerable]:
     """The designs by name; with --vary, one for each value of the parameter."""
-    vary = asked.vary
-    calls = asked.design if vary is None else [call for text in asked.design for call in _varied(text, vary)]
-    found = [options.design_of(call, asked.categories) for call in calls]
-    named = {design.name or call: design for call, design in zip(calls, found, strict=True)}
-    if len(named) < len(found):
-        raise DataError(f"designs to compare must differ; got {_checks.shown(calls)}")
-    return named
+    vary = request.vary
+    calls = request.design if vary is None else [call for text in request.design for call in _varied_calls(text, vary)]
+    design_list = [options.design_of(call, request.categories) for call in calls]
+    designs = {design.name or call: design for call, design in zip(calls, design_list, strict=True)}
+    if len(designs) < len(design_list):
+        raise DataError(f"designs to compare must differ; got {_checks.listing_text(calls)}")
+    return designs
 
 
-def _varied(text: str, vary: str) -> list[str]:
+def _varied_calls(text: str, vary: str) -> list[str]:
     """The call, once for each value of the parameter."""
     name, _, values = vary.partition("=")
     try:
@@ -166,49 +166,51 @@ def _varied(text: str, vary: str) -> list[str]:
         raise DataError(f"--vary must be a parameter with its values, such as p=0.6,0.7,0.8; got {vary!r}")
     if not isinstance(node, ast.Call):
         raise DataError(f"--vary needs a design that is written as a call, such as 'warner(p=0.7)'; got {text[:80]!r}")
-    kept = [keyword for keyword in node.keywords if keyword.arg != name.strip()]
+    other_keywords = [keyword for keyword in node.keywords if keyword.arg != name.strip()]
     calls = []
-    for value in listed(values):
+    for value in record_cells(values):
         try:
-            varied = ast.keyword(arg=name.strip(), value=ast.parse(value.strip(), mode="eval").body)
+            varied_keyword = ast.keyword(arg=name.strip(), value=ast.parse(value.strip(), mode="eval").body)
         except (SyntaxError, ValueError):
             raise DataError(f"--vary {name.strip()}: {value!r} is no value") from None
-        calls.append(ast.unparse(ast.Call(func=node.func, args=node.args, keywords=[*kept, varied])))
+        calls.append(ast.unparse(ast.Call(func=node.func, args=node.args, keywords=[*other_keywords, varied_keyword])))
     return calls
 
 
-def _compared(named: dict[str, Answerable], asked: Options, assumed: dict[str, Any]) -> Comparison:
+def _comparison(designs: dict[str, Answerable], request: PlanOptions, assumed: dict[str, Any]) -> Comparison:
     return planning.compare(
-        named,
-        asked.pi,
-        n=_USUAL if asked.people is None else asked.people,
-        category=asked.category,
-        standard_error=asked.standard_error,
-        liars=None if asked.liars is None else Liars(asked.liars, asked.says, asked.liars_under_design),
+        designs,
+        request.pi,
+        n=_USUAL if request.people is None else request.people,
+        category=request.category,
+        standard_error=request.standard_error,
+        liars=None if request.liars is None else Liars(request.liars, request.says, request.liars_under_design),
         **assumed,
     )
 
 
-def _planned(design: Answerable, asked: Options, assumed: dict[str, Any]) -> Plan:
+def _plan_of(design: Answerable, request: PlanOptions, assumed: dict[str, Any]) -> Plan:
     """The plan of one design. Numbers that are not given follow from the goal."""
-    found, n = planning.variance(design, asked.pi, **assumed), asked.people
-    told = {"category": asked.category, "confidence": asked.confidence, **assumed}
-    if asked.standard_error is not None:
-        return Plan(asked, design, found, people_for(found, asked.standard_error, asked.category))
-    if asked.null is not None:
+    variance, n = planning.variance(design, request.pi, **assumed), request.people
+    test_options = {"category": request.category, "confidence": request.confidence, **assumed}
+    if request.standard_error is not None:
+        return Plan(request, design, variance, people_for(variance, request.standard_error, request.category))
+    if request.null is not None:
         if n is None:
-            n = planning.sample_size(design, asked.pi, null=asked.null, power=asked.power, **told)
-        power = planning.power(design, asked.pi, n=n, null=asked.null, **told)
-        return Plan(asked, design, found, n, power=power)
-    if asked.versus is not None:
+            n = planning.sample_size(design, request.pi, null=request.null, power=request.power, **test_options)
+        power = planning.power(design, request.pi, n=n, null=request.null, **test_options)
+        return Plan(request, design, variance, n, power=power)
+    if request.versus is not None:
         if n is None:
-            sizes = planning.difference_sample_size(design, asked.pi, asked.second, power=asked.power, **told)
+            sizes = planning.difference_sample_size(
+                design, request.pi, request.second, power=request.power, **test_options
+            )
         else:
             sizes = (n, n)
-        power = planning.difference_power(design, asked.pi, asked.second, n=sizes, **told)
-        other = planning.variance(design, asked.second, **assumed)
-        return Plan(asked, design, found, sizes[0], sizes[1], power, other)
-    return Plan(asked, design, found, _USUAL if n is None else n)
+        power = planning.difference_power(design, request.pi, request.second, n=sizes, **test_options)
+        second_variance = planning.variance(design, request.second, **assumed)
+        return Plan(request, design, variance, sizes[0], sizes[1], power, second_variance)
+    return Plan(request, design, variance, _USUAL if n is None else n)
 
 
 class Errors(NamedTuple):
@@ -223,40 +225,40 @@ class Errors(NamedTuple):
 class Plan:
     """The plan of one design: the numbers of respondents, their precision, and the power if there is a difference."""
 
-    asked: Options
+    request: PlanOptions
     design: Answerable
-    found: planning.Variance
+    variance: planning.Variance
     n: int
     second: int | None = None
     power: float | None = None
-    other: planning.Variance | None = None
+    second_variance: planning.Variance | None = None
 
     @property
     def errors(self) -> list[Errors]:
         """The standard errors for one group; or for two groups and the difference between them."""
-        first = Errors("", self.found.values, self.found.standard_errors(self.n))
-        if self.other is None or self.second is None:
+        first = Errors("", self.variance.values, self.variance.standard_errors(self.n))
+        if self.second_variance is None or self.second is None:
             return [first]
-        second = Errors("second group", self.other.values, self.other.standard_errors(self.second))
-        apart = Errors("difference", first.values - second.values, np.hypot(first.errors, second.errors))
-        return [first._replace(what="first group"), second, apart]
+        second = Errors("second group", self.second_variance.values, self.second_variance.standard_errors(self.second))
+        difference = Errors("difference", first.values - second.values, np.hypot(first.errors, second.errors))
+        return [first._replace(what="first group"), second, difference]
 
     @property
     def warnings(self) -> list[str]:
         """Warnings for the reader of the plan."""
-        near = [_checks.label(name) for name in self.found.near_zero(self.n)]
-        told = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
-        cut_off = [f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []
-        return [*cut_off, *self._whole_people(), *self._rests()]
+        near_zero = [_checks.label(name) for name in self.variance.near_zero(self.n)]
+        advice = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
+        cut_off = [f"within two standard errors of 0: {', '.join(near_zero)}; {advice}"] if near_zero else []
+        return [*cut_off, *self._whole_people(), *self._power_grounds()]
 
     def _whole_people(self) -> list[str]:
         """The shares of a file that no whole number of people has, where a power is told."""
-        if self.power is None or self.asked.target != "file":
+        if self.power is None or self.request.target != "file":
             return []
-        groups = [(self.n, self.asked.pi), *([(self.second, self.asked.second)] if self.second else [])]
+        groups = [(self.n, self.request.pi), *([(self.second, self.request.second)] if self.second else [])]
         lines = []
         for n, shares in groups:
-            place = self.found.place(self.asked.category)
+            place = self.variance.place(self.request.category)
             members = int(whole_people(np.array(shares), n)[place])
             if abs(members - n * shares[place]) > 1e-6:
                 lines.append(
@@ -264,39 +266,44 @@ class Plan:
                 )
         return lines
 
-    def _rests(self) -> list[str]:
+    def _power_grounds(self) -> list[str]:
         """What the power rests on, where it is not exact."""
-        asked = self.asked
+        request = self.request
         if self.power is None:
             return []
-        if asked.null is not None:
-            test = exclusion(self.design, self.found, self.found.place(asked.category), asked.null, asked.confidence)
+        if request.null is not None:
+            test = exclusion(
+                self.design, self.variance, self.variance.place(request.category), request.null, request.confidence
+            )
         else:
-            both = [(self.design, asked.pi), (self.design, asked.second)]
+            groups = [(self.design, request.pi), (self.design, request.second)]
             sizes = (1.0, (self.second or self.n) / self.n)
-            test = two_groups(both, sizes, asked.category, asked.confidence, **asked.assumed(self.design))
-        return [told] if (told := test.rests_on(self.n)) else []
+            test = two_groups(groups, sizes, request.category, request.confidence, **request.assumed(self.design))
+        return [sentence] if (sentence := test.rests_on(self.n)) else []
 
     @property
     def reached(self) -> str:
         """The plan in one line."""
-        asked = self.asked
-        if asked.standard_error is not None:
-            where = "every category" if asked.category is None else repr(asked.category)
-            return f"{self.n:,} respondents: a standard error of {asked.standard_error:g} for {where}"
+        request = self.request
+        if request.standard_error is not None:
+            where = "every category" if request.category is None else repr(request.category)
+            return f"{self.n:,} respondents: a standard error of {request.standard_error:g} for {where}"
         if self.power is None:
             return f"{self.n:,} respondents"
-        place = self.found.place(asked.category)
-        name, value = _checks.label(self.found.names[place]), self.found.values[place]
+        place = self.variance.place(request.category)
+        name, value = _checks.label(self.variance.names[place]), self.variance.values[place]
         if self.second is None:
-            told = f"{name!r}, {value:g}, from {asked.null:g}"
-            return f"{self.n:,} respondents tell {told} with a power of {self.power:.3f}"
-        told = f"{name!r}, {value:g} from {asked.second[place]:g}"
-        return f"{self.n:,} and {self.second:,} respondents in two groups tell {told} with a power of {self.power:.3f}"
+            difference = f"{name!r}, {value:g}, from {request.null:g}"
+            return f"{self.n:,} respondents tell {difference} with a power of {self.power:.3f}"
+        difference = f"{name!r}, {value:g} from {request.second[place]:g}"
+        return (
+            f"{self.n:,} and {self.second:,} respondents in two groups "
+            f"tell {difference} with a power of {self.power:.3f}"
+        )
 
     def __str__(self) -> str:
-        above = (f"{self.design.name or self.design.kind}: {self.reached}", self.found.kind)
-        below = (*privacy.lines(self.design), *self._least(), *(f"note: {told}" for told in self.warnings))
+        above = (f"{self.design.name or self.design.kind}: {self.reached}", self.variance.kind)
+        below = (*privacy.lines(self.design), *self._least(), *(f"note: {warning}" for warning in self.warnings))
         return show.text([Points(above), self._numbers(), Points(below)])
 
     def _least(self) -> list[str]:
@@ -304,22 +311,24 @@ class Plan:
         channel: Any = next(iter(self.design.parts.values()))
         if self.design.several or not channel.pure:
             return []
-        share = planning.detectable(channel, n=self.n, confidence=self.asked.confidence)
+        share = planning.detectable(channel, n=self.n, confidence=self.request.confidence)
         return [f"a category stands out of the noise of all categories with an estimate above {share:.3g}"]
 
     def _numbers(self) -> Table:
         """The numbers of one group, with the standard deviation of one answer; or of two and their difference."""
         from scipy.stats import norm
 
-        z = float(norm.ppf(0.5 + _checks.confidence(self.asked.confidence) / 2))
-        alone, level = self.other is None, f"± at {self.asked.confidence:g}"
-        columns = [title for each in self.errors for title in (each.what or "proportion", "s.e.")]
+        z = float(norm.ppf(0.5 + _checks.confidence(self.request.confidence) / 2))
+        alone, level = self.second_variance is None, f"± at {self.request.confidence:g}"
+        columns = [title for group_errors in self.errors for title in (group_errors.what or "proportion", "s.e.")]
         columns += [level, "s.d. of one"] if alone else [level]
         rows = []
-        for place, name in enumerate(self.found.names):
-            shown = [number[place] for each in self.errors for number in (each.values, each.errors)]
-            shown += [z * self.errors[-1].errors[place], *([self.found.each[place] ** 0.5] if alone else [])]
-            rows.append((_checks.label(name), *(f"{number:.4f}" for number in shown)))
+        for place, name in enumerate(self.variance.names):
+            row_numbers = [
+                number[place] for group_errors in self.errors for number in (group_errors.values, group_errors.errors)
+            ]
+            row_numbers += [z * self.errors[-1].errors[place], *([self.variance.each[place] ** 0.5] if alone else [])]
+            rows.append((_checks.label(name), *(f"{number:.4f}" for number in row_numbers)))
         return Table((Column("category", words=True, width=44), *map(Column, columns)), tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
@@ -329,16 +338,19 @@ class Plan:
             "n": self.n,
             "n_second_group": self.second,
             "power": self.power,
-            "confidence": self.asked.confidence,
-            "categories": [_checks.label(name) for name in self.found.names],
-            "proportions": self.found.values.tolist(),
-            "standard_errors": self.found.standard_errors(self.n).tolist(),
-            "variances_of_one": self.found.each.tolist(),
+            "confidence": self.request.confidence,
+            "categories": [_checks.label(name) for name in self.variance.names],
+            "proportions": self.variance.values.tolist(),
+            "standard_errors": self.variance.standard_errors(self.n).tolist(),
+            "variances_of_one": self.variance.each.tolist(),
             **{
-                each.what.replace(" ", "_"): {"values": each.values.tolist(), "standard_errors": each.errors.tolist()}
-                for each in self.errors[1:]
+                group_errors.what.replace(" ", "_"): {
+                    "values": group_errors.values.tolist(),
+                    "standard_errors": group_errors.errors.tolist(),
+                }
+                for group_errors in self.errors[1:]
             },
-            "standard_error_kind": self.found.kind,
+            "standard_error_kind": self.variance.kind,
             "privacy": privacy.lines(self.design),
             "warnings": self.warnings,
         }
@@ -346,7 +358,7 @@ class Plan:
     def to_csv(self) -> str:
         """The numbers as CSV; warnings go to stderr."""
         rows: list[Sequence[Any]] = [_CSV]
-        columns = (self.found.names, self.found.values, self.found.standard_errors(self.n), self.found.each)
+        columns = (self.variance.names, self.variance.values, self.variance.standard_errors(self.n), self.variance.each)
         for name, *numbered in zip(*columns, strict=True):
             rows.append([_checks.label(name), *map(float, numbered), self.n, self.second, self.power])
         for line in [*privacy.lines(self.design), *self.warnings]:

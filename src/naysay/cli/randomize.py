@@ -21,7 +21,7 @@ from naysay.responses import JOINER, Responses
 
 
 @dataclass(frozen=True)
-class Options:
+class RandomizeOptions:
     """The options of ``naysay randomize``."""
 
     file: options.File
@@ -45,13 +45,13 @@ class Options:
     codes: options.Codes = False
 
     @property
-    def read(self) -> list[str]:
+    def needed_columns(self) -> list[str]:
         """The columns to read: the answers, and the levels if they are given."""
         return [self.response] if self.level is None else [self.response, self.level]
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(RandomizeOptions)
+def command(request: RandomizeOptions) -> None:
     """Randomize one column of an existing file.
 
     Each record is a respondent. Randomized answers (sets as 'a;b') replace the column of true categories; a missing
@@ -69,105 +69,113 @@ def command(asked: Options) -> None:
           --preferences 0.5,0.3,0.2
     """
     # Any, because each kind of design randomizes with options of its own
-    design: Any = options.design_of(asked.design, asked.categories)
+    design: Any = options.design_of(request.design, request.categories)
     offered = design.several and design.noun == "level"
-    chances = _check_request(asked, design)
-    _check_places(asked)
-    with files.readable(asked.file):
-        frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes)
-        files.check_columns(frame, asked.read)
+    chances = _check_request(request, design)
+    _check_places(request)
+    with files.readable(request.file):
+        frame = files.scan(request.file, separator=request.separator, encoding=request.encoding, codes=request.codes)
+        files.check_columns(frame, request.needed_columns)
         table = frame.collect()
-    drawn_level = f"{asked.response}_level" if offered and asked.level is None else None
+    drawn_level = f"{request.response}_level" if offered and request.level is None else None
     if drawn_level in table.columns:
         raise DataError(f"the column {drawn_level!r}, for the levels drawn, exists; use it with --level, or rename it")
-    with with_labels(design, asked.file, [asked.response], encoding=asked.encoding, codes=asked.codes):
-        said = _said(asked, design, table, chances)
-    columns = [pl.Series(asked.response, said.texts(), dtype=pl.String)]
-    if drawn_level is not None and said.level is not None:
-        choices = zip(said.level.tolist(), said.missing.tolist(), strict=True)
+    with with_labels(design, request.file, [request.response], encoding=request.encoding, codes=request.codes):
+        responses = _randomize_column(request, design, table, chances)
+    columns = [pl.Series(request.response, responses.texts(), dtype=pl.String)]
+    if drawn_level is not None and responses.level is not None:
+        choices = zip(responses.level.tolist(), responses.missing.tolist(), strict=True)
         columns.append(pl.Series(drawn_level, [None if gone else choice for choice, gone in choices]))
-    files.write(table.with_columns(columns), asked.out, separator=asked.separator)
-    if asked.seed is not None:
-        output.note(f"whoever knows the seed ({asked.seed}) and the design can undo the randomization; keep it secret")
-    _report(asked, design, said, [name for name in table.columns if name not in asked.read])
-    _recipe(asked, design, asked.level or drawn_level)
+    files.write(table.with_columns(columns), request.out, separator=request.separator)
+    if request.seed is not None:
+        output.note(
+            f"whoever knows the seed ({request.seed}) and the design can undo the randomization; keep it secret"
+        )
+    _report(request, design, responses, [name for name in table.columns if name not in request.needed_columns])
+    _recipe(request, design, request.level or drawn_level)
 
 
-def _check_request(asked: Options, design: Any) -> Any:
+def _check_request(request: RandomizeOptions, design: Any) -> Any:
     """The preferences as numbers, after a check that the design and the options suit a file."""
     call = design.name or design.kind
     if design.space.answers > 1:
         raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
-    if design.assigned_by == "lot" and asked.preferences is not None:
+    if design.assigned_by == "lot" and request.preferences is not None:
         raise DataError(f"{call} draws levels by lot with equal chances; leave --preferences out")
-    if design.assigned_by not in ("respondent", "lot") and (asked.level is not None or asked.preferences is not None):
+    if design.assigned_by not in ("respondent", "lot") and (
+        request.level is not None or request.preferences is not None
+    ):
         raise DataError(f"{call} offers no levels; leave --level and --preferences out")
-    if asked.level is not None and asked.preferences is not None:
+    if request.level is not None and request.preferences is not None:
         raise DataError("give --level or --preferences, not both: levels are either chosen or drawn")
     holding = [label for label in design.categories if JOINER in str(label)]
     if holding and any(part.space.sets for part in design.parts.values()):
         raise DataError(f"answers are sets joined by ';', so no label may hold one; {holding[0]!r} does, rename it")
-    if asked.preferences is None:
+    if request.preferences is None:
         return None
     return _checks.probability_vector(
-        numbers(asked.preferences, "--preferences"), len(design.parts), what="--preferences"
+        numbers(request.preferences, "--preferences"), len(design.parts), what="--preferences"
     )
 
 
-def _check_places(asked: Options) -> None:
+def _check_places(request: RandomizeOptions) -> None:
     """Raise unless the output can be written to its place."""
-    file, out = asked.file, asked.out
+    file, out = request.file, request.out
     files.kind(file), files.kind(out, to_write=True)
     if out.exists():
         if file.exists() and out.samefile(file):
             raise DataError(f"--out must not be the input {str(file)!r}; the true answers would be lost")
         if not out.is_file():
             raise DataError(f"{str(out)!r} exists and is no ordinary file")
-        if not asked.force:
+        if not request.force:
             raise DataError(f"{str(out)!r} exists; add --force to overwrite it")
     elif not out.parent.is_dir():
         raise DataError(f"there is no folder {str(out.parent)!r} to write to")
 
 
-def _said(asked: Options, design: Any, table: pl.DataFrame, chances: Any) -> Responses:
+def _randomize_column(request: RandomizeOptions, design: Any, table: pl.DataFrame, chances: Any) -> Responses:
     """One randomized answer for each row."""
-    response = asked.response
+    response = request.response
     if table.schema[response].is_nested():
         raise DataError(f"column {response!r} must hold one category a row; it holds {table.schema[response]}")
-    texts = files.as_text(table.lazy().select(asked.read), asked.read).collect()
-    rng = None if asked.seed is None else np.random.default_rng(asked.seed)
+    texts = files.as_text(table.lazy().select(request.needed_columns), request.needed_columns).collect()
+    rng = None if request.seed is None else np.random.default_rng(request.seed)
     try:
         if design.several and design.noun == "level":
-            level = None if asked.level is None else texts[asked.level].to_list()
-            told = {} if chances is None else {"preferences": chances}
-            said = design.randomize(texts[response].to_list(), level=level, rng=rng, **told)
+            level = None if request.level is None else texts[request.level].to_list()
+            level_options = {} if chances is None else {"preferences": chances}
+            responses = design.randomize(texts[response].to_list(), level=level, rng=rng, **level_options)
         else:
-            said = design.channel().randomize(texts[response].to_list(), rng=rng)
+            responses = design.channel().randomize(texts[response].to_list(), rng=rng)
     except AnswerError as error:
-        raise frames.located(error, [response], [asked.level] if asked.level else [], row=error.row) from None
-    answers: Responses = said
+        raise frames.located(error, [response], [request.level] if request.level else [], row=error.row) from None
+    answers: Responses = responses
     return answers
 
 
-def _report(asked: Options, design: Any, said: Responses, kept: list[str]) -> None:
+def _report(request: RandomizeOptions, design: Any, responses: Responses, other_columns: list[str]) -> None:
     """What was written, and what the file may still reveal."""
-    missing = int(said.missing.sum())
+    missing = int(responses.missing.sum())
     output.say(
-        f"{asked.out}: {len(said):,} records, {asked.response!r} randomized by {design.name or design.kind}, "
+        f"{request.out}: {len(responses):,} records, {request.response!r} randomized by {design.name or design.kind}, "
         f"{f'{missing:,} missing (kept so)' if missing else 'none missing'}"
     )
     for line in privacy.lines(design):
         output.say(line)
-    others = f"other columns ({_checks.shown(kept)}) and the order of the rows" if kept else "the order of the rows"
-    output.say(f"note: kept as before: {others}; they may give the answer away")
+    others_text = (
+        f"other columns ({_checks.listing_text(other_columns)}) and the order of the rows"
+        if other_columns
+        else "the order of the rows"
+    )
+    output.say(f"note: kept as before: {others_text}; they may give the answer away")
 
 
-def _recipe(asked: Options, design: Any, level: str | None) -> None:
+def _recipe(request: RandomizeOptions, design: Any, level: str | None) -> None:
     """The command that estimates from the new file."""
     command = "heavy-hitters" if design.estimates == "heavy_hitters" else "estimate"
-    words = ["naysay", command, str(asked.out), "--response", asked.response, "--design", asked.design]
-    words += [] if asked.categories is None else ["--categories", options.record_text(design.categories)]
+    words = ["naysay", command, str(request.out), "--response", request.response, "--design", request.design]
+    words += [] if request.categories is None else ["--categories", options.record_text(design.categories)]
     words += [] if level is None else ["--level", level]
-    if files.kind(asked.out) == "csv" and asked.separator != ",":
-        words += ["--separator", asked.separator]
+    if files.kind(request.out) == "csv" and request.separator != ",":
+        words += ["--separator", request.separator]
     output.say(f"estimate: {shlex.join([*words, '--target', 'file'])}")

@@ -11,8 +11,8 @@ import typer
 from naysay import _checks, files
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import SamplingOptions, prepared, with_labels
-from naysay.console.people import listed
+from naysay.console.options import SamplingOptions, prepare_frame, with_labels
+from naysay.console.people import record_cells
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ class Regressed:
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, Regressed):
+class RegressOptions(SamplingOptions, Regressed):
     """All options: of the regression, then of the sample that it comes from."""
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(RegressOptions)
+def command(request: RegressOptions) -> None:
     """Regress the true category on covariates, from randomized answers.
 
     Logistic regression for two categories, multinomial for more, under any design. A column of FILE that holds numbers
@@ -98,35 +98,35 @@ def command(asked: Options) -> None:
     from naysay import regression
     from naysay.regression.reading import parse
 
-    _checks.confidence(asked.confidence)
-    output.check(asked.html)
-    formula = parse(asked.formula)
-    asked, design = options.designed(asked, asked.file, formula.response[0])
-    _check_covariates(asked, formula.variables)
-    frame = _prepared(asked, list(formula.response), list(formula.variables))
-    sampling = asked.sampling(frame)
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    formula = parse(request.formula)
+    request, design = options.options_and_design(request, request.file, formula.response[0])
+    _check_covariates(request, formula.variables)
+    frame = _typed_frame(request, list(formula.response), list(formula.variables))
+    sampling = request.sampling(frame)
     with (
-        files.readable(asked.file),
-        with_labels(design, asked.file, formula.response, encoding=asked.encoding, codes=asked.codes),
+        files.readable(request.file),
+        with_labels(design, request.file, formula.response, encoding=request.encoding, codes=request.codes),
     ):
         fit = regression.regress(
             design,
-            asked.formula,
-            prepared(frame, sampling),
-            **{name: getattr(asked, name) for name in ("level", "sample", "count", "offset", "missing", "reference")},
-            weights=asked.weight if sampling is None else None,
+            request.formula,
+            prepare_frame(frame, sampling),
+            **{name: getattr(request, name) for name in ("level", "sample", "count", "offset", "missing", "reference")},
+            weights=request.weight if sampling is None else None,
             sampling=sampling,
-            standard_errors=asked.standard_errors,
-            penalty=asked.penalty,
-            cheaters=asked.cheaters,
+            standard_errors=request.standard_errors,
+            penalty=request.penalty,
+            cheaters=request.cheaters,
         )
-    _say(fit, asked)
+    _say(fit, request)
 
 
-def _check_covariates(asked: Options, variables: Iterable[str]) -> None:
+def _check_covariates(request: RegressOptions, variables: Iterable[str]) -> None:
     """Raise for a covariate that the export of a survey holds randomized: it would be read as the person's answer."""
-    known = files.designs_of(asked.file, codes=asked.codes)
-    private = next((name for name in variables if name in known), None)
+    published_designs = files.designs_of(request.file, codes=request.codes)
+    private = next((name for name in variables if name in published_designs), None)
     if private is not None:
         raise DataError(
             f"covariates come from plain questions; {private!r} is private, so its cells are no answers "
@@ -135,28 +135,28 @@ def _check_covariates(asked: Options, variables: Iterable[str]) -> None:
         )
 
 
-def _say(fit: Regression, asked: Options) -> None:
+def _say(fit: Regression, request: RegressOptions) -> None:
     """The regression in the form that was asked for, and as a page."""
-    at = [_values(text) for text in asked.at or ()]
-    if asked.format_ == "csv":
+    at = [_values(text) for text in request.at or ()]
+    if request.format_ == "csv":
         for note in fit.reservations:
             output.note(note)
-        output.say(fit.to_csv(asked.confidence))
-    elif asked.format_ == "json":
-        output.say(output.json_text(fit.to_dict(asked.confidence, at)))
-    elif asked.format_ == "latex":
-        output.say(fit.to_latex(asked.confidence, at))
+        output.say(fit.to_csv(request.confidence))
+    elif request.format_ == "json":
+        output.say(output.json_text(fit.to_dict(request.confidence, at)))
+    elif request.format_ == "latex":
+        output.say(fit.to_latex(request.confidence, at))
     else:
-        output.say(fit.to_text(asked.confidence, at))
-    if asked.html is not None:
+        output.say(fit.to_text(request.confidence, at))
+    if request.html is not None:
         from naysay.regression.page import regression_html
 
-        output.write(asked.html, lambda: regression_html(fit, confidence=asked.confidence, at=at))
+        output.write(request.html, lambda: regression_html(fit, confidence=request.confidence, at=at))
 
 
 def _values(text: str) -> dict[str, Any]:
     """The values that ``--at age=40,gender=f`` gives."""
-    pairs = [cell.partition("=") for cell in listed(text)]
+    pairs = [cell.partition("=") for cell in record_cells(text)]
     if not pairs or not all(name.strip() and sign for name, sign, _ in pairs):
         raise DataError(f"--at must be values by column, such as 'age=40,gender=f'; got {text!r}")
     return {name.strip(): _number(value.strip()) for name, _, value in pairs}
@@ -172,19 +172,19 @@ def _number(text: str) -> float | int | str:
     return text
 
 
-def _prepared(asked: Options, response: list[str], variables: list[str]) -> pl.LazyFrame:
+def _typed_frame(request: RegressOptions, response: list[str], variables: list[str]) -> pl.LazyFrame:
     """The file with answers as text, covariates as numbers where they are, and amounts as numbers."""
-    amounts = {role: name for role in ("count", "weight", "offset") if (name := getattr(asked, role)) is not None}
-    codes = asked.codes or list(amounts.values())
-    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=codes)
-    named = [name for name in (asked.level, asked.sample) if name is not None]
-    with files.readable(asked.file):
-        files.check_columns(frame, [*response, *named, *variables, *amounts.values()])
-        if len(response) > 1 and len(response) == len(set(response)) and not named:
+    amounts = {role: name for role in ("count", "weight", "offset") if (name := getattr(request, role)) is not None}
+    codes = request.codes or list(amounts.values())
+    frame = files.scan(request.file, separator=request.separator, encoding=request.encoding, codes=codes)
+    level_columns = [name for name in (request.level, request.sample) if name is not None]
+    with files.readable(request.file):
+        files.check_columns(frame, [*response, *level_columns, *variables, *amounts.values()])
+        if len(response) > 1 and len(response) == len(set(response)) and not level_columns:
             frame = files.as_booleans(frame, response)
         else:
             frame = files.as_text(frame, response)
-        frame = files.as_text(frame, named)
+        frame = files.as_text(frame, level_columns)
         for role, name in amounts.items():
             frame = files.as_numbers(frame, name, what="the offset" if role == "offset" else f"{role}s")
         return files.as_measured(frame, variables)

@@ -52,12 +52,12 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
         "income": rng.choice(_INCOMES[:3], _PEOPLE, p=(0.4, 0.4, 0.2)),
     }
     truth = rng.choice(_INCOMES, _PEOPLE, p=(0.35, 0.35, 0.2, 0.1))
-    said = designs.negative(_INCOMES, discards=2).randomize(truth, rng=rng)
-    others = {"age": rng.integers(18, 80, _PEOPLE), "gender": rng.choice(("f", "m"), _PEOPLE)}
-    chance = np.where(others["gender"] == "m", 0.3, 0.15) * np.where(others["age"] < 40, 2.0, 1.0)
+    responses = designs.negative(_INCOMES, discards=2).randomize(truth, rng=rng)
+    covariates = {"age": rng.integers(18, 80, _PEOPLE), "gender": rng.choice(("f", "m"), _PEOPLE)}
+    chance = np.where(covariates["gender"] == "m", 0.3, 0.15) * np.where(covariates["age"] < 40, 2.0, 1.0)
     cheated = np.where(rng.random(_PEOPLE) < chance, "yes", "no")
-    answers = {"income": said.texts(), "cheated": designs.warner(p=0.8).randomize(cheated, rng=rng).texts()}
-    files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame(answers | others)}
+    answers = {"income": responses.texts(), "cheated": designs.warner(p=0.8).randomize(cheated, rng=rng).texts()}
+    files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame(answers | covariates)}
     for name in files:
         if (folder / name).exists():
             raise DataError(f"{str(folder / name)!r} already exists; name another folder")

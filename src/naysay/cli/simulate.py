@@ -15,7 +15,7 @@ from naysay import files, simulate
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
-from naysay.console.people import Preferences, labeled, listed, numbers, preferences_of
+from naysay.console.people import Preferences, numbers, preferences_of, record_cells, shares_by_label
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.simulate import Behavior, Population, page
@@ -24,7 +24,7 @@ _INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
-class Options:
+class SimulateOptions:
     """The options of ``naysay simulate``."""
 
     design: options.DesignText
@@ -67,8 +67,8 @@ class Options:
     html: options.Html = None
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(SimulateOptions)
+def command(request: SimulateOptions) -> None:
     """Try a survey many times, before it is fielded.
 
     Draws people, lets them answer (or lie, or give no answer), and estimates. The result says how far the estimates lie
@@ -85,41 +85,41 @@ def command(asked: Options) -> None:
           --categories "low,middle,high,none" --column income \\
           --preferences tied:none --replicates 50 --html simulation.html
     """
-    output.check(asked.html)
-    design = options.design_of(asked.design, asked.categories)
-    found = simulate.replicate(
+    output.check(request.html)
+    design = options.design_of(request.design, request.categories)
+    simulation = simulate.replicate(
         design,
-        _population(design, asked),
-        n=asked.people,
-        replicates=asked.replicates,
-        estimators=asked.estimator or None,
-        preferences=preferences_of(asked.preferences, design),
+        _population(design, request),
+        n=request.people,
+        replicates=request.replicates,
+        estimators=request.estimator or None,
+        preferences=preferences_of(request.preferences, design),
         behavior=Behavior(
-            liars=asked.liars,
-            among=None if asked.among is None else listed(asked.among),
-            says=asked.says,
-            at_random=asked.at_random,
-            nonresponse=labeled(asked.nonresponse, "--nonresponse"),
+            liars=request.liars,
+            among=None if request.among is None else record_cells(request.among),
+            says=request.says,
+            at_random=request.at_random,
+            nonresponse=shares_by_label(request.nonresponse, "--nonresponse"),
         ),
-        target=asked.target,
-        interval=None if asked.interval == "usual" else asked.interval,
-        confidence=asked.confidence,
-        seed=asked.seed,
-        workers=(os.cpu_count() or 1) if asked.workers is None else asked.workers,
+        target=request.target,
+        interval=None if request.interval == "usual" else request.interval,
+        confidence=request.confidence,
+        seed=request.seed,
+        workers=(os.cpu_count() or 1) if request.workers is None else request.workers,
         console=Console(stderr=True),
     )
-    output.result(found, asked.format_)
-    output.write(asked.html, lambda: page.simulation_html(found))
-    if found.interrupted:
+    output.result(simulation, request.format_)
+    output.write(request.html, lambda: page.simulation_html(simulation))
+    if simulation.interrupted:
         raise typer.Exit(_INTERRUPTED)
 
 
-def _population(design: Answerable, asked: Options) -> Population:
+def _population(design: Answerable, request: SimulateOptions) -> Population:
     """The population that ``--population`` names."""
-    text = asked.population
-    if asked.column is not None:
-        return _of_file(design, Path(text), asked.column, asked.count)
-    if asked.count is not None:
+    text = request.population
+    if request.column is not None:
+        return _of_file(design, Path(text), request.column, request.count)
+    if request.count is not None:
         raise DataError("--count is for a file of true answers; name their column with --column")
     if text[:1].isdigit() or text[:1] in (".", "-"):
         return simulate.shares(numbers(text, "--population"), design.cells)
@@ -137,5 +137,5 @@ def _of_file(design: Answerable, path: Path, column: str, count: str | None) -> 
             return simulate.column(frame, column, categories=design.cells)
         frame = files.as_numbers(frame, count, what="counts")
         summed = frame.group_by(column).agg(pl.col(count).sum()).collect()
-    known = {label: people for label, people in summed.iter_rows() if label is not None}
-    return simulate.counts(known).of(design)
+    people_of_label = {label: people for label, people in summed.iter_rows() if label is not None}
+    return simulate.counts(people_of_label).of(design)

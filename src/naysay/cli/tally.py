@@ -24,7 +24,7 @@ SUFFIX = ".tally"
 
 
 @dataclass(frozen=True)
-class Options:
+class TallyOptions:
     """What is counted, and where it is written."""
 
     files: Annotated[
@@ -56,8 +56,8 @@ class Options:
     force: options.Force = False
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(TallyOptions)
+def command(request: TallyOptions) -> None:
     """Count batches of reports, and add tallies.
 
     Reads any number of files, one batch after the other, so that memory does not depend on the number of reports.
@@ -73,46 +73,52 @@ def command(asked: Options) -> None:
       naysay tally monday.tally tuesday.tally --out both.tally
       naysay tally week.tally --subtract deleted.tally --out kept.tally
     """
-    if asked.out is not None:
-        _check_out(asked.out, force=asked.force)
-    tallies = [Tally.load(name) for name in asked.files if name.endswith(SUFFIX)]
-    counted = _counted(asked, [name for name in asked.files if not name.endswith(SUFFIX)])
-    tallies += counted
-    for each in tallies[1:]:
-        if _designs(each) != _designs(tallies[0]) and asked.out is not None:
+    if request.out is not None:
+        _check_out(request.out, force=request.force)
+    tallies = [Tally.load(name) for name in request.files if name.endswith(SUFFIX)]
+    batch_tallies = _count_batches(request, [name for name in request.files if not name.endswith(SUFFIX)])
+    tallies += batch_tallies
+    for tally in tallies[1:]:
+        if _designs(tally) != _designs(tallies[0]) and request.out is not None:
             raise DataError(
                 "tallies of different designs do not add; name one question and wave, or count the designs apart: "
-                + "; ".join(sorted({_told(one) for one in tallies}))
+                + "; ".join(sorted({_topic_text(other_tally) for other_tally in tallies}))
             )
-    if asked.out is None:
+    if request.out is None:
         _list(tallies)
         return
-    whole = reduce(lambda one, other: one - Tally.load(other), asked.subtract or (), reduce(add, tallies))
-    whole.save(asked.out)
-    output.say(f"{whole.n:,} reports are in {asked.out}")
+    total_tally = reduce(
+        lambda running_total, subtracted_file: running_total - Tally.load(subtracted_file),
+        request.subtract or (),
+        reduce(add, tallies),
+    )
+    total_tally.save(request.out)
+    output.say(f"{total_tally.n:,} reports are in {request.out}")
 
 
-def _counted(asked: Options, names: list[str]) -> list[Tally]:
+def _count_batches(request: TallyOptions, names: list[str]) -> list[Tally]:
     """The tallies of the batches in these files, of the question and wave that are asked for."""
     if not names:
         return []
-    if not asked.design:
+    if not request.design:
         raise DataError("--design DESIGN is missing: what the reports were drawn under")
-    designs: list[Answerable] = [options.design_of(each, asked.categories) for each in asked.design]
+    designs: list[Answerable] = [options.design_of(call, request.categories) for call in request.design]
     sources: list[Any] = [sys.stdin.buffer if name == "-" else name for name in names]
-    found = batches.count(sources, designs, bad=asked.bad)
-    if found.refused:
-        left = _checks.several(found.refused, "report", "reports")
-        output.note(f"left out, since no device can draw them: {left}; {found.why}")
-    named = {"question": asked.question, "wave": asked.wave}
+    batch_counts = batches.count(sources, designs, bad=request.bad)
+    if batch_counts.refused:
+        left_out_text = _checks.several(batch_counts.refused, "report", "reports")
+        output.note(f"left out, since no device can draw them: {left_out_text}; {batch_counts.why}")
+    wanted_topic = {"question": request.question, "wave": request.wave}
     tallies = [
         tally
-        for topic, tally in found.tallies.items()
-        if all(value is None or getattr(topic, name) == value for name, value in named.items())
+        for topic, tally in batch_counts.tallies.items()
+        if all(value is None or getattr(topic, name) == value for name, value in wanted_topic.items())
     ]
     if not tallies:
-        there = "; ".join(map(_told, found.tallies.values()))
-        raise DataError(f"no batch is of that question and wave; there are: {there}" if there else "there is no batch")
+        topics_text = "; ".join(map(_topic_text, batch_counts.tallies.values()))
+        raise DataError(
+            f"no batch is of that question and wave; there are: {topics_text}" if topics_text else "there is no batch"
+        )
     return tallies
 
 
@@ -120,7 +126,7 @@ def _designs(tally: Tally) -> list[tuple[str, str]]:
     return sorted((str(part.level), part.design.hash) for part in tally.parts)
 
 
-def _told(tally: Tally) -> str:
+def _topic_text(tally: Tally) -> str:
     digests = ", ".join(digest[:12] for _, digest in _designs(tally))
     return f"question {tally.question or '(none)'}, wave {tally.wave or '(none)'}, design {digests}"
 
@@ -130,8 +136,8 @@ def _list(tallies: list[Tally]) -> None:
     for tally in tallies:
         design = tally.parts[0].design
         digests = ", ".join(digest[:12] for _, digest in _designs(tally))
-        kept = "sums" if tally.summed else "counts"
-        table.add_row(tally.question or "", tally.wave or "", design.name, digests, f"{tally.n:,}", kept)
+        kept_as = "sums" if tally.summed else "counts"
+        table.add_row(tally.question or "", tally.wave or "", design.name, digests, f"{tally.n:,}", kept_as)
     output.show(table)
 
 

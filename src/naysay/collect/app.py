@@ -21,7 +21,7 @@ from naysay.collect.admin import app as pages
 from naysay.collect.admin.plans import Clock
 from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
+from naysay.collect.invitations.issuing import RANDOM_BYTES, REQUEST_BYTES, Asking
 from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.reports.endpoint import Desk, Topics
 from naysay.collect.results.counting import folding
@@ -36,8 +36,8 @@ from naysay.questionnaire import Questionnaire
 
 log = logging.getLogger("naysay.collect")
 
-EACH = 600
-EVERYBODY = 60_000
+ADDRESS_LIMIT = 600
+TOTAL_LIMIT = 60_000
 """Answers within a minute, from one address and from all. Many respondents may share an address."""
 
 _POINT = 142  # bytes in a request for a key
@@ -69,8 +69,8 @@ def create_app(
     store: Store | None = None,
     *,
     client: Path | Client = FOLDER,
-    each: int = EACH,
-    everybody: int = EVERYBODY,
+    each: int = ADDRESS_LIMIT,
+    everybody: int = TOTAL_LIMIT,
     settle_every: float = 60.0,
     keys: Keys | None = None,
     admin: bool = False,
@@ -109,8 +109,10 @@ def create_app(
     """
     files = Client.of(client) if isinstance(client, Path) else client
     published = [
-        each if isinstance(each, Published) else Published.of(each, client=files, preview=store is None)
-        for each in surveys
+        source_survey
+        if isinstance(source_survey, Published)
+        else Published.of(source_survey, client=files, preview=store is None)
+        for source_survey in surveys
     ]
     if store is not None:
         for survey in published:
@@ -118,12 +120,12 @@ def create_app(
     catalog = Catalog(published, store=store, client=files)
     keys = keys or Keys()
     line: Line = Unstored()
-    counted: Desk | None = None
+    report_desk: Desk | None = None
     if store is not None:
         topics = Topics(store)
         line = Writer(store, look=_looks(store, catalog, topics, files), fold=folding(store), every=settle_every)
-        counted = Desk(topics, line, each=each)
-    service = Service(catalog, line, client=files, keys=keys, each=each, everybody=everybody)
+        report_desk = Desk(topics, line, address_limit=each)
+    service = Service(catalog, line, client=files, keys=keys, address_limit=each, total_limit=everybody)
     app = FastAPI(
         title="naysay",
         summary="Surveys in which chance changes private answers on the respondent's device.",
@@ -133,11 +135,15 @@ def create_app(
         redirect_slashes=False,
         lifespan=service.lifespan,
         telemetry=_SILENT,
-        exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
+        exception_handlers={
+            Refusal: _error_response,
+            HTTPException: _error_response,
+            RequestValidationError: _error_response,
+        },
     )
     app.state.service = service
-    told = SharedResults(store, catalog, Rates(each=each, all=everybody))
-    app.add_middleware(Straight, answers=service.answers, reports=None if counted is None else counted.reports)
+    shared_results = SharedResults(store, catalog, Rates(per_address=each, all=everybody))
+    app.add_middleware(Straight, answers=service.answers, reports=None if report_desk is None else report_desk.reports)
     app.add_middleware(Guard)  # around all of it
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
         (app.get, "/", service.home, schemas.HOME),
@@ -146,24 +152,24 @@ def create_app(
         (app.get, "/client/{digest}/{file:path}", service.file, schemas.FILE),
         (app.get, "/threats", service.threats, schemas.THREATS),
         (app.get, "/health", service.health, schemas.HEALTH),
-        (app.get, "/results.css", told.style, schemas.STYLE),
-        (app.get, "/results/{secret}", told.page, schemas.SHARED),
+        (app.get, "/results.css", shared_results.style, schemas.STYLE),
+        (app.get, "/results/{secret}", shared_results.page, schemas.SHARED),
         (app.post, "/s/{name}/key", service.key, schemas.KEY),
         (app.post, "/s/{name}/token", service.token, schemas.TOKEN),
         (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
     for method, path, endpoint, schema in routes:
         method(path, response_model=None, **schema)(endpoint)
-    if counted is not None:
-        app.post("/reports", response_model=None, **schemas.REPORTS)(counted.reports)
-        app.options("/reports", **_UNLISTED)(counted.preflight)
+    if report_desk is not None:
+        app.post("/reports", response_model=None, **schemas.REPORTS)(report_desk.reports)
+        app.options("/reports", **_UNLISTED)(report_desk.preflight)
     if store is not None:
         app.mount("/api", api(store))
     if admin and store is not None:
         app.state.desk = pages.desk_of(store, client=files, refresh=catalog.refresh)
         app.router.routes.extend(pages.routes())
         drafts = pages.Previews(store, client=files)
-        previews = Service(drafts, Unstored(), client=files, keys=keys, each=each, everybody=everybody)
+        previews = Service(drafts, Unstored(), client=files, keys=keys, address_limit=each, total_limit=everybody)
         app.get("/preview/{name}", **_UNLISTED)(previews.page)
         app.get("/preview/{name}/survey.json", **_UNLISTED)(previews.survey)
         app.post("/preview/{name}/key", **_UNLISTED)(previews.key)
@@ -196,18 +202,25 @@ class Service:
         For the pages that belong to no survey.
     keys : Keys
         The keys with which devices seal what they remember.
-    each, everybody : int
+    address_limit, total_limit : int
         The most answers and requests for a key within a minute, from one address and from all.
     """
 
     def __init__(
-        self, catalog: Catalog | pages.Previews, line: Line, *, client: Client, keys: Keys, each: int, everybody: int
+        self,
+        catalog: Catalog | pages.Previews,
+        line: Line,
+        *,
+        client: Client,
+        keys: Keys,
+        address_limit: int,
+        total_limit: int,
     ) -> None:
         self.catalog = catalog
         self.line = line
         self.keys = keys
         self._home, self._threats = home(client), threats(client)
-        self._rates, self._openings = (Rates(each=each, all=everybody) for _ in range(2))
+        self._rates, self._openings = (Rates(per_address=address_limit, all=total_limit) for _ in range(2))
         self._told_proxy = False
 
     @contextlib.asynccontextmanager
@@ -228,10 +241,10 @@ class Service:
             self.keys.forget()
 
     def _survey(self, name: str) -> Served:
-        found = self.catalog.surveys.get(name)
-        if found is None:
+        served_survey = self.catalog.surveys.get(name)
+        if served_survey is None:
             raise Refusal("unknown", "there is no survey of this name")
-        return found
+        return served_survey
 
     async def home(self, request: Request) -> Response:
         """What this server is, for visitors without a link."""
@@ -247,26 +260,26 @@ class Service:
 
     async def survey(self, request: Request, name: str) -> Response:
         """The survey: what is asked, how private each answer is, and the hashes of the client's files."""
-        found = self._survey(name)
-        if not found.open:
+        served_survey = self._survey(name)
+        if not served_survey.open:
             raise Refusal("closed", CLOSED)
-        response = found.json.response(request)
+        response = served_survey.json.response(request)
         response.headers["naysay-key"] = self.keys.public  # in a header, because the bytes never change
         return response
 
     async def file(self, request: Request, digest: str, file: str) -> Response:
         """A file of the client; under its hash it never changes."""
-        found = self.catalog.clients.get(digest, {}).get(file)
-        if found is None:
+        document = self.catalog.clients.get(digest, {}).get(file)
+        if document is None:
             raise Refusal("unknown", "there is no such file")
-        return found.response(request)
+        return document.response(request)
 
     async def threats(self, request: Request, lang: str = "en") -> Response:
         """What is defended, and what is not, in plain words."""
-        found = self._threats.get(lang) or self._threats.get("en")
-        if found is None:
+        threats_page = self._threats.get(lang) or self._threats.get("en")
+        if threats_page is None:
             raise Refusal("unknown", "this client has no page on threats")
-        return found.response(request)
+        return threats_page.response(request)
 
     async def health(self) -> Response:
         """Whether answers can be stored."""
@@ -291,12 +304,12 @@ class Service:
         issuer = self._survey(name).issuer
         if issuer is None:
             raise Refusal("unknown", "anybody with the link can answer this survey; it has no invitations")
-        asking = Asking.read(await _body(request, most=ASKED))
-        issued = issuer.issued(asking.blinded)
+        asking = Asking.of_body(await _body(request, most=REQUEST_BYTES))
+        evaluation = issuer.issued(asking.blinded)
         outcome = await asyncio.wrap_future(self.line.submit(asking.of(name)))
         if outcome.what in _NOT_STORED:
             raise Refusal(outcome.what, _NOT_STORED[outcome.what])
-        return JSONResponse(issued)
+        return JSONResponse(evaluation)
 
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent. They are acknowledged when they are stored, and not before."""
@@ -314,13 +327,13 @@ class Service:
             _check_wait(self._rates.refuse(address))
             raise
         _check_wait(self._rates.wait(address))
-        spent = submission.token and submission.token[: 2 * DRAWN]
-        reply = Reply(name, survey.published.hash, submission.id, submission.text, day, spent)
+        spent_token = submission.token and submission.token[: 2 * RANDOM_BYTES]
+        reply = Reply(name, survey.published.hash, submission.id, submission.text, day, spent_token)
         outcome = await asyncio.wrap_future(self.line.submit(reply))
         if outcome.what in _NOT_STORED:
             raise Refusal(outcome.what, _NOT_STORED[outcome.what])
-        told = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
-        return JSONResponse(told, status_code=200 if outcome.what == "repeated" else 201)
+        acknowledgement = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
+        return JSONResponse(acknowledgement, status_code=200 if outcome.what == "repeated" else 201)
 
     def _tell_proxy(self, request: Request) -> None:
         """Log once that the headers of a proxy are not trusted, so that all its respondents count as one address."""
@@ -350,5 +363,5 @@ async def _body(request: Request, *, most: int) -> bytes:
     return await body_of(request.stream(), announced=request.headers.get("content-length"), most=most)
 
 
-async def _failed(_: Request, error: Exception) -> Response:
+async def _error_response(_: Request, error: Exception) -> Response:
     return failed(error)

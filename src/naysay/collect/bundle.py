@@ -43,12 +43,12 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     """
     order: dict[str, None] = {}
     _visit(modules, entry, order, ())
-    exports = {name: tuple(found[2] for found in _EXPORT.finditer(modules[name])) for name in order}
+    exports = {name: tuple(declaration[2] for declaration in _EXPORT.finditer(modules[name])) for name in order}
     names = Counter(chain.from_iterable(exports.values()))
     if twice := [name for name, count in names.items() if count > 1]:
         where = " and ".join(module for module in order if twice[0] in exports[module])
         raise DataError(f"{twice[0]!r} is exported by {where}; in one file each name has one meaning")
-    parts = [_wrapped(modules[name], () if name == entry else exports[name]) for name in order]
+    parts = [_as_function(modules[name], () if name == entry else exports[name]) for name in order]
     return without_comments("".join(parts)), tuple(order)
 
 
@@ -68,16 +68,16 @@ def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around
     if name in order:
         return
     if name in around or name not in modules:
-        what = "imports itself through others" if name in around else "is missing"
-        raise DataError(f"the module {name!r} {what}; it is imported by {around[-1] if around else 'the page'}")
-    for found in _IMPORT.finditer(modules[name]):
-        _visit(modules, found[2], order, (*around, name))
+        problem = "imports itself through others" if name in around else "is missing"
+        raise DataError(f"the module {name!r} {problem}; it is imported by {around[-1] if around else 'the page'}")
+    for import_line in _IMPORT.finditer(modules[name]):
+        _visit(modules, import_line[2], order, (*around, name))
     order[name] = None
 
 
-def _wrapped(code: str, exports: tuple[str, ...]) -> str:
+def _as_function(code: str, exports: tuple[str, ...]) -> str:
     code = _EXPORT.sub(r"\1", _IMPORT.sub("", code))
-    if left := re.search(r"^(?:import|export)\b.*", code, re.MULTILINE):
-        raise DataError(f"a module must import and export as naysay's own do; got {left[0]!r}")
+    if leftover_line := re.search(r"^(?:import|export)\b.*", code, re.MULTILINE):
+        raise DataError(f"a module must import and export as naysay's own do; got {leftover_line[0]!r}")
     names = ", ".join(exports)
     return f"const {{ {names} }} = (() => {{\n{code}\nreturn {{ {names} }};\n}})();\n" if exports else code

@@ -65,8 +65,8 @@ class Client:
         DataError
             The folder holds no page, or its modules cannot be bundled into one.
         """
-        found = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
-        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+        client_paths = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in client_paths}
         if "survey.html" not in files:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
         for name, content in list(files.items()):
@@ -74,15 +74,15 @@ class Client:
                 files[f"threats/{language[1]}.js"] = _module_of_threats(content.decode()).encode()
         if ENTRY in files:
             modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
-            joined, parts = bundle(modules, ENTRY)
+            bundled_code, bundled_names = bundle(modules, ENTRY)
             # what others wrote is small already, and keeps its license
             modules = {
                 name: code if name.startswith(_VENDOR) else without_comments(code)
                 for name, code in modules.items()
-                if name not in parts
+                if name not in bundled_names
             }
-            others = {name: content for name, content in files.items() if name not in parts}
-            files = others | {name: code.encode() for name, code in (modules | {ENTRY: joined}).items()}
+            other_files = {name: content for name, content in files.items() if name not in bundled_names}
+            files = other_files | {name: code.encode() for name, code in (modules | {ENTRY: bundled_code}).items()}
         return cls(files)
 
     def serving(self, *, invites: bool) -> Client:
@@ -115,6 +115,6 @@ def _module_of_threats(page: str) -> str:
     rows = [re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", part, re.DOTALL) for part in parts]
     texts = {
         "lead": "".join(re.findall(r"<p>(.*?)</p>", lead, re.DOTALL)),
-        "parts": [[part.partition("<")[0], found] for part, found in zip(parts, rows, strict=True)],
+        "parts": [[part.partition("<")[0], part_rows] for part, part_rows in zip(parts, rows, strict=True)],
     }
     return f"export default {html.unescape(json.dumps(texts, ensure_ascii=False, separators=(',', ':')))};"

@@ -115,23 +115,23 @@ def one(
     >>> receipt.survey == survey.hash, len(receipt.body) == survey.published.body_length
     (True, True)
     """
-    asked = survey.questionnaire
-    given = {name: [cell] for name, cell in answers.items()} or {asked.questions[0].name: [None]}
-    people = checked(asked, given, levels=levels)
+    questionnaire = survey.questionnaire
+    answer_columns = {name: [cell] for name, cell in answers.items()} or {questionnaire.questions[0].name: [None]}
+    people = checked(questionnaire, answer_columns, levels=levels)
     check_invitations(survey.published, None if invitation is None else 1, 1)
     with contextlib.closing(opened(state, survey)) as memory:
-        known = memory.days([0])
-        if known:
-            return Receipt(survey.hash, known[0], None)
+        stored_days = memory.days([0])
+        if stored_days:
+            return Receipt(survey.hash, stored_days[0], None)
         codes = {} if invitation is None or memory.bodies([0]) else {0: invitation.strip().rpartition("#")[2]}
-        taken = waited(_taken(survey, memory, codes, patience, transport))
-        messages, _ = prepared(survey, people, memory, range(1), taken)
-        day = waited(_delivered(survey, messages[0], patience, transport))
+        device_tokens = waited(_fetch_tokens(survey, memory, codes, patience, transport))
+        messages, _ = prepared(survey, people, memory, range(1), device_tokens)
+        day = waited(_deliver(survey, messages[0], patience, transport))
         memory.acknowledge({0: day})
         return Receipt(survey.hash, day, messages[0])
 
 
-async def _taken(
+async def _fetch_tokens(
     survey: Survey,
     memory: Memory,
     codes: Mapping[int, str],
@@ -142,7 +142,7 @@ async def _taken(
         return await tokens(survey, memory, codes, Post(connection, f"{survey.url}/token", patience=patience))
 
 
-async def _delivered(
+async def _deliver(
     survey: Survey, body: bytes, patience: float, transport: httpx2.AsyncBaseTransport | None
 ) -> datetime.date:
     async with client(1, transport=transport) as connection:

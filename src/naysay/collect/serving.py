@@ -39,19 +39,19 @@ def bound(host: str, port: int) -> socket.socket:
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
+        listening_socket = socket.socket(family, kind, protocol)
         try:
             if sys.platform != "win32":  # on Windows it would let two servers share a port
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(address)
-            found.listen(WAITING)
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening_socket.bind(address)
+            listening_socket.listen(WAITING)
         except OSError:
-            found.close()
+            listening_socket.close()
             raise
     except OSError as error:
         way_out = "stop what runs there, or take another port with --port (0 takes a free one)"
         raise DataError(f"cannot serve at {host}:{port}: {error.strerror or error}; {way_out}") from None
-    return found
+    return listening_socket
 
 
 def url_of(listening: socket.socket, *, secure: bool = False, host: str | None = None) -> str:
@@ -72,8 +72,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(WAITING)  # asyncio's own queue is only as long as what it accepts in one go
+        for open_socket in sockets or ():
+            open_socket.listen(WAITING)  # asyncio's own queue is only as long as what it accepts in one go
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)

@@ -36,8 +36,8 @@ _MOST = 8_000_000
 
 _ACCEPTED = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 _PAGE, _DATA, _SCRIPT = (
-    {"accept": accept, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site, **others}
-    for accept, dest, mode, site, others in (
+    {"accept": accept, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site, **extra_headers}
+    for accept, dest, mode, site, extra_headers in (
         (_ACCEPTED, "document", "navigate", "none", {"sec-fetch-user": "?1", "upgrade-insecure-requests": "1"}),
         ("*/*", "empty", "cors", "same-origin", {}),
         ("*/*", "script", "cors", "same-origin", {}),
@@ -118,17 +118,17 @@ def verify(
     page = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with httpx2.Client(headers=_BROWSER, transport=transport, timeout=30.0) as connection:
 
-        def response(address: str, asked: Mapping[str, str]) -> _Response:
+        def response(address: str, request_headers: Mapping[str, str]) -> _Response:
             try:
-                with connection.stream("GET", origin + address, headers=dict(asked)) as found:
+                with connection.stream("GET", origin + address, headers=dict(request_headers)) as http_response:
                     content = bytearray()
-                    for part in found.iter_bytes():
+                    for part in http_response.iter_bytes():
                         content += part
                         if len(content) > _MOST:
                             raise DataError(
                                 f"{origin}{address} has more than {_MOST:,} bytes; nothing of ours is so long"
                             )
-                    return _Response(found.status_code, found.headers, bytes(content))
+                    return _Response(http_response.status_code, http_response.headers, bytes(content))
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 raise DataError(f"the server of {origin} cannot be reached ({type(error).__name__})") from None
             except httpx2.DecodingError:
@@ -138,50 +138,54 @@ def verify(
         if survey.status_code != 200:
             raise DataError(f"there is no open survey at {url} (the server says {survey.status_code})")
         files = client or Client.of(FOLDER)
-        published = _published(survey.content, files)
-        expected = dict(_expected(published, page, path, files))
-        differences = list(_of_survey(published, hash))
-        for address, (document, headers) in expected.items():
-            asked = _SCRIPT if headers is ASSETS else _PAGE
-            found = survey if address == f"{path}/survey.json" else response(address, asked)
-            differences += (f"{address}: {each}" for each in _differences(document, headers, found))
-        return Verdict(published.hash, tuple(expected), tuple(differences))
+        published = _survey_of(survey.content, files)
+        expected_documents = dict(_expected_documents(published, page, path, files))
+        differences = list(_survey_differences(published, hash))
+        for address, (document, headers) in expected_documents.items():
+            browser_headers = _SCRIPT if headers is ASSETS else _PAGE
+            served_response = survey if address == f"{path}/survey.json" else response(address, browser_headers)
+            differences += (
+                f"{address}: {difference}" for difference in _differences(document, headers, served_response)
+            )
+        return Verdict(published.hash, tuple(expected_documents), tuple(differences))
 
 
-def _published(content: bytes, client: Client) -> Published:
+def _survey_of(content: bytes, client: Client) -> Published:
     """The survey that came, with the files that it should have."""
     try:
-        read = Published.read(content, client=client)
-        stated = read.form["client"]
-        if not all(isinstance(each, str) for each in (*stated, *stated.values())):
+        survey = Published.read(content, client=client)
+        stated_files = survey.form["client"]
+        if not all(isinstance(entry, str) for entry in (*stated_files, *stated_files.values())):
             raise TypeError
-        invites = read.key is not None
-        wrong = complaint(read.form)
+        invites = survey.key is not None
+        problem = complaint(survey.form)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise DataError("what stands at survey.json is no survey") from None
-    if wrong is not None:
-        raise DataError(f"the survey must not be answered: {wrong}")
+    if problem is not None:
+        raise DataError(f"the survey must not be answered: {problem}")
     return Published.read(content, client=client.serving(invites=invites))
 
 
-def _of_survey(published: Published, hash: str | None) -> Iterator[str]:
+def _survey_differences(published: Published, hash: str | None) -> Iterator[str]:
     if hash is not None and published.hash != hash.strip().lower():
         yield f"survey.json: the hash is {published.hash}, and should be {hash.strip().lower()}"
-    stated, files = published.form["client"], published.client.integrity
-    if changed := sorted(name for name in {*stated, *files} if stated.get(name) != files.get(name)):
-        named = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
-        told = f"survey.json: it names other files than this version of naysay has ({named})"
-        yield f"{told}; if it was opened with another version, compare with that one"
+    stated_files, files = published.form["client"], published.client.integrity
+    if changed_names := sorted(name for name in {*stated_files, *files} if stated_files.get(name) != files.get(name)):
+        file_names = ", ".join(changed_names[:5]) + (
+            f" and {len(changed_names) - 5} more" if len(changed_names) > 5 else ""
+        )
+        difference = f"survey.json: it names other files than this version of naysay has ({file_names})"
+        yield f"{difference}; if it was opened with another version, compare with that one"
 
 
-def _expected(
+def _expected_documents(
     published: Published, page: str, path: str, files: Client
 ) -> Iterator[tuple[str, tuple[Document, Mapping[str, str]]]]:
     """Each address with the document that should be there, and the headers of its kind."""
     catalog = Catalog([published], store=None, client=published.client)
-    served = catalog.surveys[published.name]
-    yield page, (served.page, SECURITY)
-    yield f"{path}/survey.json", (served.json, DATA)
+    served_survey = catalog.surveys[published.name]
+    yield page, (served_survey.page, SECURITY)
+    yield f"{path}/survey.json", (served_survey.json, DATA)
     folder = published.client.hash
     for name, document in catalog.clients[folder].items():
         yield f"/client/{folder}/{name}", (document, ASSETS)
@@ -191,26 +195,33 @@ def _expected(
     yield "/", (home(files), SECURITY)
 
 
-def _differences(document: Document, headers: Mapping[str, str], found: _Response) -> Iterator[str]:
-    if found.status_code != 200:
-        yield f"the server says {found.status_code}"
+def _differences(document: Document, headers: Mapping[str, str], response: _Response) -> Iterator[str]:
+    if response.status_code != 200:
+        yield f"the server says {response.status_code}"
         return
-    if found.content != document.content:
-        pairs = zip(found.content, document.content, strict=False)
-        place = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
-        at = min(len(found.content), len(document.content)) if place is None else place
-        told = hashlib.sha256(found.content).hexdigest()[:16]
-        yield f"it differs from byte {at} on: {found.content[at : at + 60]!r} ({len(found.content)} bytes, {told}…)"
-    if (packed := found.headers.get("content-encoding", "").lower()) not in _ENCODINGS:
-        yield f"it is packed as {packed!r}, which browsers may read otherwise"
-    if (tag := found.headers.get("etag")) is not None and _bare(tag) != _bare(document.etag):
+    if response.content != document.content:
+        pairs = zip(response.content, document.content, strict=False)
+        place = next(
+            (at for at, (served_byte, expected_byte) in enumerate(pairs) if served_byte != expected_byte), None
+        )
+        at = min(len(response.content), len(document.content)) if place is None else place
+        content_digest = hashlib.sha256(response.content).hexdigest()[:16]
+        yield (
+            f"it differs from byte {at} on: {response.content[at : at + 60]!r} "
+            f"({len(response.content)} bytes, {content_digest}…)"
+        )
+    if (encoding := response.headers.get("content-encoding", "").lower()) not in _ENCODINGS:
+        yield f"it is packed as {encoding!r}, which browsers may read otherwise"
+    if (tag := response.headers.get("etag")) is not None and _bare_tag(tag) != _bare_tag(document.etag):
         yield f"the header etag is {tag!r}, and should be {document.etag!r}: a tag for each visitor marks them"
-    ours = {**headers, **document.headers, "content-type": document.type}
-    for name in sorted(ours.keys() | found.headers.keys()):
-        if name not in _TRANSPORT and ours.get(name) != (value := ", ".join(found.headers.get_list(name)) or None):
-            yield f"the header {name} is {value!r}, and should be {ours.get(name)!r}"
+    expected_headers = {**headers, **document.headers, "content-type": document.type}
+    for name in sorted(expected_headers.keys() | response.headers.keys()):
+        if name not in _TRANSPORT and expected_headers.get(name) != (
+            value := ", ".join(response.headers.get_list(name)) or None
+        ):
+            yield f"the header {name} is {value!r}, and should be {expected_headers.get(name)!r}"
 
 
-def _bare(tag: str) -> str:
+def _bare_tag(tag: str) -> str:
     """A tag of content without what a proxy adds that packs the body."""
     return tag.removeprefix("W/").strip('"').partition("-")[0]

@@ -108,8 +108,8 @@ class Writer:
         if self._thread.is_alive():
             self._line.put(None)
             self._thread.join()
-        counted = f", {several(self.counted, 'report', 'reports')} counted" if self.counted else ""
-        log.info("stopped; %s stored%s since the start", several(self.stored, "answer", "answers"), counted)
+        reports_text = f", {several(self.counted, 'report', 'reports')} counted" if self.counted else ""
+        log.info("stopped; %s stored%s since the start", several(self.stored, "answer", "answers"), reports_text)
 
     def _run(self) -> None:
         self._settle()
@@ -117,41 +117,41 @@ class Writer:
         while going or not self._line.empty():  # what was submitted before the end may stand behind it in the queue
             group = self._group()
             going = going and None not in group
-            self._write([each for each in group if each is not None])
+            self._write([waiting_entry for waiting_entry in group if waiting_entry is not None])
             self._step()
         self._settle()
 
     def _group(self) -> list[_Waiting | None]:
         """What waits in the queue now; None stands for the end."""
-        found: list[_Waiting | None] = []
+        waiting_entries: list[_Waiting | None] = []
         with contextlib.suppress(queue.Empty):
-            found.append(self._line.get(timeout=0 if self._behind else LOOK))
-            while len(found) < GROUP:
-                found.append(self._line.get_nowait())
-        return found
+            waiting_entries.append(self._line.get(timeout=0 if self._behind else LOOK))
+            while len(waiting_entries) < GROUP:
+                waiting_entries.append(self._line.get_nowait())
+        return waiting_entries
 
     def _write(self, group: list[_Waiting]) -> None:
         """Store a group, and tell each sender the outcome. A reply that the database cannot take harms no other."""
         if not group:
             return
         try:
-            outcomes = self._added([reply for reply, _ in group])
+            outcomes = self._store_group([reply for reply, _ in group])
         except SQLAlchemyError as error:
-            self._failed("storing", error)
+            self._log_failure("storing", error)
             if len(group) > 1 and not isinstance(error, OperationalError):
-                for each in group:  # one by one: a reply that cannot be stored must not refuse the others
-                    self._write([each])
+                for waiting_entry in group:  # one by one: a reply that cannot be stored must not refuse the others
+                    self._write([waiting_entry])
             else:
                 _refuse(group, _unavailable())
         except Exception as error:  # the thread lives on, whatever happens
-            self._failed("storing", error)
+            self._log_failure("storing", error)
             _refuse(group, Refusal("internal", "the server made a mistake; nothing was stored"))
         else:
             self.healthy = True
             for (_, future), outcome in zip(group, outcomes, strict=True):
                 future.set_result(outcome)
 
-    def _added(self, replies: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
+    def _store_group(self, replies: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
         try:
             outcomes = self._store.add(replies)
         except IntegrityError:  # another server stored one of them in the meantime: look again
@@ -160,7 +160,9 @@ class Writer:
         self.stored += fresh
         pairs = zip(replies, outcomes, strict=True)
         self.counted += sum(
-            each.size for each, outcome in pairs if isinstance(each, Reports) and outcome.what == "counted"
+            report_group.size
+            for report_group, outcome in pairs
+            if isinstance(report_group, Reports) and outcome.what == "counted"
         )
         self._dirty = self._dirty or any(outcome.what in ("stored", "taken", "counted") for outcome in outcomes)
         self._untallied += fresh
@@ -169,15 +171,15 @@ class Writer:
     def _step(self) -> None:
         """Look at the database when it is time, and settle it when it is time."""
         now = time.monotonic()
-        looked = now - self._looked >= LOOK
-        if looked:
+        has_looked = now - self._looked >= LOOK
+        if has_looked:
             self._looked = now
             try:
                 self._look()
                 self.healthy = True
             except Exception as error:  # the thread lives on, whatever happens
-                self._failed("reading", error)
-        if self._behind or self._untallied >= TALLIED or (looked and self._untallied):
+                self._log_failure("reading", error)
+        if self._behind or self._untallied >= TALLIED or (has_looked and self._untallied):
             self._tally()
         self._dirty = self._dirty or today() != self._day  # what is kept for a day must go
         if self._dirty and now - self._settled >= self._pause:
@@ -190,7 +192,7 @@ class Writer:
             self._untallied = 0
         except Exception as error:  # the thread lives on, and readers count what no tally counts
             healthy = self.healthy
-            self._failed("counting", error)
+            self._log_failure("counting", error)
             self.healthy, self._behind = healthy, False  # answers are stored all the same
 
     def _settle(self) -> None:
@@ -205,11 +207,11 @@ class Writer:
             self._store.settle()
             self._dirty, self._day = False, day
         except Exception as error:  # the thread lives on, and tries again later
-            self._failed("settling", error)
+            self._log_failure("settling", error)
         self._settled = time.monotonic()  # after a failure, too: else it would try again at once, without end
         self._pause = max(self._every, 20 * (self._settled - began))
 
-    def _failed(self, doing: str, error: Exception) -> None:
+    def _log_failure(self, doing: str, error: Exception) -> None:
         """Log the class of an error and the database's code for it, never its message: that may hold what was sent."""
         self.healthy = False
         cause = getattr(error, "orig", None)

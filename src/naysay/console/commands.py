@@ -44,25 +44,25 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
     kinds = get_type_hints(options, include_extras=True)
     parameters = [
         inspect.Parameter(
-            each.name,
+            field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if each.default is dataclasses.MISSING else each.default,
-            annotation=kinds[each.name],
+            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+            annotation=kinds[field.name],
         )
-        for each in dataclasses.fields(options)  # type: ignore[arg-type]
+        for field in dataclasses.fields(options)  # type: ignore[arg-type]
     ]
 
-    def decorated(function: Callable[[Options], None]) -> Callable[..., None]:
+    def decorator(function: Callable[[Options], None]) -> Callable[..., None]:
         @functools.wraps(function)
-        def command(**given: Any) -> None:
-            function(options(**given))
+        def command(**field_values: Any) -> None:
+            function(options(**field_values))
 
         # typer reads both: the signature for the order and the defaults, the annotations for the kinds
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = kinds
         return command
 
-    return decorated
+    return decorator
 
 
 PACKAGE = Path(__file__).parents[1]
@@ -76,7 +76,8 @@ class _Repeats:
 
     def make_parser(self, ctx: Any) -> Any:
         """The parser of one call, which counts how often each option is given."""
-        records = [each for each in self.get_params(ctx) if each.metavar == "RECORD" and not each.multiple]  # type: ignore[attr-defined]
+        parameters = self.get_params(ctx)  # type: ignore[attr-defined]
+        records = [option for option in parameters if option.metavar == "RECORD" and not option.multiple]
         for option in records:  # so that the parser collects them
             option.multiple = True
         parser = super().make_parser(ctx)  # type: ignore[misc]
@@ -85,14 +86,14 @@ class _Repeats:
         parse = parser.parse_args
 
         def parse_once(args: list[str]) -> Any:
-            values, rest, order = parse(args)
+            values, remaining, order = parse(args)
             for option, times in Counter(order).items():
-                lone = option.param_type_name == "option" and not (option.multiple or option.count)
-                if times > 1 and lone and option not in records:
+                is_single = option.param_type_name == "option" and not (option.multiple or option.count)
+                if times > 1 and is_single and option not in records:
                     raise typer.BadParameter(f"it is given {times} times; give it once", ctx=ctx, param=option)
             # the records of one list are one record: --drop a --drop b is --drop a,b
-            joined = {option.name: ",".join(values[option.name]) for option in records if option.name in values}
-            return values | joined, rest, order
+            joined_records = {option.name: ",".join(values[option.name]) for option in records if option.name in values}
+            return values | joined_records, remaining, order
 
         parser.parse_args = parse_once
         return parser
@@ -112,20 +113,20 @@ class Place(NamedTuple):
     module: str
     function: str = "command"
 
-    def loaded(self, name: str) -> Any:
+    def load_command(self, name: str) -> Any:
         """The command, after importing its module."""
         module = import_module(f"naysay.{self.module}")
         if self.function == "group":
-            for each in module.app.registered_commands:
-                each.cls = _Command
+            for command_info in module.app.registered_commands:
+                command_info.cls = _Command
             module.app.info.cls = _Group
-            found: Any = typer.main.get_group(module.app)
+            command: Any = typer.main.get_group(module.app)
         else:
             app = typer.Typer(rich_markup_mode=None, add_completion=False)
             app.command(name, cls=_Command)(getattr(module, self.function))
-            found = typer.main.get_command(app)
-        found.name = name
-        return found
+            command = typer.main.get_command(app)
+        command.name = name
+        return command
 
     def summary(self) -> str:
         """The first paragraph of the command's docstring, read from the source, so that nothing is imported."""
@@ -139,10 +140,10 @@ class _Commands(UserDict[str, Any]):
     """Commands by name. Each is a `Place` until it is asked for; then it is loaded."""
 
     def __getitem__(self, name: str) -> Any:
-        found = self.data[name]
-        if isinstance(found, Place):
-            found = self.data[name] = found.loaded(name)
-        return found
+        command = self.data[name]
+        if isinstance(command, Place):
+            command = self.data[name] = command.load_command(name)
+        return command
 
 
 def group_of(places: dict[str, Place]) -> type[TyperGroup]:
@@ -157,7 +158,7 @@ def group_of(places: dict[str, Place]) -> type[TyperGroup]:
             return list(places)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
-            told = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
-            TyperGroup(commands=dict(told)).format_commands(ctx, formatter)
+            summaries = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
+            TyperGroup(commands=dict(summaries)).format_commands(ctx, formatter)
 
     return Group

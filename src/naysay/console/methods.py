@@ -27,9 +27,9 @@ def estimators(*, published: bool = True, quantities: bool = False) -> str:
     'maximum_likelihood (default), moments; for negative surveys with one answer nstops, ...; for levels ...'
     """
     single, levels, negative = list[str](), list[str](), list[str]()
-    for each in ESTIMATORS.values():
-        own = negative if each.published else single if "nobody" in each.assigned_by else levels
-        own.append(each.name + (" (default)" if each.default_for else ""))
-    told = f"; for negative surveys with one answer {', '.join(negative)}" if published else ""
-    others = f"; for numbers and hierarchies {', '.join(QUANTITIES)}" if quantities else ""
-    return f"{', '.join(single)}{told}; for levels {', '.join(levels)}{others}."
+    for estimator in ESTIMATORS.values():
+        group_names = negative if estimator.published else single if "nobody" in estimator.assigned_by else levels
+        group_names.append(estimator.name + (" (default)" if estimator.default_for else ""))
+    published_text = f"; for negative surveys with one answer {', '.join(negative)}" if published else ""
+    quantities_text = f"; for numbers and hierarchies {', '.join(QUANTITIES)}" if quantities else ""
+    return f"{', '.join(single)}{published_text}; for levels {', '.join(levels)}{quantities_text}."

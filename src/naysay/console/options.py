@@ -37,14 +37,14 @@ DesignText = Annotated[str, design_option]
 Asked = TypeVar("Asked", bound=Any)
 
 
-def column(told: str) -> Any:
+def column(help_text: str) -> Any:
     """An option that names a column of a file."""
-    return typer.Option(metavar="COLUMN", help=told)
+    return typer.Option(metavar="COLUMN", help=help_text)
 
 
-def share(told: str) -> Any:
+def share(help_text: str) -> Any:
     """An option that holds a share of people."""
-    return typer.Option(metavar="SHARE", help=told)
+    return typer.Option(metavar="SHARE", help=help_text)
 
 
 Categories = Annotated[
@@ -84,29 +84,29 @@ def design_of(text: str, categories: str | None) -> Answerable:
     text = text.strip()
     try:
         if text.startswith("{"):
-            found: Answerable = read(text)
+            design: Answerable = read(text)
         elif text.lower().endswith(".json") or ("(" not in text and Path(text).is_file()):
-            found = load(text)
+            design = load(text)
         else:
-            found = designs.parse(text, categories=labels)
+            design = designs.parse(text, categories=labels)
     except RecursionError:
         raise DesignError("the design is nested too deeply to be read") from None
-    if labels is not None and tuple(map(str, found.categories)) != labels:
+    if labels is not None and tuple(map(str, design.categories)) != labels:
         raise DesignError(
-            f"--categories says {_checks.shown(labels)}, but the design is about {_checks.shown(found.categories)}; "
-            "leave --categories out"
+            f"--categories says {_checks.listing_text(labels)}, but the design is about "
+            f"{_checks.listing_text(design.categories)}; leave --categories out"
         )
-    return found
+    return design
 
 
-def designed(asked: Asked, file: Path, response: str) -> tuple[Asked, Answerable]:
+def options_and_design(design_options: Asked, file: Path, response: str) -> tuple[Asked, Answerable]:
     """The design that is asked for, or that the export of a survey has beside it; then options name its levels, too."""
-    if asked.design is not None:
-        return asked, design_of(asked.design, asked.categories)
-    known = files.designs_of(file, codes=asked.codes).get(response)
-    if known is None:
+    if design_options.design is not None:
+        return design_options, design_of(design_options.design, design_options.categories)
+    exported_design = files.designs_of(file, codes=design_options.codes).get(response)
+    if exported_design is None:
         raise DataError(f"--design DESIGN is missing: how the answers in {response!r} were randomized")
-    return replace(asked, level=asked.level or known.level), known.design
+    return replace(design_options, level=design_options.level or exported_design.level), exported_design.design
 
 
 def record(text: str) -> tuple[str, ...]:
@@ -130,39 +130,48 @@ _BINARY = {"0", "1"}  # if a file has just these codes, 1 means yes and 0 means 
 
 @contextmanager
 def with_labels(
-    asked: Answerable, file: Path, response: Sequence[str], *, encoding: str | None, codes: bool
+    design: Answerable, file: Path, response: Sequence[str], *, encoding: str | None, codes: bool
 ) -> Iterator[None]:
     """Let errors about answers name the value labels of an SPSS or Stata file, and how the design accepts them."""
     try:
         yield
     except DataError as error:
-        single = asked.space.answers == 1  # an error about a pair of answers does not belong to one column
+        single = design.space.answers == 1  # an error about a pair of answers does not belong to one column
         column = error.column if single and not codes and error.column in response else None
         labels = {} if column is None else files.value_labels(file, column, encoding=encoding)
         if not labels:
             raise
-        shown = _checks.shown(f"{code} = {label}" for code, label in labels.items())
-        told = f"{error}; the file labels its codes {shown}: {_way_out(asked, labels, several=len(response) > 1)}"
-        raise DataError(told, row=error.row, column=column, value=error.value) from None
+        labels_text = _checks.listing_text(f"{code} = {label}" for code, label in labels.items())
+        message = (
+            f"{error}; the file labels its codes {labels_text}: {_way_out(design, labels, several=len(response) > 1)}"
+        )
+        raise DataError(message, row=error.row, column=column, value=error.value) from None
 
 
-def _way_out(asked: Answerable, labels: Mapping[str, str], *, several: bool) -> str:
+def _way_out(design: Answerable, labels: Mapping[str, str], *, several: bool) -> str:
     """The way out. It says which of two labels is the sensitive one only if the codes are 1 and 0."""
     names, binary = list(labels.values()), labels.keys() == _BINARY
-    if several or tuple(asked.space.labels) != tuple(asked.categories):
+    if several or tuple(design.space.labels) != tuple(design.categories):
         return (
-            "add --codes" if binary else f"recode them as {'1 and 0' if several else _checks.shown(asked.space.labels)}"
+            "add --codes"
+            if binary
+            else f"recode them as {'1 and 0' if several else _checks.listing_text(design.space.labels)}"
         )
-    if len(asked.categories) != 2:
-        return f"name them with --categories {_quoted(names)}"
+    if len(design.categories) != 2:
+        return f"name them with --categories {_shell_text(names)}"
     if binary:
-        return f"take 1 as yes and 0 as no with --codes, or with --categories {_quoted([labels['1'], labels['0']])}"
+        return f"take 1 as yes and 0 as no with --codes, or with --categories {_shell_text([labels['1'], labels['0']])}"
     if len(names) == 2:
-        return f"name the sensitive one first, --categories {_quoted(names)} or --categories {_quoted(names[::-1])}"
-    return f"name them all with --categories {_quoted(names)}, or two for a yes-or-no design, the sensitive one first"
+        return (
+            f"name the sensitive one first, --categories {_shell_text(names)} "
+            f"or --categories {_shell_text(names[::-1])}"
+        )
+    return (
+        f"name them all with --categories {_shell_text(names)}, or two for a yes-or-no design, the sensitive one first"
+    )
 
 
-def _quoted(names: Sequence[str]) -> str:
+def _shell_text(names: Sequence[str]) -> str:
     return shlex.quote(record_text(names))
 
 
@@ -223,16 +232,21 @@ class SamplingOptions:
         DataError
             Replicate weights that match no columns, or totals that cannot be read.
         """
-        plain = (self.strata, self.cluster, self.fpc, self.totals, self.replicate_kind, self.replicate_scale)
-        if not self.replicates and not self.nest and self.lonely == "error" and all(each is None for each in plain):
+        plain_options = (self.strata, self.cluster, self.fpc, self.totals, self.replicate_kind, self.replicate_scale)
+        if (
+            not self.replicates
+            and not self.nest
+            and self.lonely == "error"
+            and all(option is None for option in plain_options)
+        ):
             return None
         columns = frame.collect_schema().names()
         kind: str | None = self.replicate_kind
         replicates: list[str] | None = None
         if self.replicates:
-            made = self.replicates[0] in KINDS and self.replicates[0] not in columns
-            kind = self.replicates[0] if made else kind
-            replicates = None if made else _matching(self.replicates, columns)
+            makes_replicates = self.replicates[0] in KINDS and self.replicates[0] not in columns
+            kind = self.replicates[0] if makes_replicates else kind
+            replicates = None if makes_replicates else _matching_columns(self.replicates, columns)
         elif kind is not None:
             raise DataError(f"name the columns of the replicate weights, or say --replicates {kind} to make them")
         return Sampling(
@@ -249,7 +263,7 @@ class SamplingOptions:
         )
 
 
-def prepared(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFrame:
+def prepare_frame(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFrame:
     """The frame, with strata, clusters and classes as text, and with weights and populations as numbers."""
     if sampling is None:
         return frame
@@ -257,27 +271,29 @@ def prepared(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFrame:
     texts = [name for name in sampling.labels if name != sampling.fpc]
     frame = files.as_text(frame, list(dict.fromkeys(texts)))
     numbers = {"weights": sampling.weights, "finite populations": sampling.fpc}
-    for what, name in numbers.items():
-        frame = frame if name is None else files.as_numbers(frame, name, what=what)
+    for amount_name, name in numbers.items():
+        frame = frame if name is None else files.as_numbers(frame, name, what=amount_name)
     for name in sampling.replicate_columns:
         frame = files.as_numbers(frame, name, what="replicate weights")
     return frame
 
 
-def _matching(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
+def _matching_columns(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The columns that match patterns such as ``rw*``, in their order."""
-    found: list[str] = []
+    matching_columns: list[str] = []
     for pattern in patterns:
-        own = [name for name in columns if name == pattern] or [n for n in columns if fnmatchcase(n, pattern)]
-        if not own and any(sign in pattern for sign in "*?["):
+        pattern_columns = [name for name in columns if name == pattern] or [
+            n for n in columns if fnmatchcase(n, pattern)
+        ]
+        if not pattern_columns and any(sign in pattern for sign in "*?["):
             raise DataError(
-                f"--replicates {pattern!r}: there is no column that matches; the columns are {_checks.shown(columns)}, "
-                f"and {', '.join(KINDS)} make weights"
+                f"--replicates {pattern!r}: there is no column that matches; the columns are "
+                f"{_checks.listing_text(columns)}, and {', '.join(KINDS)} make weights"
             )
-        if not own:
+        if not pattern_columns:
             raise DataError(f"--replicates {pattern!r}: {_checks.no_column(pattern, [*columns, *KINDS])}")
-        found += own
-    return list(dict.fromkeys(found))
+        matching_columns += pattern_columns
+    return list(dict.fromkeys(matching_columns))
 
 
 def _read_totals(path: Path) -> dict[str, dict[str, float]]:
@@ -285,16 +301,16 @@ def _read_totals(path: Path) -> dict[str, dict[str, float]]:
     with files.readable(path), path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     if not rows or [cell.strip() for cell in rows[0]] != _TOTALS:
-        came = ",".join(rows[0][:6]) if rows else "nothing"
-        raise DataError(f"{str(path)!r} must begin with the columns {','.join(_TOTALS)}; got {came}")
-    found: dict[str, dict[str, float]] = {}
+        first_cells = ",".join(rows[0][:6]) if rows else "nothing"
+        raise DataError(f"{str(path)!r} must begin with the columns {','.join(_TOTALS)}; got {first_cells}")
+    totals_of_variable: dict[str, dict[str, float]] = {}
     for number, row in enumerate(rows[1:], 1):
         try:
             variable, label, total = (cell.strip() for cell in row)
-            own = found.setdefault(variable, {})
-            if label in own:
+            total_of_class = totals_of_variable.setdefault(variable, {})
+            if label in total_of_class:
                 raise DataError(f"{str(path)!r} has two totals of {label!r} of {variable!r}", row=number)
-            own[label] = float(total)
+            total_of_class[label] = float(total)
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
@@ -302,4 +318,4 @@ def _read_totals(path: Path) -> dict[str, dict[str, float]]:
                 f"row {number} of {str(path)!r} must be a variable, a class and a number; got {','.join(row)!r}",
                 row=number,
             ) from None
-    return found
+    return totals_of_variable

@@ -32,12 +32,12 @@ def say(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def result(found: Any, form: str) -> None:
+def result(printable: Any, form: str) -> None:
     """Write a result to stdout in the form that ``--format`` names: table, json or csv."""
     if form == "table":
-        say(str(found))
+        say(str(printable))
     else:
-        say(json_text(found.to_dict()) if form == "json" else found.to_csv())
+        say(json_text(printable.to_dict()) if form == "json" else printable.to_csv())
 
 
 def note(text: str) -> None:

@@ -31,25 +31,25 @@ Floats = NDArray[np.float64]
 def numbers(text: str, option: str) -> tuple[float, ...]:
     """The numbers of one CSV record."""
     try:
-        return tuple(float(cell) for cell in listed(text))
+        return tuple(float(cell) for cell in record_cells(text))
     except ValueError:
         raise DataError(f"{option} must be numbers with commas between them, such as 0.2,0.8; got {text!r}") from None
 
 
-def listed(text: str) -> tuple[str, ...]:
+def record_cells(text: str) -> tuple[str, ...]:
     """The cells of one CSV record."""
     return tuple(next(csv.reader([text], skipinitialspace=True), []))
 
 
-def labeled(text: str, option: str) -> float | dict[str, float]:
+def shares_by_label(text: str, option: str) -> float | dict[str, float]:
     """One number, or numbers by category such as ``low=0.1,high=0.3``."""
     if "=" not in text:
-        given = numbers(text, option)
-        if len(given) != 1:
+        share_list = numbers(text, option)
+        if len(share_list) != 1:
             raise DataError(f"{option} must be one share, or shares by category, such as high=0.3; got {text!r}")
-        return given[0]
+        return share_list[0]
     result = {}
-    for cell in listed(text):
+    for cell in record_cells(text):
         label, _, number = cell.rpartition("=")
         if not label:
             raise DataError(f"{option} must name a category in each of its shares, such as high=0.3; got {cell!r}")
@@ -63,17 +63,17 @@ def preferences_of(text: str | None, design: Any) -> Floats | Sequence[float] | 
         return None
     if design.assigned_by != "respondent":
         raise DataError(f"{design.name or design.kind} offers no levels; leave --preferences out")
-    name, _, rest = text.strip().partition(":")
-    if name == "tied" and not rest:
-        first = _checks.label(design.categories[0])
-        raise DataError(f"--preferences tied needs the categories whose members hide, such as tied:{first}")
-    known: dict[str, Any] = {
+    name, _, argument = text.strip().partition(":")
+    if name == "tied" and not argument:
+        first_category = _checks.label(design.categories[0])
+        raise DataError(f"--preferences tied needs the categories whose members hide, such as tied:{first_category}")
+    preference_makers: dict[str, Any] = {
         "uniform": lambda: None,
-        "skewed": lambda: simulate.skewed(design, toward=rest or "private"),
-        "tied": lambda: simulate.tied(design, hiding=listed(rest)),
+        "skewed": lambda: simulate.skewed(design, toward=argument or "private"),
+        "tied": lambda: simulate.tied(design, hiding=record_cells(argument)),
     }
-    if name in known:
-        return known[name]()  # type: ignore[no-any-return]
+    if name in preference_makers:
+        return preference_makers[name]()  # type: ignore[no-any-return]
     if not name[:1].isdigit() and name[:1] not in (".", "-"):
-        raise DataError(f"--preferences {text!r} is not known; {_checks.nearest(name, known)}")
+        raise DataError(f"--preferences {text!r} is not known; {_checks.nearest(name, preference_makers)}")
     return numbers(text, "--preferences")

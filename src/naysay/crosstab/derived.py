@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from naysay.crosstab.independence import expected, indicators_at, information_of_more
+from naysay.crosstab.independence import cell_information, indicators_at, information_of_more
 from naysay.crosstab.variables import answered_alike
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, information, inverse, maximize
@@ -60,7 +60,7 @@ class Derived:
             rows, weights = foretold(self.fit.tally, best)
         return Likelihood(rows, weights, best)
 
-    def sliced(self, layer: int | None) -> Floats:
+    def layer_table(self, layer: int | None) -> Floats:
         """The estimated table (rows, columns) of a layer, or over all layers."""
         return self._table(self.fit.proportions, layer)
 
@@ -68,11 +68,11 @@ class Derived:
         table = shares.reshape((*self.shape, 1)[:3])
         return np.asarray(table.sum(axis=2) if layer is None else table[:, :, layer])
 
-    def _number(self, measured: Measured, layer: int | None) -> Smooth:
+    def _number(self, measure: Measured, layer: int | None) -> Smooth:
         """A measure of a layer as a number of all categories."""
 
         def number(shares: Floats) -> tuple[float, Floats]:
-            value, slope = measured(self._table(shares, layer))
+            value, slope = measure(self._table(shares, layer))
             gradient = np.zeros((*self.shape, 1)[:3])
             if layer is None:
                 gradient += slope[:, :, None]
@@ -84,44 +84,45 @@ class Derived:
 
     def _of_cells(self, number: Smooth) -> Smooth:
         """A number of the categories as one of the cells, of which the categories are shares."""
-        found = self.fit.cells
-        if found is None:
+        fitted_cells = self.fit.cells
+        if fitted_cells is None:
             return number
         above, below = (
-            np.array(each) for each in zip(*(s.weights(found.cells) for s in found.categories), strict=True)
+            np.array(weights)
+            for weights in zip(*(s.weights(fitted_cells.cells) for s in fitted_cells.categories), strict=True)
         )
 
         def of_cells(cells: Floats) -> tuple[float, Floats]:
-            whole = np.maximum(below @ cells, _CERTAIN)
-            shares = above @ cells / whole
+            totals = np.maximum(below @ cells, _CERTAIN)
+            shares = above @ cells / totals
             value, gradient = number(shares)
-            return value, np.asarray(gradient @ ((above - shares[:, None] * below) / whole[:, None]))
+            return value, np.asarray(gradient @ ((above - shares[:, None] * below) / totals[:, None]))
 
         return of_cells
 
-    def found(
-        self, measured: Measured, layer: int | None, confidence: float, ends: tuple[float, float]
+    def value_and_interval(
+        self, measure: Measured, layer: int | None, confidence: float, ends: tuple[float, float]
     ) -> tuple[float, tuple[float, float], str]:
         """The value of a measure with its interval, within the ends of its scale, and the method of the interval.
 
         The profile, or for large tables, where it takes long, the longer to each side of two intervals by the delta
         method: on the scale of the measure, and on the logistic scale between its ends.
         """
-        number = self._number(measured, layer)
+        number = self._number(measure, layer)
         with np.errstate(all="ignore"):
             value = number(self.fit.proportions)[0]
         if self.fit.maximum is None:
             return value, self._delta(number, self.fit.proportions, self.fit.covariance, confidence, ends), "delta"
         of_cells = self._of_cells(number)
-        cells, covariance = self._padded
-        near, gradient = of_cells(cells)
+        cells, covariance = self._padded_cells
+        padded_value, gradient = of_cells(cells)
         method = "profile" if len(cells) <= MOST_PROFILED else "delta"
         if method == "profile":
             low, high = self.likelihood.bounds(of_cells, self._quantile(gradient, confidence))
         else:
             low, high = self._delta(of_cells, cells, covariance, confidence, ends)
-            half = self._critical(confidence) * self._variance(gradient, covariance) ** 0.5
-            low, high = min(low, near - half), max(high, near + half)
+            half_width = self._critical(confidence) * self._variance(gradient, covariance) ** 0.5
+            low, high = min(low, padded_value - half_width), max(high, padded_value + half_width)
         low, high = (end if np.isnan(bound) else bound for bound, end in zip((low, high), ends, strict=True))
         return value, (max(min(low, value), ends[0]), min(max(high, value), ends[1])), method
 
@@ -133,10 +134,10 @@ class Derived:
         """
         best, n = self.likelihood.best, self.fit.tally.effective
         cells = (n * best + _MORE / len(best)) / (n + _MORE)
-        return cells, inverse(expected(self.fit.tally, cells))
+        return cells, inverse(cell_information(self.fit.tally, cells))
 
     @cached_property
-    def _padded(self) -> tuple[Floats, Floats]:
+    def _padded_cells(self) -> tuple[Floats, Floats]:
         """The same cells, and their covariance by the sampling design where there are survey weights.
 
         Nobody may be in a cell, and the sample then tells no variance of it. Those who were added do: as that of the
@@ -145,16 +146,19 @@ class Derived:
         tally, (cells, model) = self.fit.tally, self._model_covariance
         if not tally.weighted:
             return cells, model
-        designed = indicators_at(tally, cells, model).covariance("population")
-        effect = max(float(np.trace(designed) / np.trace(model)), 1.0)
-        more = np.full(len(cells), effect * tally.n * _MORE / (tally.effective + _MORE) / len(cells))
-        return cells, designed + model @ information_of_more(tally, cells, more) @ model
+        design_covariance = indicators_at(tally, cells, model).covariance("population")
+        effect = max(float(np.trace(design_covariance) / np.trace(model)), 1.0)
+        people_added = np.full(len(cells), effect * tally.n * _MORE / (tally.effective + _MORE) / len(cells))
+        return cells, design_covariance + model @ information_of_more(tally, cells, people_added) @ model
 
     def _quantile(self, gradient: Floats, confidence: float) -> float:
         """What the likelihood ratio is referred to: χ², or under weights F times design-based over model variance."""
         if not self.fit.tally.weighted:
             return float(scipy.stats.chi2.ppf(confidence, 1))
-        design, model = (float(gradient @ each[1] @ gradient) for each in (self._padded, self._model_covariance))
+        design, model = (
+            float(gradient @ cells_and_covariance[1] @ gradient)
+            for cells_and_covariance in (self._padded_cells, self._model_covariance)
+        )
         ratio = max(design / max(model, 1e-300), self._least_ratio)
         return self._critical(confidence) ** 2 * ratio
 
@@ -165,8 +169,8 @@ class Derived:
         Only strata and known populations make it smaller. Answers that are all alike show no variance at all.
         """
         tally = self.fit.tally
-        silent = any(answered_alike(tally, place) for place in range(len(self.shape)))
-        return 1.0 if tally.complex is None or silent else 0.0
+        is_silent = any(answered_alike(tally, place) for place in range(len(self.shape)))
+        return 1.0 if tally.complex is None or is_silent else 0.0
 
     def _critical(self, confidence: float) -> float:
         """How many standard errors an interval reaches to both sides."""
@@ -203,7 +207,7 @@ class Derived:
         if self.fit.maximum is None:
             variance = self._variance(number(self.fit.proportions)[1], self.fit.covariance)
         else:
-            cells, covariance = self._padded
+            cells, covariance = self._padded_cells
             variance = self._variance(self._of_cells(number)(cells)[1], covariance)
         if not variance > 0:
             return value, (0.0, 1.0)
@@ -275,22 +279,24 @@ def correlation(rows: Floats, columns: Floats) -> Measured:
     0.4082
     """
 
-    def measured(table: Floats) -> tuple[float, Floats]:
+    def value_and_gradient(table: Floats) -> tuple[float, Floats]:
         total = table.sum()
         shares = table / total
-        x, y = (_standardized(s, shares.sum(axis=a)) for s, a in ((rows, 1), (columns, 0)))
+        x, y = (_standard_scores(s, shares.sum(axis=a)) for s, a in ((rows, 1), (columns, 0)))
         value = float(x @ shares @ y)
         gradient = np.outer(x, y) - value / 2 * (x[:, None] ** 2 + y**2)
         return value, np.asarray(gradient / total)
 
-    return measured
+    return value_and_gradient
 
 
-def _standardized(scores: Floats, shares: Floats) -> Floats:
-    centered = scores - scores @ shares
-    variance, least = float(shares @ centered**2), _TRACE * float(np.ptp(scores)) ** 2
+def _standard_scores(scores: Floats, shares: Floats) -> Floats:
+    centered_scores = scores - scores @ shares
+    variance, least_variance = float(shares @ centered_scores**2), _TRACE * float(np.ptp(scores)) ** 2
     # Moments may estimate a variance below zero; nothing is a correlation then.
-    return np.asarray(centered / np.sqrt(max(variance, least) if variance > -least else np.nan))
+    return np.asarray(
+        centered_scores / np.sqrt(max(variance, least_variance) if variance > -least_variance else np.nan)
+    )
 
 
 def cramers_v(table: Floats) -> tuple[float, Floats]:
@@ -306,28 +312,28 @@ def cramers_v(table: Floats) -> tuple[float, Floats]:
     row, column = shares.sum(axis=1, keepdims=True), shares.sum(axis=0, keepdims=True)
     row, column = np.maximum(row, _TRACE), np.maximum(column, _TRACE)
     parts = shares / (row * column)
-    squared = float((shares * parts).sum() - 1)
+    phi_squared = float((shares * parts).sum() - 1)
     gradient = 2 * parts - (parts * shares).sum(axis=1, keepdims=True) / row
     gradient -= (parts * shares).sum(axis=0, keepdims=True) / column
-    most = min(table.shape) - 1
-    value = np.sqrt(max(squared, 0.0) / most)
+    dimension = min(table.shape) - 1
+    value = np.sqrt(max(phi_squared, 0.0) / dimension)
     # homogeneous of degree 0: less the mean, so that moving the whole table changes nothing
     gradient -= (gradient * shares).sum()
-    return float(value), np.asarray(gradient / (2 * most * max(value, 1e-6)) / total)
+    return float(value), np.asarray(gradient / (2 * dimension * max(value, 1e-6)) / total)
 
 
 def row_share(row: int, column: int) -> Measured:
     """The share of a row that lies in a column, π_ij/π_i."""
 
-    def measured(table: Floats) -> tuple[float, Floats]:
-        whole = max(float(table[row].sum()), _TRACE)
-        value = float(table[row, column]) / whole
+    def value_and_gradient(table: Floats) -> tuple[float, Floats]:
+        row_total = max(float(table[row].sum()), _TRACE)
+        value = float(table[row, column]) / row_total
         gradient = np.zeros_like(table)
-        gradient[row] = -value / whole
-        gradient[row, column] += 1 / whole
+        gradient[row] = -value / row_total
+        gradient[row, column] += 1 / row_total
         return value, gradient
 
-    return measured
+    return value_and_gradient
 
 
 MEASURES = {
@@ -399,9 +405,9 @@ class Likelihood:
         return low, high
 
     def _end(self, number: Smooth, quantile: float, sign: float) -> float:
-        found = (self._sought(number, quantile, sign, start) for start in self._starts(number, quantile, sign))
-        known = [value for value in found if value is not None]
-        return sign * max(sign * value for value in known) if known else float("nan")
+        candidates = (self._bound_from(number, quantile, sign, start) for start in self._starts(number, quantile, sign))
+        bounds = [value for value in candidates if value is not None]
+        return sign * max(sign * value for value in bounds) if bounds else float("nan")
 
     def _starts(self, number: Smooth, quantile: float, sign: float) -> list[Floats]:
         """Where to begin: most of the way to the bound of the tangent ellipsoid, and nearer."""
@@ -411,7 +417,7 @@ class Likelihood:
         least = 1e-4 / len(self.best)
         return [np.maximum(step, least) / np.maximum(step, least).sum() for step in steps]
 
-    def _sought(self, number: Smooth, quantile: float, sign: float, start: Floats) -> float | None:
+    def _bound_from(self, number: Smooth, quantile: float, sign: float, start: Floats) -> float | None:
         """The bound from one start, by sequential quadratic programming; None where the search went astray."""
         scale = np.sqrt(np.maximum(np.diagonal(self.covariance), 1e-14))
         least = self.top - quantile / 2
@@ -429,7 +435,7 @@ class Likelihood:
             {"type": "ineq", "fun": lambda x: self.value(cells(x)) - least, "jac": slope},
         ]
         with np.errstate(all="ignore"):
-            found = minimize(
+            search_result = minimize(
                 lambda x: -sign * number(cells(x))[0],
                 (start - self.best) / scale,
                 jac=lambda x: np.asarray(-sign * number(cells(x))[1] * scale),
@@ -438,10 +444,10 @@ class Likelihood:
                 constraints=constraints,
                 options=options,
             )
-        value = number(cells(found.x))[0]
-        good = (
+        value = number(cells(search_result.x))[0]
+        is_bound = (
             np.isfinite(value)
-            and self.value(cells(found.x)) >= least - _WITHIN
-            and abs(cells(found.x).sum() - 1) < 1e-6
+            and self.value(cells(search_result.x)) >= least - _WITHIN
+            and abs(cells(search_result.x).sum() - 1) < 1e-6
         )
-        return float(value) if good else None
+        return float(value) if is_bound else None

@@ -76,13 +76,13 @@ class Independence:
         return self.smallest < _RARE
 
     def __str__(self) -> str:
-        told = (
+        sentence = (
             f"independence: LR = {self.likelihood_ratio:.2f} on {self.degrees_of_freedom} df, "
             f"p {_p(self.p_value)} ({self.reference})"
         )
         if self.reference.startswith("parametric"):
-            told += f"; by χ² p {_p(self.chi2_p_value)}"
-        return f"{told}; Pearson X² = {self.pearson:.2f}, p {_p(self.pearson_p_value)}"
+            sentence += f"; by χ² p {_p(self.chi2_p_value)}"
+        return f"{sentence}; Pearson X² = {self.pearson:.2f}, p {_p(self.pearson_p_value)}"
 
 
 def _p(value: float) -> str:
@@ -100,25 +100,29 @@ def test(
 ) -> Independence:
     """The test of a tally whose cells make a table of this shape, fitted with this log-likelihood."""
     rows, weights, _ = evidence(tally)
-    null, reached = null_fit(rows, weights, shape)
-    ratio = max(2 * (log_likelihood - reached), 0.0)
-    score = scored(tally, shape, null)
+    null, null_log_likelihood = null_fit(rows, weights, shape)
+    ratio = max(2 * (log_likelihood - null_log_likelihood), 0.0)
+    score = score_at(tally, shape, null)
     df, smallest = score.degrees_of_freedom, float(null.min() * tally.effective)
     if tally.weighted:
-        own, of_pearson = (score.rao_scott(value) for value in (ratio, score.statistic))
-        told = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
+        p_value, pearson_p_value = (score.rao_scott(value) for value in (ratio, score.statistic))
+        reference = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
         effects = tuple(score.effects.tolist())
-        return Independence(ratio, df, own, told, float("nan"), score.statistic, of_pearson, smallest, effects)
-    asymptotic, of_pearson = (float(scipy.stats.chi2.sf(value, df)) for value in (ratio, score.statistic))
-    found = asymptotic, "χ²"
+        return Independence(
+            ratio, df, p_value, reference, float("nan"), score.statistic, pearson_p_value, smallest, effects
+        )
+    asymptotic, pearson_p_value = (float(scipy.stats.chi2.sf(value, df)) for value in (ratio, score.statistic))
+    p_and_reference = asymptotic, "χ²"
     if replicates:
 
-        def again(rows: Floats, weights: Floats) -> float:
+        def ratio_of(rows: Floats, weights: Floats) -> float:
             full = maximize(rows, weights, tolerance=1e-4, polish=0).log_likelihood
             return 2 * (full - null_fit(rows, weights, shape)[1])
 
-        found = bootstrapped(tally, null, again, ratio, replicates=replicates, rng=rng, console=console)
-    return Independence(ratio, df, *found, asymptotic, score.statistic, of_pearson, smallest)
+        p_and_reference = bootstrap_p_value(
+            tally, null, ratio_of, ratio, replicates=replicates, rng=rng, console=console
+        )
+    return Independence(ratio, df, *p_and_reference, asymptotic, score.statistic, pearson_p_value, smallest)
 
 
 def null_fit(rows: Floats, weights: Floats, shape: tuple[int, ...]) -> tuple[Floats, float]:
@@ -134,28 +138,28 @@ def null_fit(rows: Floats, weights: Floats, shape: tuple[int, ...]) -> tuple[Flo
     columns = np.full((c, layers), 1 / c)
     best = -np.inf
     for _ in range(200):
-        summed = np.einsum("njck,ck->njk", tensor, columns).reshape(len(rows), r * layers)
-        crossed = _most_likely(summed, weights).reshape(r, layers)
-        within = _divided(crossed)
-        summed = np.einsum("njck,jk->nck", tensor, within).reshape(len(rows), c * layers)
-        other = _most_likely(summed, weights).reshape(c, layers)
-        columns = _divided(other)
-        table = np.einsum("jk,ck->jck", within, other).ravel()
-        reached = float(weights @ np.log(rows @ table))
-        if reached - best < _SETTLED * max(1.0, 1e-6 * abs(reached)):
+        partial_rows = np.einsum("njck,ck->njk", tensor, columns).reshape(len(rows), r * layers)
+        row_table = _most_likely(partial_rows, weights).reshape(r, layers)
+        within = _shares_within(row_table)
+        partial_rows = np.einsum("njck,jk->nck", tensor, within).reshape(len(rows), c * layers)
+        column_table = _most_likely(partial_rows, weights).reshape(c, layers)
+        columns = _shares_within(column_table)
+        table = np.einsum("jk,ck->jck", within, column_table).ravel()
+        log_likelihood = float(weights @ np.log(rows @ table))
+        if log_likelihood - best < _SETTLED * max(1.0, 1e-6 * abs(log_likelihood)):
             break
-        best = reached
-    return table, max(reached, best)
+        best = log_likelihood
+    return table, max(log_likelihood, best)
 
 
 def _most_likely(rows: Floats, weights: Floats) -> Floats:
     return maximize(rows, weights, tolerance=1e-7, polish=1).proportions
 
 
-def _divided(table: Floats) -> Floats:
+def _shares_within(table: Floats) -> Floats:
     """Shares within each layer; even where a layer is empty."""
-    whole = table.sum(axis=0)
-    return np.where(whole > 0, table / np.where(whole > 0, whole, 1.0), 1 / len(table))
+    layer_totals = table.sum(axis=0)
+    return np.where(layer_totals > 0, table / np.where(layer_totals > 0, layer_totals, 1.0), 1 / len(table))
 
 
 class Score(NamedTuple):
@@ -196,22 +200,24 @@ class Score(NamedTuple):
         return float(scipy.stats.f.sf(statistic / total, df, df * self.people))
 
 
-def scored(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
+def score_at(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
     """The score of a tally at an independent table; see `Score`."""
-    margins, away = _directions(shape, null)
+    margins, leaving = _directions(shape, null)
     rows, weights, sampled = evidence(tally)
-    curvature = expected(tally, null)
-    across = margins.T @ curvature @ away
-    away = away - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
-    moved = curvature @ away
-    own = away.T @ moved
-    effects = np.ones(len(own))
+    curvature = cell_information(tally, null)
+    across = margins.T @ curvature @ leaving
+    leaving = leaving - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
+    leaving_scores = curvature @ leaving
+    score_information = leaving.T @ leaving_scores
+    effects = np.ones(len(score_information))
     if tally.weighted:
-        designed = moved.T @ indicators_at(tally, null, inverse(curvature)).covariance("population") @ moved
-        solved = np.linalg.pinv(own, rcond=1e-11, hermitian=True)
-        effects = np.sort(np.clip(np.linalg.eigvals(solved @ designed).real, 0.0, None))[::-1]
-    score = weights @ ((rows / (rows @ null)[:, None] - 1) @ away)
-    return Score(score, own, effects, sampled.degrees_of_freedom)
+        design_covariance = (
+            leaving_scores.T @ indicators_at(tally, null, inverse(curvature)).covariance("population") @ leaving_scores
+        )
+        information_inverse = np.linalg.pinv(score_information, rcond=1e-11, hermitian=True)
+        effects = np.sort(np.clip(np.linalg.eigvals(information_inverse @ design_covariance).real, 0.0, None))[::-1]
+    score = weights @ ((rows / (rows @ null)[:, None] - 1) @ leaving)
+    return Score(score, score_information, effects, sampled.degrees_of_freedom)
 
 
 def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:
@@ -221,15 +227,18 @@ def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:
     """
     r, c, layers = (*shape, 1)[:3]
     table = null.reshape(r, c, layers)
-    whole = table.sum(axis=(0, 1))
-    crossed, within = table.sum(axis=1), _divided(table.sum(axis=0))
+    layer_totals = table.sum(axis=(0, 1))
+    row_table, within = table.sum(axis=1), _shares_within(table.sum(axis=0))
     leave: list[Floats] = []
     stay = [(change[:, None, :] * within).ravel() for change in tangent(r * layers).T.reshape(-1, r, layers)]
     for layer in range(layers):
         single = np.eye(layers)[layer]
         for change in tangent(c).T:
-            stay.append((crossed[:, None, :] * change[:, None] * single).ravel())
-            leave += [(np.outer(other, change)[:, :, None] * single * whole).ravel() for other in tangent(r).T]
+            stay.append((row_table[:, None, :] * change[:, None] * single).ravel())
+            leave += [
+                (np.outer(row_change, change)[:, :, None] * single * layer_totals).ravel()
+                for row_change in tangent(r).T
+            ]
     return np.array(stay).T, np.array(leave).T
 
 
@@ -239,7 +248,7 @@ SEED = 2016
 _ENOUGH = 20  # exceedances after which a p-value is settled (Besag & Clifford 1991)
 
 
-def bootstrapped(
+def bootstrap_p_value(
     tally: Tally,
     null: Floats,
     statistic: Callable[[Floats, Floats], float],
@@ -256,26 +265,26 @@ def bootstrapped(
     """
     source = np.random.default_rng(SEED) if rng is None else rng
     surveys = [_Survey.of(part, null, pattern) for part in tally.parts if part.n for pattern in _patterns(part)]
-    hidden = console is None or not console.is_terminal
+    is_hidden = console is None or not console.is_terminal
     columns = TextColumn("surveys drawn again"), BarColumn(), MofNCompleteColumn()
-    exceeded = drawn = 0
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    times_exceeded = surveys_drawn = 0
+    with Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
         task = progress.add_task("", total=replicates)
         try:
-            while drawn < replicates and exceeded < _ENOUGH:
+            while surveys_drawn < replicates and times_exceeded < _ENOUGH:
                 rows, weights = zip(*(survey.draw(source) for survey in surveys), strict=True)
-                exceeded += statistic(np.vstack(rows), np.concatenate(weights)) >= observed - 1e-6
-                drawn += 1
-                progress.update(task, completed=drawn)
+                times_exceeded += statistic(np.vstack(rows), np.concatenate(weights)) >= observed - 1e-6
+                surveys_drawn += 1
+                progress.update(task, completed=surveys_drawn)
         except KeyboardInterrupt:
             if console is not None:
-                console.print(f"interrupted after {drawn:,} of {replicates:,} surveys", highlight=False)
-    if not drawn:
+                console.print(f"interrupted after {surveys_drawn:,} of {replicates:,} surveys", highlight=False)
+    if not surveys_drawn:
         return float("nan"), "parametric bootstrap, interrupted before its first survey"
-    settled = exceeded >= _ENOUGH
-    early = ", ended early" if drawn < replicates else ""
-    p_value = exceeded / drawn if settled else (exceeded + 1) / (drawn + 1)
-    return p_value, f"parametric bootstrap, {drawn:,} replicates{early}"
+    is_settled = times_exceeded >= _ENOUGH
+    ending_text = ", ended early" if surveys_drawn < replicates else ""
+    p_value = times_exceeded / surveys_drawn if is_settled else (times_exceeded + 1) / (surveys_drawn + 1)
+    return p_value, f"parametric bootstrap, {surveys_drawn:,} replicates{ending_text}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,17 +307,17 @@ class _Survey:
         codes = design.space.listing()
         chances = design.rows(codes) @ null
         return cls(
-            design, n, left_out, null, design.rows(cls._blanked(design, codes, left_out)), chances / chances.sum()
+            design, n, left_out, null, design.rows(cls._with_blanks(design, codes, left_out)), chances / chances.sum()
         )
 
     @staticmethod
-    def _blanked(design: Any, codes: NDArray[np.int64], left_out: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _with_blanks(design: Any, codes: NDArray[np.int64], left_out: NDArray[np.bool_]) -> NDArray[np.int64]:
         if not left_out.any():
             return codes
-        blanked = np.array(codes)
+        blanked_codes = np.array(codes)
         widths = [factor.space.width for factor in design.factors]
-        blanked[:, np.cumsum([0, *widths[:-1]])[left_out]] = MISSING
-        return blanked
+        blanked_codes[:, np.cumsum([0, *widths[:-1]])[left_out]] = MISSING
+        return blanked_codes
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Likelihood rows of the answers that came, and how many."""
@@ -316,9 +325,9 @@ class _Survey:
             counts = rng.multinomial(self.n, self.chances)
             return self.rows[counts > 0], counts[counts > 0].astype(float)
         truth = rng.choice(len(self.null), size=self.n, p=self.null / self.null.sum())
-        codes = self._blanked(self.design, self.design.draw(truth, GeneratorSource(rng)), self.left_out)
-        again = Part.of(self.design, codes, count=np.ones(self.n, dtype=np.int64))
-        return self.design.rows(again.codes), again.weight
+        codes = self._with_blanks(self.design, self.design.draw(truth, GeneratorSource(rng)), self.left_out)
+        drawn_part = Part.of(self.design, codes, count=np.ones(self.n, dtype=np.int64))
+        return self.design.rows(drawn_part.codes), drawn_part.weight
 
 
 def _patterns(part: Part) -> list[tuple[NDArray[np.bool_], int]]:
@@ -333,7 +342,7 @@ def left_out(part: Part) -> NDArray[np.bool_]:
     return np.asarray(first_words(part) == MISSING)
 
 
-def expected(tally: Tally, cells: Floats) -> Floats:
+def cell_information(tally: Tally, cells: Floats) -> Floats:
     """The information (cells, cells) that is expected of a tally at these cells, with the questions that were left out.
 
     The observed one where answers are too many to list.
@@ -350,20 +359,23 @@ def expected(tally: Tally, cells: Floats) -> Floats:
         chances = design.rows(codes) @ cells
         patterns, place = np.unique(left_out(part), axis=0, return_inverse=True)
         for pattern, people in zip(patterns, np.bincount(place.ravel(), weight), strict=True):
-            rows = design.rows(_Survey._blanked(design, codes, pattern))[chances > 0]
+            rows = design.rows(_Survey._with_blanks(design, codes, pattern))[chances > 0]
             total += people * information(rows, chances[chances > 0], cells)
     return total
 
 
-def information_of_more(tally: Tally, cells: Floats, more: Floats) -> Floats:
-    """What people of whom `more` are in each cell would add to the outer product of the scores, (cells, cells)."""
+def information_of_more(tally: Tally, cells: Floats, people_added: Floats) -> Floats:
+    """What more people would add to the outer product of the scores, (cells, cells).
+
+    Of them, `people_added` are in each cell.
+    """
     total = np.zeros((len(cells),) * 2)
     for part in tally.parts:
         if part.n and part.design.space.size <= LISTED:
-            listed = part.design.matrix
-            listed = listed[listed @ cells > 0]
-            weight = part.weight.sum() / tally.weight * (listed @ more) / (listed @ cells) ** 2
-            total += listed.T @ (listed * weight[:, None])
+            likelihood = part.design.matrix
+            likelihood = likelihood[likelihood @ cells > 0]
+            weight = part.weight.sum() / tally.weight * (likelihood @ people_added) / (likelihood @ cells) ** 2
+            total += likelihood.T @ (likelihood * weight[:, None])
     return total
 
 

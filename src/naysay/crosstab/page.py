@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from naysay import _checks
 from naysay.crosstab import Crosstab
-from naysay.crosstab.printing import Options, title
+from naysay.crosstab.printing import CrosstabPrint, title
 from naysay.show import Chart, Content, Table
 from naysay.show.charts import heat_map
 from naysay.show.page import Section, html
 
 
-def heat(found: Crosstab, *, confidence: float = 0.95, size: int = 640, room: int = 26) -> str:
+def heat(crosstab: Crosstab, *, confidence: float = 0.95, size: int = 640, room: int = 26) -> str:
     """A heat map of a crosstab: of rows and columns, or one for each layer, one after the other.
 
     Parameters
     ----------
-    found : Crosstab
+    crosstab : Crosstab
     confidence : float
         Of the interval that is said of each cell.
     size : int
@@ -28,16 +28,16 @@ def heat(found: Crosstab, *, confidence: float = 0.95, size: int = 640, room: in
     ExtraMissing
         Without the extra ``plots``.
     """
-    row, column, *more = found.variables
-    layers = found.layers[1:] or found.layers
+    row, column, *layer_variables = crosstab.variables
+    layers = crosstab.layers[1:] or crosstab.layers
     shares, bounds = (
-        each.reshape((*found.shape[:2], len(layers), *each.shape[len(found.shape) :]))
-        for each in (found.proportions, found.interval(confidence))
+        numbers.reshape((*crosstab.shape[:2], len(layers), *numbers.shape[len(crosstab.shape) :]))
+        for numbers in (crosstab.proportions, crosstab.interval(confidence))
     )
     images = []
     for place, layer in enumerate(layers):
-        within = "" if layer is None else f", {more[0].column} = {_checks.label(layer)}"
-        told = [
+        within = "" if layer is None else f", {layer_variables[0].column} = {_checks.label(layer)}"
+        cell_texts = [
             [
                 f"{shares[i, j, place]:.1%} ({low:.1%} to {high:.1%})"
                 for j, (low, high) in enumerate(bounds[i, :, place])
@@ -51,7 +51,7 @@ def heat(found: Crosstab, *, confidence: float = 0.95, size: int = 640, room: in
                 shares[:, :, place],
                 title=f"{row.column} and {column.column}{within}: percent of all",
                 names=(row.column, f"{column.column}{within}, percent of all"),
-                told=told,
+                told=cell_texts,
                 most=float(shares.max()),
                 size=size,
                 room=room,
@@ -60,12 +60,12 @@ def heat(found: Crosstab, *, confidence: float = 0.95, size: int = 640, room: in
     return "".join(images)
 
 
-def crosstab_html(found: Crosstab, options: Options | None = None, *, heading: str | None = None) -> str:
+def crosstab_html(crosstab: Crosstab, options: CrosstabPrint | None = None, *, heading: str | None = None) -> str:
     """A crosstab as a whole page: heat map, shares within rows, measures with their intervals, the test.
 
     Parameters
     ----------
-    found : Crosstab
+    crosstab : Crosstab
     options : Options, optional
     heading : str, optional
         By default the names of the variables.
@@ -85,9 +85,9 @@ def crosstab_html(found: Crosstab, options: Options | None = None, *, heading: s
     >>> page.startswith("<!doctype html>"), "yes, f: 36.1%" in page
     (True, True)
     """
-    asked = options or Options()
-    told: list[Content] = found.sections(asked)
-    first = next(place for place, each in enumerate(told) if isinstance(each, Table))
-    chart = Chart(lambda size, room: heat(found, confidence=asked.confidence, size=min(size, 640), room=room))
-    sections = [Section("The table", [*told[:first], chart]), Section("The numbers", told[first:])]
-    return html(heading or title(found), sections, facts=[(f"{found.n:,}", "people")])
+    page_options = options or CrosstabPrint()
+    contents: list[Content] = crosstab.sections(page_options)
+    table_place = next(place for place, content in enumerate(contents) if isinstance(content, Table))
+    chart = Chart(lambda size, room: heat(crosstab, confidence=page_options.confidence, size=min(size, 640), room=room))
+    sections = [Section("The table", [*contents[:table_place], chart]), Section("The numbers", contents[table_place:])]
+    return html(heading or title(crosstab), sections, facts=[(f"{crosstab.n:,}", "people")])

@@ -13,8 +13,8 @@ from rich.console import Console
 from naysay import _checks
 from naysay.crosstab import independence, printing
 from naysay.crosstab.derived import Derived, correlation, odds_ratio, row_share, yules_q
-from naysay.crosstab.printing import Options
-from naysay.crosstab.variables import Variable, answered_in_part, checked, tallied, variable
+from naysay.crosstab.printing import CrosstabPrint
+from naysay.crosstab.variables import Variable, answered_in_part, check_variables, design_and_tally, variable
 from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.linear import Floats, check_rank
@@ -85,7 +85,7 @@ class Crosstab:
     @property
     def shape(self) -> tuple[int, ...]:
         """Categories of each variable."""
-        return tuple(len(each.labels) for each in self.variables)
+        return tuple(len(variable.labels) for variable in self.variables)
 
     @property
     def layers(self) -> tuple[Any, ...]:
@@ -127,8 +127,8 @@ class Crosstab:
 
     def margin(self, place: int = 0) -> Floats:
         """The distribution of one variable, (categories,): 0 for the rows, 1 for the columns, 2 for the layers."""
-        others = tuple(axis for axis in range(len(self.shape)) if axis != place)
-        return np.asarray(self.proportions.sum(axis=others))
+        other_axes = tuple(axis for axis in range(len(self.shape)) if axis != place)
+        return np.asarray(self.proportions.sum(axis=other_axes))
 
     @cached_property
     def moments(self) -> Estimate | None:
@@ -150,12 +150,12 @@ class Crosstab:
             return None
         places = {str(name): place for place, name in enumerate(self.layers[1:])}
         if str(layer) not in places:
-            raise DataError(f"there is no layer {layer!r}; the layers are {_checks.shown(self.layers[1:])}")
+            raise DataError(f"there is no layer {layer!r}; the layers are {_checks.listing_text(self.layers[1:])}")
         return places[str(layer)]
 
     def sliced(self, layer: Any = None) -> Floats:
         """The joint distribution of rows and columns, (rows, columns): of all, or the part of it in a layer."""
-        return self._derived.sliced(self.layer_named(layer))
+        return self._derived.layer_table(self.layer_named(layer))
 
     def conditional(self, layer: Any = None, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """The shares of the columns within each row, (rows, columns), and their intervals, (rows, columns, 2).
@@ -173,12 +173,14 @@ class Crosstab:
         place = self.layer_named(layer)
         rows, columns = self.shape[:2]
         values, bounds = np.full((rows, columns), np.nan), np.full((rows, columns, 2), np.nan)
-        empty = self._derived.sliced(place).sum(axis=1) <= 1e-9
+        empty = self._derived.layer_table(place).sum(axis=1) <= 1e-9
         for i, j in np.ndindex(rows, columns):
             if columns == 2 and j == 1:  # the rest
                 values[i, 1], bounds[i, 1] = 1 - values[i, 0], 1 - bounds[i, 0, ::-1]
             elif not empty[i]:
-                values[i, j], bounds[i, j], _ = self._derived.found(row_share(i, j), place, confidence, ends=(0.0, 1.0))
+                values[i, j], bounds[i, j], _ = self._derived.value_and_interval(
+                    row_share(i, j), place, confidence, ends=(0.0, 1.0)
+                )
         return values, bounds
 
     def associations(self, confidence: float = 0.95) -> tuple[Association, ...]:
@@ -190,23 +192,25 @@ class Crosstab:
             Of each interval by itself.
         """
         _checks.confidence(confidence)
-        found: list[Association] = []
-        row, column = (each.numbers for each in self.variables[:2])
+        measures: list[Association] = []
+        row, column = (variable.numbers for variable in self.variables[:2])
         for layer in self.layers:
             place = self.layer_named(layer)
-            told = partial(self._derived.found, layer=place, confidence=confidence, ends=(-1.0, 1.0))
+            value_and_interval = partial(
+                self._derived.value_and_interval, layer=place, confidence=confidence, ends=(-1.0, 1.0)
+            )
             if self.shape[:2] == (2, 2):
-                q, (low, high), method = told(yules_q)
-                found.append(
+                q, (low, high), method = value_and_interval(yules_q)
+                measures.append(
                     Association("odds ratio", layer, odds_ratio(q), (odds_ratio(low), odds_ratio(high)), method)
                 )
             if row is not None and column is not None:
-                value, bounds, method = told(correlation(np.array(row), np.array(column)))
-                found.append(Association("correlation", layer, value, bounds, method))
+                value, bounds, method = value_and_interval(correlation(np.array(row), np.array(column)))
+                measures.append(Association("correlation", layer, value, bounds, method))
             if self.shape[:2] != (2, 2):  # there it is the absolute value of the correlation
                 value, bounds = self._derived.cramers_v(place, confidence)
-                found.append(Association("Cramér's V", layer, value, bounds, "noncentral χ²"))
-        return tuple(found)
+                measures.append(Association("Cramér's V", layer, value, bounds, "noncentral χ²"))
+        return tuple(measures)
 
     def independence(
         self, *, replicates: int = 0, rng: np.random.Generator | None = None, console: Console | None = None
@@ -232,24 +236,26 @@ class Crosstab:
             raise DataError(f"replicates must not be negative; got {replicates}")
         if self.fit.design.finer:
             return None
-        reached = self._derived.likelihood.top
-        return independence.test(self.fit.tally, self.shape, reached, replicates=replicates, rng=rng, console=console)
+        log_likelihood = self._derived.likelihood.top
+        return independence.test(
+            self.fit.tally, self.shape, log_likelihood, replicates=replicates, rng=rng, console=console
+        )
 
-    def sections(self, options: Options | None = None) -> list[Content]:
+    def sections(self, options: CrosstabPrint | None = None) -> list[Content]:
         """The crosstab in the vocabulary of `naysay.show`."""
-        return printing.sections(self, options or Options())
+        return printing.sections(self, options or CrosstabPrint())
 
-    def to_dict(self, options: Options | None = None) -> dict[str, Any]:
+    def to_dict(self, options: CrosstabPrint | None = None) -> dict[str, Any]:
         """The crosstab as one JSON object with stable names; undefined and infinite numbers are None."""
-        return printing.to_dict(self, options or Options())
+        return printing.to_dict(self, options or CrosstabPrint())
 
-    def told(self, options: Options | None = None) -> list[str]:
+    def told(self, options: CrosstabPrint | None = None) -> list[str]:
         """What a reader must know beside the numbers: the test, what it rests on, and reservations."""
-        return printing.told(self, options or Options())
+        return printing.basis_and_reservations(self, options or CrosstabPrint())
 
-    def to_csv(self, options: Options | None = None) -> str:
+    def to_csv(self, options: CrosstabPrint | None = None) -> str:
         """The cells as CSV, one a line, with their shares within rows."""
-        return printing.to_csv(self, options or Options())
+        return printing.to_csv(self, options or CrosstabPrint())
 
     def __str__(self) -> str:
         return text(self.sections())
@@ -258,7 +264,7 @@ class Crosstab:
         return notebook(self.sections())
 
     def __repr__(self) -> str:
-        names = " × ".join(f"{each.column} ({len(each.labels)})" for each in self.variables)
+        names = " × ".join(f"{variable.column} ({len(variable.labels)})" for variable in self.variables)
         return f"<Crosstab {names}: n = {self.n}>"
 
 
@@ -328,23 +334,27 @@ def crosstab(
     """
     if estimator not in ESTIMATED:
         raise DataError(f"a crosstab is estimated by {' or '.join(ESTIMATED)}; got {estimator!r}")
-    given: Sequence[Variable | str] = [each for each in (row, column, layer) if each is not None]
-    variables = checked([variable(each) for each in given], data)
-    design, tally = tallied(variables, data, weights=weights, sampling=sampling, count=count)
+    names_or_variables: Sequence[Variable | str] = [
+        crossed_variable for crossed_variable in (row, column, layer) if crossed_variable is not None
+    ]
+    variables = check_variables([variable(crossed_variable) for crossed_variable in names_or_variables], data)
+    design, tally = design_and_tally(variables, data, weights=weights, sampling=sampling, count=count)
     try:
         if estimator == "moments":
             return Crosstab(variables, ESTIMATORS["moments"].under(design).fit(design, tally))
         return Crosstab(variables, maximum_likelihood(design, tally))
     except NotEstimable as error:
-        for each in variables:
-            _check_estimable(each)
+        for crossed_variable in variables:
+            _check_estimable(crossed_variable)
         raise error
 
 
-def _check_estimable(each: Variable) -> None:
+def _check_estimable(crossed_variable: Variable) -> None:
     """Raise the same error about the one variable that is the reason."""
-    for channel in each.known.parts.values():
+    for channel in crossed_variable.known.parts.values():
         try:
             check_rank(channel.expected_statistic, channel.categories)
         except NotEstimable as error:
-            raise NotEstimable(f"column {each.column!r}: {error}", contrast=error.contrast, rank=error.rank) from None
+            raise NotEstimable(
+                f"column {crossed_variable.column!r}: {error}", contrast=error.contrast, rank=error.rank
+            ) from None

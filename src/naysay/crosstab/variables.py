@@ -89,99 +89,118 @@ class Variable:
         if self.scores is not None:
             return tuple(map(float, self.scores))
         try:
-            found = tuple(float(str(label)) for label in self.labels)
+            label_numbers = tuple(float(str(label)) for label in self.labels)
         except ValueError:
-            found = (math.nan,)
-        if all(map(math.isfinite, found)):
-            return found
+            label_numbers = (math.nan,)
+        if all(map(math.isfinite, label_numbers)):
+            return label_numbers
         return (1.0, 0.0) if len(self.labels) == 2 else None
 
 
-def variable(given: Variable | str) -> Variable:
+def variable(name_or_variable: Variable | str) -> Variable:
     """The variable itself; a name is that of a column that is read as it is."""
-    if isinstance(given, Variable):
-        if isinstance(given.design, str) and given.design != PLAIN:
-            raise DataError(f"the design of {given.column!r} must be a design or 'plain'; got {given.design!r}")
-        return given
-    if not isinstance(given, str):
-        raise DataError(f"a variable is a column's name or a Variable; got {type(given).__name__}")
-    return Variable(given)
+    if isinstance(name_or_variable, Variable):
+        if isinstance(name_or_variable.design, str) and name_or_variable.design != PLAIN:
+            raise DataError(
+                f"the design of {name_or_variable.column!r} must be a design or 'plain'; "
+                f"got {name_or_variable.design!r}"
+            )
+        return name_or_variable
+    if not isinstance(name_or_variable, str):
+        raise DataError(f"a variable is a column's name or a Variable; got {type(name_or_variable).__name__}")
+    return Variable(name_or_variable)
 
 
-def checked(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
+def check_variables(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
-    columns = [each.column for each in variables]
-    columns += dict.fromkeys(each.level for each in variables if each.level is not None)  # one may be that of two
-    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
-    if twice is not None:
-        raise DataError(f"column {twice!r} is named twice; a crosstab needs different columns", column=twice)
-    found = tuple(_known(each, data) for each in variables)
-    for each in found:
-        _check(each)
-        if each.design is None:
-            _check_plain(each, found)
-    cells = math.prod(len(each.known.cells) for each in found)
+    columns = [variable.column for variable in variables]
+    columns += dict.fromkeys(
+        variable.level for variable in variables if variable.level is not None
+    )  # one may be that of two
+    repeated_column = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    if repeated_column is not None:
+        raise DataError(
+            f"column {repeated_column!r} is named twice; a crosstab needs different columns", column=repeated_column
+        )
+    known_variables = tuple(_with_categories(variable, data) for variable in variables)
+    for variable in known_variables:
+        _check(variable)
+        if variable.design is None:
+            _check_plain(variable, known_variables)
+    cells = math.prod(len(variable.known.cells) for variable in known_variables)
     if cells > MOST_CELLS:
-        sizes = " × ".join(str(len(each.known.cells)) for each in found)
+        sizes = " × ".join(str(len(variable.known.cells)) for variable in known_variables)
         raise DataError(
             f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cells:,}; merge categories, or leave a "
             "variable out"
         )
-    return found
+    return known_variables
 
 
-def _check_plain(each: Variable, variables: Sequence[Variable]) -> None:
+def _check_plain(variable: Variable, variables: Sequence[Variable]) -> None:
     """Raise if the answers of a column whose design nobody named are those that a randomized question has.
 
     Answers that were randomized, read as they are, look less related than they were; nothing in the file would say so.
     """
-    randomized = [other for other in variables if not other.plain]
-    answers = {_checks.label(label).casefold() for label in each.labels}
-    known = {other.column: {_checks.label(label).casefold() for label in other.labels} for other in randomized}
-    like = next((column for column, labels in known.items() if answers == labels), None)
-    if like is None and answers != set(YES_NO) and not any(JOINER in answer for answer in answers):
+    randomized_variables = [other_variable for other_variable in variables if not other_variable.plain]
+    answers = {_checks.label(label).casefold() for label in variable.labels}
+    labels_by_column = {
+        other_variable.column: {_checks.label(label).casefold() for label in other_variable.labels}
+        for other_variable in randomized_variables
+    }
+    similar_column = next((column for column, labels in labels_by_column.items() if answers == labels), None)
+    if similar_column is None and answers != set(YES_NO) and not any(JOINER in answer for answer in answers):
         return
-    those = f"those of {like!r}" if like is not None else "those of a randomized question"
+    similar_text = f"those of {similar_column!r}" if similar_column is not None else "those of a randomized question"
     raise DataError(
-        f"column {each.column!r} has no design, and its answers, {_checks.shown(each.labels)}, are {those}; name its "
-        "design, or say that it was not randomized: --column-design plain, Variable(column, 'plain')",
-        column=each.column,
+        f"column {variable.column!r} has no design, and its answers, {_checks.listing_text(variable.labels)}, are "
+        f"{similar_text}; name its design, or say that it was not randomized: --column-design plain, "
+        "Variable(column, 'plain')",
+        column=variable.column,
     )
 
 
-def _check(each: Variable) -> None:
-    design = each.known
+def _check(variable: Variable) -> None:
+    design = variable.known
     if design.space.answers > 1:
-        raise DataError(f"column {each.column!r}: a variable has one column of answers, and a design of one question")
-    if design.names_needed and each.level is None:
         raise DataError(
-            f"{design.name or design.kind} needs the column of the levels or samples of {each.column!r}, level=",
-            column=each.column,
+            f"column {variable.column!r}: a variable has one column of answers, and a design of one question"
         )
-    if not design.names_needed and each.level is not None:
+    if design.names_needed and variable.level is None:
         raise DataError(
-            f"{design.name or design.kind} has no levels; leave the level of {each.column!r} out", column=each.column
+            f"{design.name or design.kind} needs the column of the levels or samples of {variable.column!r}, level=",
+            column=variable.column,
         )
-    if each.scores is not None and (
-        len(each.scores) != len(each.labels) or not all(map(math.isfinite, each.scores)) or len(set(each.scores)) < 2
+    if not design.names_needed and variable.level is not None:
+        raise DataError(
+            f"{design.name or design.kind} has no levels; leave the level of {variable.column!r} out",
+            column=variable.column,
+        )
+    if variable.scores is not None and (
+        len(variable.scores) != len(variable.labels)
+        or not all(map(math.isfinite, variable.scores))
+        or len(set(variable.scores)) < 2
     ):
         raise DataError(
-            f"scores of {each.column!r} must be {len(each.labels)} numbers, one for each category, not all alike; "
-            f"got {_checks.shown(each.scores)}",
-            column=each.column,
+            f"scores of {variable.column!r} must be {len(variable.labels)} numbers, one for each category, not all "
+            f"alike; got {_checks.listing_text(variable.scores)}",
+            column=variable.column,
         )
 
 
-def _known(each: Variable, data: Any) -> Variable:
-    if not each.plain:
-        if each.categories is not None:
-            raise DataError(f"the design of {each.column!r} names its categories; leave categories out")
-        return each
-    values = tuple(each.categories) if each.categories is not None else _values(data, each.column)
+def _with_categories(variable: Variable, data: Any) -> Variable:
+    if not variable.plain:
+        if variable.categories is not None:
+            raise DataError(f"the design of {variable.column!r} names its categories; leave categories out")
+        return variable
+    values = tuple(variable.categories) if variable.categories is not None else _values(data, variable.column)
     if len(values) < 2:
-        told = f"holds only {_checks.shown(values)}" if values else "holds no answer"
-        raise DataError(f"a variable needs two categories at least; column {each.column!r} {told}", column=each.column)
-    return Variable(each.column, each.design, each.level, _checks.categories(values), each.scores)
+        column_text = f"holds only {_checks.listing_text(values)}" if values else "holds no answer"
+        raise DataError(
+            f"a variable needs two categories at least; column {variable.column!r} {column_text}",
+            column=variable.column,
+        )
+    return Variable(variable.column, variable.design, variable.level, _checks.categories(values), variable.scores)
 
 
 def _values(data: Any, column: str) -> tuple[Any, ...]:
@@ -210,40 +229,43 @@ def _place(value: Any) -> tuple[bool, float, str]:
         return True, 0.0, str(value)
 
 
-def crossed(variables: Sequence[Variable]) -> Answerable:
+def crossed_design(variables: Sequence[Variable]) -> Answerable:
     """The design of all variables together."""
-    return reduce(mul, [each.known for each in variables])
+    return reduce(mul, [variable.known for variable in variables])
 
 
-def tallied(
+def design_and_tally(
     variables: Sequence[Variable], data: Any, *, weights: str | None, sampling: Sampling | None, count: str | None
 ) -> tuple[Answerable, Tally]:
     """The design of all variables together, and what was said."""
-    design = crossed(variables)
-    levels = [each.level for each in variables if each.level is not None]
-    columns = [each.column for each in variables]
+    design = crossed_design(variables)
+    levels = [variable.level for variable in variables if variable.level is not None]
+    columns = [variable.column for variable in variables]
     tally = design.tally(data, columns, level=levels or None, weights=weights, sampling=sampling, count=count)
-    for place, each in enumerate(variables):
-        _check_margin(place, each, design, tally)
+    for place, variable in enumerate(variables):
+        _check_margin(place, variable, design, tally)
     return design, tally
 
 
-def _check_margin(place: int, each: Variable, design: Answerable, tally: Tally) -> None:
+def _check_margin(place: int, variable: Variable, design: Answerable, tally: Tally) -> None:
     """Raise where a question was answered by nobody, or where nobody is in a category of a plain column."""
-    heard: set[int] = set()
+    answered_codes: set[int] = set()
     for part in tally.parts:
-        heard |= {code for code in first_words(part)[part.weight > 0, place].tolist() if code != MISSING}
-    if not heard:
+        answered_codes |= {code for code in first_words(part)[part.weight > 0, place].tolist() if code != MISSING}
+    if not answered_codes:
         raise DataError(
-            f"nobody answered {each.column!r}; a crosstab needs answers to each of its questions", column=each.column
+            f"nobody answered {variable.column!r}; a crosstab needs answers to each of its questions",
+            column=variable.column,
         )
-    silent = [label for code, label in enumerate(each.labels) if code not in heard] if each.plain else []
-    if silent:
+    unanswered_labels = (
+        [label for code, label in enumerate(variable.labels) if code not in answered_codes] if variable.plain else []
+    )
+    if unanswered_labels:
         raise DataError(
-            f"an empty margin: nobody answered {_checks.shown(silent)} in column {each.column!r}, which is not "
-            "randomized; leave such categories out",
-            column=each.column,
-            value=silent[0],
+            f"an empty margin: nobody answered {_checks.listing_text(unanswered_labels)} in column "
+            f"{variable.column!r}, which is not randomized; leave such categories out",
+            column=variable.column,
+            value=unanswered_labels[0],
         )
 
 
@@ -256,10 +278,10 @@ def first_words(part: Part) -> NDArray[np.int64]:
 
 def answered_alike(tally: Tally, place: int) -> bool:
     """Whether everybody who answered one question gave the same answer, at every level."""
-    return all(_alike(part, place) for part in tally.parts if part.n)
+    return all(_is_one_answer(part, place) for part in tally.parts if part.n)
 
 
-def _alike(part: Part, place: int) -> bool:
+def _is_one_answer(part: Part, place: int) -> bool:
     channel: Any = part.design
     ends = np.cumsum([0, *(factor.space.width for factor in channel.factors)])
     answers = part.codes[part.weight > 0, ends[place] : ends[place + 1]]

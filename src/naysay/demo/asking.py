@@ -51,8 +51,12 @@ class Question:
     @cached_property
     def names(self) -> dict[str, str]:
         """The name of each category in data: ``{name: category}``."""
-        found = {_name(category): category for category in self.counts}
-        return found if len(found) == len(self.counts) else {f"c{n}": each for n, each in enumerate(self.counts, 1)}
+        category_of_name = {_name(category): category for category in self.counts}
+        return (
+            category_of_name
+            if len(category_of_name) == len(self.counts)
+            else {f"c{n}": numbered_category for n, numbered_category in enumerate(self.counts, 1)}
+        )
 
     @cached_property
     def item(self) -> SelectOne:
@@ -136,6 +140,6 @@ def people(asked: Sequence[Question], *, size: int = PEOPLE, seed: int | None = 
     (['Heterosexual', 'Heterosexual', 'Heterosexual'], ['5', '2', '3'])
     """
     rng = np.random.default_rng(seed)
-    answers = {each.name: rng.choice(tuple(each.names), size, p=each.truth).tolist() for each in asked}
-    levels = {each.name: rng.choice(tuple(map(str, each.design.levels)), size).tolist() for each in asked}
+    answers = {question.name: rng.choice(tuple(question.names), size, p=question.truth).tolist() for question in asked}
+    levels = {question.name: rng.choice(tuple(map(str, question.design.levels)), size).tolist() for question in asked}
     return Asked(answers, levels)

@@ -43,18 +43,25 @@ class Result:
         percent = 100 * np.column_stack([*shares, beside.difference, beside.standard_errors])
         rows = []
         for category, row, holding in zip(fit.categories, percent.tolist(), self.holds, strict=True):
-            truth, share, error, low, high, *compared = (f"{value:.2f}" for value in row)
-            inside = f"{low}–{high} " if holding else Marked(f"{low}–{high}!", "wrong")
-            rows.append((str(category), truth, share, error, inside, *compared))
+            truth, share, error, low, high, *compared_texts = (f"{value:.2f}" for value in row)
+            interval_text = f"{low}–{high} " if holding else Marked(f"{low}–{high}!", "wrong")
+            rows.append((str(category), truth, share, error, interval_text, *compared_texts))
         names = ("s.e.", "95 % interval", "pooled", "s.e.", "diff.", "s.e.")
-        first = (Column("percent", words=True, width=40), *(Column(role, role=role) for role in ("truth", "estimate")))
-        levels = (
-            f"{level}: reveals the answer" if each.still_possible[0] == 1 else f"{level}: {each.still_possible[0]} left"
-            for level, each in fit.privacy.items()
+        first_columns = (
+            Column("percent", words=True, width=40),
+            *(Column(role, role=role) for role in ("truth", "estimate")),
         )
-        told = f"privacy by level, ε = ∞ throughout; of {len(fit.categories)} categories {', '.join(levels)}"
-        table = Table((*first, *map(Column, names)), tuple(rows), caption=self.question.title)
-        return [table, Sentence(str(beside.test)), Sentence(told)]
+        levels = (
+            f"{level}: reveals the answer"
+            if level_statement.still_possible[0] == 1
+            else f"{level}: {level_statement.still_possible[0]} left"
+            for level, level_statement in fit.privacy.items()
+        )
+        privacy_sentence = (
+            f"privacy by level, ε = ∞ throughout; of {len(fit.categories)} categories {', '.join(levels)}"
+        )
+        table = Table((*first_columns, *map(Column, names)), tuple(rows), caption=self.question.title)
+        return [table, Sentence(str(beside.test)), Sentence(privacy_sentence)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +94,20 @@ class Results:
     def revealing(self) -> tuple[int, int]:
         """How many answers were given at the most open level, which reveals them; and how many in all."""
         levels = [result.fit.tally.by_level for result in self.each]
-        return sum(own[max(own)].n for own in levels), sum(result.fit.n for result in self.each)
+        return sum(tally_of_level[max(tally_of_level)].n for tally_of_level in levels), sum(
+            result.fit.n for result in self.each
+        )
 
 
-def estimated(question: Question, replies: Replies) -> Result:
+def estimated_result(question: Question, replies: Replies) -> Result:
     """The estimate of a question. The estimator sees only what was sent."""
     level = replies.level_of(question.name)
     levels = None if level is None else replies.frame[level].to_list()
-    said = [  # replace the names by the categories as people read them
+    responses = [  # replace the names by the categories as people read them
         None if text is None else {question.names[name] for name in text.split(JOINER)}
         for text in replies.frame[question.name].to_list()
     ]
-    tally = replace(question.design.tally(said, level=levels), question=question.title)
+    tally = replace(question.design.tally(responses, level=levels), question=question.title)
     fit = estimate.stratified(question.design, tally)
     _ = fit.comparison  # a cached property: compute it here, while a progress bar is shown
     return Result(question, fit, fit.intervals())

@@ -22,7 +22,7 @@ from rich.text import Text
 from naysay import collect, report
 from naysay.collect import respond
 from naysay.demo.asking import PEOPLE, people, questionnaire, questions
-from naysay.demo.results import Results, estimated
+from naysay.demo.results import Results, estimated_result
 from naysay.errors import DataError
 from naysay.files.writing import whole
 from naysay.show import Sentence, show
@@ -66,27 +66,27 @@ def run(
         raise DataError(f"the report needs a folder, and {str(out)!r} is a file; name a folder with --out")
     with tempfile.TemporaryDirectory(prefix="naysay-demo-") as folder:
         database = Path(folder) / ANSWERS
-        with _served(database) as link:
+        with _serve_survey(database) as link:
             _answer(link, size, seed, console)
             replies = collect.replies(database, "demo")
             with Progress(console=console, transient=True) as progress:
-                asked = progress.track(questions(), description="estimates")
-                results = Results(tuple([estimated(question, replies) for question in asked]))
+                tracked_questions = progress.track(questions(), description="estimates")
+                results = Results(tuple([estimated_result(question, replies) for question in tracked_questions]))
             _show(results, console)
-            path = _reported(results, out, seed, console)
+            path = _report_or_note(results, out, seed, console)
             say(console, f"It took {time.perf_counter() - began:.1f} seconds.")
             if stay is not None:
                 _stay(link, path, console, stay)
-        kept = _kept(database, out)
-    say(console, f"The answers as they were sent: {kept}")
-    say(console, f"Estimate from them: naysay estimate --survey demo --db {kept} --response race")
+        copied_database = _copy_database(database, out)
+    say(console, f"The answers as they were sent: {copied_database}")
+    say(console, f"Estimate from them: naysay estimate --survey demo --db {copied_database} --response race")
     if path is not None:
         say(console, f"The report: {path}")
     return path
 
 
 @contextlib.contextmanager
-def _served(database: Path) -> Iterator[str]:
+def _serve_survey(database: Path) -> Iterator[str]:
     """Run a server in a thread of this process; gives the link of the survey."""
     try:
         from naysay.collect.app import create_app
@@ -114,9 +114,9 @@ def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("answers stored", total=size)
         began = time.perf_counter()
-        sent = respond.many(survey, crowd, told=lambda now: progress.update(task, completed=now.stored))
+        delivery = respond.many(survey, crowd, on_acknowledged=lambda now: progress.update(task, completed=now.stored))
         seconds = time.perf_counter() - began
-    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.")
+    say(console, f"{delivery.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.")
     console.print()
 
 
@@ -130,13 +130,13 @@ def _show(results: Results, console: Console) -> None:
         show(result.sections(), console)
         console.print()
     say(console, "estimate: stratified over the levels; diff.: stratified minus pooled estimate; !: misses the truth")
-    told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
-    console.print(Text(told, style="bold"))
+    summary_sentence = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
+    console.print(Text(summary_sentence, style="bold"))
 
 
-def _reported(results: Results, out: Path, seed: int | None, console: Console) -> Path | None:
+def _report_or_note(results: Results, out: Path, seed: int | None, console: Console) -> Path | None:
     try:
-        return written(page(results, seed=seed), out)
+        return write_report(page(results, seed=seed), out)
     except report.ExtraMissing as error:
         say(console, f"No report was written: {error}")
         return None
@@ -157,7 +157,7 @@ def forever() -> None:
     threading.Event().wait()
 
 
-def written(text: str, out: Path) -> Path:
+def write_report(text: str, out: Path) -> Path:
     """Write the report to its folder: the whole file, or nothing."""
     out.mkdir(parents=True, exist_ok=True)
     with whole(out / REPORT) as file:
@@ -165,12 +165,12 @@ def written(text: str, out: Path) -> Path:
     return out / REPORT
 
 
-def _kept(database: Path, out: Path) -> Path:
+def _copy_database(database: Path, out: Path) -> Path:
     """Copy the closed database into the folder, where it replaces the one of an earlier run."""
     out.mkdir(parents=True, exist_ok=True)
     target = out / ANSWERS
-    for rest in ("-wal", "-shm"):  # left by an earlier run that was killed: SQLite would apply them to the new file
-        target.with_name(target.name + rest).unlink(missing_ok=True)
+    for suffix in ("-wal", "-shm"):  # left by an earlier run that was killed: SQLite would apply them to the new file
+        target.with_name(target.name + suffix).unlink(missing_ok=True)
     with whole(target) as file, database.open("rb") as source:
         shutil.copyfileobj(source, file)
     return target
@@ -192,7 +192,12 @@ def page(results: Results, *, seed: int | None = None) -> str:
     """
     words = tomllib.loads(resources.files("naysay.demo").joinpath("words.toml").read_text(encoding="utf-8"))
     holding, intervals, (revealing, answers) = results.holding, results.intervals, results.revealing
-    found = {"people": results.people, "population": results.population, "revealing": revealing, "answers": answers}
+    lead_numbers = {
+        "people": results.people,
+        "population": results.population,
+        "revealing": revealing,
+        "answers": answers,
+    }
     chance = words["chance"]["unseeded" if seed is None else "seeded"].format(seed=seed)
     return report.html(
         "Five sensitive questions, asked in the negative",
@@ -202,6 +207,6 @@ def page(results: Results, *, seed: int | None = None) -> str:
             (f"{len(results.each)}", "questions"),
             (f"{holding} of {intervals}", "intervals hold the truth"),
         ],
-        lead=[text.format(holding=holding, intervals=intervals, **found) for text in words["lead"]],
+        lead=[text.format(holding=holding, intervals=intervals, **lead_numbers) for text in words["lead"]],
         footnotes=[*words["before"].items(), ("Chance", chance), *words["after"].items()],
     )

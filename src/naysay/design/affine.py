@@ -129,11 +129,11 @@ class AffineHash(ByOdds):
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         hashes = source.below(self.space.hashes, len(truth))
-        drawn = source.below(self.whole, len(truth))
-        own = self.space.values(hashes, truth).astype(np.int64)
-        other = (drawn - self.inside) // self.outside
-        other += other >= own
-        return (hashes * self.base + np.where(drawn < self.inside, own, other)).reshape(-1, 1)
+        draws = source.below(self.whole, len(truth))
+        true_values = self.space.values(hashes, truth).astype(np.int64)
+        other_values = (draws - self.inside) // self.outside
+        other_values += other_values >= true_values
+        return (hashes * self.base + np.where(draws < self.inside, true_values, other_values)).reshape(-1, 1)
 
     def products(self, measure: Floats) -> Floats | None:
         """E[T_u T_v] depends on the share of the line through u and v: hashes that agree there agree on all of it."""
@@ -141,17 +141,17 @@ class AffineHash(ByOdds):
             return None  # the line through two names holds texts that are no candidates
         g, reach, numbers = self.base, self.base**self.space.digits, self.space.numbers
         p, other = self.inside / self.whole, self.outside / self.whole
-        both = (reach // g - 1) / (reach - 1)
-        three = (reach // g**2 - 1) / (reach - 1) if self.space.digits > 1 else 0.0
+        chance_of_two = (reach // g - 1) / (reach - 1)
+        chance_of_three = (reach // g**2 - 1) / (reach - 1) if self.space.digits > 1 else 0.0
         line = measure[:, None] + measure
-        wide = np.zeros(reach)
-        wide[: len(measure)] = measure
+        padded_measure = np.zeros(reach)
+        padded_measure[: len(measure)] = measure
         for step in range(2, g):
-            line += wide[_combined(numbers, step, g)]
-        alike = three * p + (both - three) * other
+            line += padded_measure[_combine_digits(numbers, step, g)]
+        alike = chance_of_three * p + (chance_of_two - chance_of_three) * other
         _, q = map(float, self.chances_named)
         diagonal = q * measure.sum() + (p - q) * measure
-        return pairs(alike * measure.sum(), (both - three) * (p - other) * line, diagonal)
+        return pairs(alike * measure.sum(), (chance_of_two - chance_of_three) * (p - other) * line, diagonal)
 
     @cached_property
     def moments_only(self) -> str:
@@ -166,7 +166,7 @@ class AffineHash(ByOdds):
         if self.moments_only or self.space.size * len(self.categories) <= _ROWS:
             return None
         rows, codes = self.space.size, self.space.listing()
-        a, b = (each / self.whole / self.space.hashes for each in self.odds)
+        a, b = (chance_weight / self.whole / self.space.hashes for chance_weight in self.odds)
 
         def chances(measure: Any) -> Floats:
             values = np.ravel(measure)
@@ -184,8 +184,8 @@ class AffineHash(ByOdds):
         if part.summed:
             return None
         hashes, place = np.unique(part.codes[:, 0] // self.base, return_inverse=True)
-        drawn = np.rint(np.bincount(place, part.count, minlength=len(hashes))).astype(np.int64)
-        return uniform(drawn, self.space.hashes, "all hashes are equally common")
+        hash_counts = np.rint(np.bincount(place, part.count, minlength=len(hashes))).astype(np.int64)
+        return uniform(hash_counts, self.space.hashes, "all hashes are equally common")
 
     def guessed(self, prior: Floats) -> float:
         if self.named:
@@ -204,7 +204,7 @@ class AffineHash(ByOdds):
         return bits(shares, np.ones(len(shares)) / self.whole / self.space.hashes, self.inside, self.outside)
 
 
-def _combined(numbers: NDArray[np.int64], step: int, base: int) -> NDArray[np.int64]:
+def _combine_digits(numbers: NDArray[np.int64], step: int, base: int) -> NDArray[np.int64]:
     """U + step (v - u), digit by digit modulo the base, for all pairs of numbers."""
     result, power, rest = np.zeros((len(numbers),) * 2, dtype=np.int64), 1, numbers
     while rest.any():

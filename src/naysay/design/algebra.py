@@ -55,16 +55,16 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
     exact = [as_fraction(weight, what="a weight of the mix") for weight, _ in weighted]
     if min(exact) <= 0:
         raise DesignError(
-            f"the weights of a mix must be positive; got {_checks.shown(weight for weight, _ in weighted)}"
+            f"the weights of a mix must be positive; got {_checks.listing_text(weight for weight, _ in weighted)}"
         )
     scale = math.lcm(*(weight.denominator for weight in exact))
-    whole = [int(weight * scale) for weight in exact]
-    shared = math.gcd(*whole)
-    if sum(whole) > LIMIT * shared:  # such as 1/3 given as a float: its exact denominator is too large
-        whole, shared = rounded(exact), 1
+    integer_weights = [int(weight * scale) for weight in exact]
+    shared = math.gcd(*integer_weights)
+    if sum(integer_weights) > LIMIT * shared:  # such as 1/3 given as a float: its exact denominator is too large
+        integer_weights, shared = rounded(exact), 1
     parts = [check_channel(design, "a component of a mix") for _, design in weighted]
     name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
-    return Mixture.of(tuple(weight // shared for weight in whole), parts, name=f"mix({name})")
+    return Mixture.of(tuple(weight // shared for weight in integer_weights), parts, name=f"mix({name})")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -89,7 +89,7 @@ class Mixture(Design):
             if other.categories != first.categories:
                 raise DesignError(
                     "the designs of a mix must have the same categories; got "
-                    f"{_checks.shown(first.categories)} and {_checks.shown(other.categories)}"
+                    f"{_checks.listing_text(first.categories)} and {_checks.listing_text(other.categories)}"
                 )
             if other.space != first.space:
                 raise DesignError(
@@ -103,7 +103,7 @@ class Mixture(Design):
         ):
             raise DesignError(
                 f"the weights of a mix must be {len(self.components)} positive integers that sum to at most 2**53; "
-                f"got {_checks.shown(self.weights)}"
+                f"got {_checks.listing_text(self.weights)}"
             )
 
     @classmethod
@@ -130,8 +130,8 @@ class Mixture(Design):
         lot = np.searchsorted(np.cumsum(self.weights), source.below(sum(self.weights), len(truth)), side="right")
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
         for place, component in enumerate(self.components):
-            here = lot == place
-            codes[here] = component.draw(truth[here], source)
+            at_component = lot == place
+            codes[at_component] = component.draw(truth[at_component], source)
         return codes
 
     @cached_property
@@ -140,13 +140,21 @@ class Mixture(Design):
         return _checks.read_only(np.asarray(sum(share * component.expected_statistic for share, component in parts)))
 
     def _second_moments(self) -> NDArray[np.float64] | None:
-        each = [component.second_moments() for component in self.components]
-        known = [weight * moments for weight, moments in zip(self.weights, each, strict=True) if moments is not None]
-        return np.asarray(sum(known)) / sum(self.weights) if len(known) == len(each) else None
+        component_moments = [component.second_moments() for component in self.components]
+        weighted_moments = [
+            weight * moments
+            for weight, moments in zip(self.weights, component_moments, strict=True)
+            if moments is not None
+        ]
+        return (
+            np.asarray(sum(weighted_moments)) / sum(self.weights)
+            if len(weighted_moments) == len(component_moments)
+            else None
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _Two(Design):
+class _TwoDesigns(Design):
     """A design of two designs."""
 
     first: Design
@@ -163,7 +171,7 @@ class _Two(Design):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Then(_Two):
+class Then(_TwoDesigns):
     """One design after another; see `Design.then`."""
 
     kind: ClassVar[str] = "then"
@@ -178,7 +186,7 @@ class Then(_Two):
         if tuple(map(str, first.space.labels)) != tuple(map(str, second.categories)):
             raise DesignError(
                 "the second design must take the first one's responses as its categories; responses are "
-                f"{_checks.shown(first.space.labels)}, categories are {_checks.shown(second.categories)}"
+                f"{_checks.listing_text(first.space.labels)}, categories are {_checks.listing_text(second.categories)}"
             )
         name = f"{first.name or first.kind}.then({second.name or second.kind})"
         return cls(categories=first.categories, space=second.space, first=first, second=second, name=name)
@@ -208,7 +216,7 @@ class Then(_Two):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Product(_Two):
+class Product(_TwoDesigns):
     """Two questions to one person, each randomized on its own; three or more where one of the two is a product.
 
     Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
@@ -250,14 +258,14 @@ class Product(_Two):
         return self.first.exchangeable and self.second.exchangeable
 
     def positions(self, truth: Any, source: Source = system) -> Truth:
-        one, two = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(one, source), self.second.positions(two, source)
-        known = (first >= 0) & (second >= 0)
-        return np.where(known, first * len(self.second.categories) + second, -1)
+        first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
+        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
+        is_known = (first >= 0) & (second >= 0)
+        return np.where(is_known, first * len(self.second.categories) + second, -1)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.space.split(codes)
-        rows = [_known(design, part) for design, part in ((self.first, one), (self.second, two))]
+        first_codes, second_codes = self.space.split(codes)
+        rows = [_rows_of_one(design, part) for design, part in ((self.first, first_codes), (self.second, second_codes))]
         return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), len(self.categories)))
 
     def draw(self, truth: Truth, source: Source) -> Codes:
@@ -269,16 +277,16 @@ class Product(_Two):
         return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
 
     def _second_moments(self) -> NDArray[np.float64] | None:
-        one, two = self.first.second_moments(), self.second.second_moments()
-        if one is None or two is None:
+        first_moments, second_moments = self.first.second_moments(), self.second.second_moments()
+        if first_moments is None or second_moments is None:
             return None
-        size = one.shape[1] * two.shape[1]
-        both = np.einsum("iab,jcd->ijacbd", one, two)
-        return np.asarray(both.reshape(len(self.categories), size, size))
+        size = first_moments.shape[1] * second_moments.shape[1]
+        pair_moments = np.einsum("iab,jcd->ijacbd", first_moments, second_moments)
+        return np.asarray(pair_moments.reshape(len(self.categories), size, size))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Both(_Two):
+class Both(_TwoDesigns):
     """Two answers about one category, each randomized on its own. Answers come in two columns.
 
     P(y, y' | j) = P(y | j) P(y' | j).
@@ -302,15 +310,15 @@ class Both(_Two):
         if first.categories != second.categories:
             raise DesignError(
                 "two answers about one category need the same categories; got "
-                f"{_checks.shown(first.categories)} and {_checks.shown(second.categories)}"
+                f"{_checks.listing_text(first.categories)} and {_checks.listing_text(second.categories)}"
             )
         name = f"both({first.name or first.kind}, {second.name or second.kind})"
         space = Margins(first.space, second.space)
         return cls(categories=first.categories, space=space, first=first, second=second, name=name)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.space.split(codes)
-        return _known(self.first, one) * _known(self.second, two)
+        first_codes, second_codes = self.space.split(codes)
+        return _rows_of_one(self.first, first_codes) * _rows_of_one(self.second, second_codes)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         return np.hstack([self.first.draw(truth, source), self.second.draw(truth, source)])
@@ -322,16 +330,16 @@ class Both(_Two):
 
 def crossed_labels(first: Answerable, second: Answerable, of: str = "categories") -> tuple[Any, ...]:
     """The pairs of two questions' categories (or cells). Where one of the two is a product, the tuples are longer."""
-    each = (
+    label_tuples = (
         getattr(design, of) if len(design.factors) > 1 else [(label,) for label in getattr(design, of)]
         for design in (first, second)
     )
-    return tuple(one + two for one, two in itertools.product(*each))
+    return tuple(first_label + second_label for first_label, second_label in itertools.product(*label_tuples))
 
 
-def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
+def _rows_of_one(design: Design, codes: Codes) -> NDArray[np.float64]:
     """Likelihood rows of one of two answers; a row of ones where only the other answer was given."""
-    known = ~design.space.missing(codes)
+    has_answer = ~design.space.missing(codes)
     rows = np.ones((len(codes), len(design.categories)))
-    rows[known] = design.rows(codes[known])
+    rows[has_answer] = design.rows(codes[has_answer])
     return rows

@@ -20,7 +20,7 @@ from naysay.design import protocol
 from naysay.design.chances import Chances, Truth
 from naysay.design.drawing import RULES, Source, source_of, system
 from naysay.design.exact import labels_of
-from naysay.design.form import KINDS, TOLD, formed, hash_of, of_text, text_of, unnamed
+from naysay.design.form import DESCRIPTIVE_FIELDS, KINDS, formed, hash_of, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
 from naysay.design.redraw import Redraw
 from naysay.design.tallying import Tallied
@@ -106,7 +106,7 @@ class Answerable(Tallied):
     def one_for_all(self) -> Design | None:
         """The design of every part, where there are several and all are alike; None otherwise."""
         first, *others = self.parts.values()
-        return first if others and all(each == first for each in others) else None
+        return first if others and all(other_design == first for other_design in others) else None
 
     @property
     def made_of(self) -> tuple[Answerable, ...]:
@@ -164,20 +164,20 @@ class Answerable(Tallied):
     def form(self) -> dict[str, Any]:
         """The design as a JSON object; equal designs have equal forms."""
         shared = {name: formed(getattr(self, name)) for name in self.written}
-        told: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
+        description: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
         if self.alternatives:
-            told["alternatives"] = formed(self.alternatives)
-        return {"kind": self.kind} | shared | self._content() | told
+            description["alternatives"] = formed(self.alternatives)
+        return {"kind": self.kind} | shared | self._content() | description
 
     def _content(self) -> dict[str, Any]:
         """The part of the JSON form that other designs do not have: the fields that the class adds."""
-        return {name: formed(getattr(self, name)) for name in self._own()}
+        return {name: formed(getattr(self, name)) for name in self._own_fields()}
 
     @classmethod
-    def _own(cls) -> list[str]:
+    def _own_fields(cls) -> list[str]:
         """The fields that the class adds to those of every design."""
-        shared = {each.name for each in dataclasses.fields(Answerable)}
-        return [each.name for each in dataclasses.fields(cls) if each.name not in shared]
+        shared = {field.name for field in dataclasses.fields(Answerable)}
+        return [field.name for field in dataclasses.fields(cls) if field.name not in shared]
 
     @cached_property
     def hash(self) -> str:
@@ -244,14 +244,14 @@ class Answerable(Tallied):
 
     def positions(self, truth: Any, source: Source = system) -> Truth:
         """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
-        if self._numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
+        if self._is_numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
             wrong = (truth < 0) | (truth >= len(self.categories))
             if not wrong.any():
                 return truth.astype(np.int64)
         return self._truth_space.encode(truth, what="category")[:, 0]
 
     @cached_property
-    def _numbered(self) -> bool:
+    def _is_numbered(self) -> bool:
         """Whether the categories are 0, 1, …, so that each is its own place."""
         return self.categories == tuple(range(len(self.categories)))
 
@@ -292,7 +292,7 @@ class Design(Answerable, Chances):
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:
-        named = [name for name in (*cls.written, *cls._own()) if name not in TOLD]
+        named = [name for name in (*cls.written, *cls._own_fields()) if name not in DESCRIPTIVE_FIELDS]
         return cls.of(**{name: labels_of(node[name]) for name in named}, **told_of(node))
 
     # A design that shows options has a field of this name; a field can replace a cached property, but not a property.
@@ -348,12 +348,12 @@ class Design(Answerable, Chances):
 
     def drawn(self, places: Truth, source: Source) -> Codes:
         """Codes of one response for each true place. A missing place, -1, gives a missing response."""
-        known = places >= 0
-        if known.all():
+        is_known = places >= 0
+        if is_known.all():
             return self.draw(places, source)
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
-        codes[known] = self.draw(places[known], source)
+        codes[~is_known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
+        codes[is_known] = self.draw(places[is_known], source)
         return codes
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
@@ -368,8 +368,8 @@ class Design(Answerable, Chances):
         """
         encoded = responses if isinstance(responses, Responses) else self.encode(responses)
         result = np.ones((len(encoded), len(self.categories)))
-        known = ~encoded.missing
-        result[known] = self.rows(encoded.codes[known])
+        has_answer = ~encoded.missing
+        result[has_answer] = self.rows(encoded.codes[has_answer])
         return result
 
     @staticmethod
@@ -384,10 +384,12 @@ def told_of(node: dict[str, Any]) -> dict[str, Any]:
     return {"name": node.get("name", ""), "notes": notes, "protocol": steps}
 
 
-def check_design(value: object, *, told: str = "a design is needed first", error: type[Exception] = DataError) -> None:
+def check_design(
+    value: object, *, needed_text: str = "a design is needed first", error: type[Exception] = DataError
+) -> None:
     """Raise unless the value is a design, an offer of levels or a design of samples."""
     if not isinstance(value, Answerable):
-        raise error(f"{told}; got {type(value).__name__}")
+        raise error(f"{needed_text}; got {type(value).__name__}")
 
 
 def check_channel(design: object, role: str) -> Design:
@@ -423,9 +425,15 @@ class Share:
 
     def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Which cells belong to the numerator and to the denominator: 0 or 1 for each cell, (cells,) each."""
-        known = set(cells)
-        if not self.of or not {*self.of, *self.among} <= known or (self.among and not set(self.of) <= set(self.among)):
-            raise DesignError(f"the share {self.name!r} must be of cells among {_checks.shown(cells)}; got {self.of}")
+        cell_set = set(cells)
+        if (
+            not self.of
+            or not {*self.of, *self.among} <= cell_set
+            or (self.among and not set(self.of) <= set(self.among))
+        ):
+            raise DesignError(
+                f"the share {self.name!r} must be of cells among {_checks.listing_text(cells)}; got {self.of}"
+            )
         above = np.array([cell in self.of for cell in cells], dtype=float)
         below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
         return above, below

@@ -269,15 +269,15 @@ def uniform(counts: NDArray[np.int64], cells: int, about: str) -> Diagnostic | N
 def of_counts(observed: NDArray[np.int64], chances: NDArray[np.float64], about: str) -> Diagnostic | None:
     """Pearson's test of counts against known chances; neighbors that expect few answers are joined."""
     expected = observed.sum() * chances
-    places, pool, held = np.zeros(len(expected), dtype=int), 0, 0.0
+    places, pool, pool_total = np.zeros(len(expected), dtype=int), 0, 0.0
     for place, value in enumerate(expected.tolist()):
         places[place] = pool
-        held += value
-        if held >= _RARE:
-            pool, held = pool + 1, 0.0
+        pool_total += value
+        if pool_total >= _RARE:
+            pool, pool_total = pool + 1, 0.0
     places = np.minimum(places, max(pool - 1, 0))  # the remainder joins the last pool
     if places[-1] == 0:
         return None
-    seen, hoped = np.bincount(places, observed), np.bincount(places, expected)
-    statistic = float(((seen - hoped) ** 2 / hoped).sum())
+    pool_counts, pool_expected = np.bincount(places, observed), np.bincount(places, expected)
+    statistic = float(((pool_counts - pool_expected) ** 2 / pool_expected).sum())
     return Diagnostic(about, statistic, places[-1], float(scipy.special.chdtrc(places[-1], statistic)))

@@ -147,8 +147,8 @@ class Pattern(Design):
         if not self.own > self.other:
             raise DesignError("only a design in which the truth is the likeliest answer can be remembered")
         t = len(self.categories)
-        own, other = blended(self.own, self.other, (1, t - 1), keep, whole)
-        return Pattern.of(self.categories, own=own, other=other)
+        own_weight, other_weight = blended(self.own, self.other, (1, t - 1), keep, whole)
+        return Pattern.of(self.categories, own=own_weight, other=other_weight)
 
     def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
         stays = source.below(whole, len(codes)) < keep
@@ -162,17 +162,19 @@ class Pattern(Design):
         return float(np.maximum(self.own * prior, self.other * others).sum() / self.denominator)
 
 
-def drawn_even(own: int, other: int, t: int, truth: Truth, source: Source) -> Codes:
+def drawn_even(own_weight: int, other_weight: int, t: int, truth: Truth, source: Source) -> Codes:
     """The responses that a table with these two weights would draw from the same integers, without running sums."""
-    said = np.empty((len(truth), 1), dtype=np.int64)
+    response_codes = np.empty((len(truth), 1), dtype=np.int64)
     for start in range(0, len(truth), _BLOCK):
         x = truth[start : start + _BLOCK]
-        drawn = source.below(own + (t - 1) * other, len(x))
-        before = x * other
+        draws = source.below(own_weight + (t - 1) * other_weight, len(x))
+        before = x * other_weight
         # Above the truth's own weight all places move up by `own - other`; within it, they move to its start.
-        moved = np.maximum(drawn - (own - other), before) if other else before
-        said[start : start + _BLOCK, 0] = np.where(drawn < before, drawn, moved) // other if other else x
-    return said
+        shifted_draws = np.maximum(draws - (own_weight - other_weight), before) if other_weight else before
+        response_codes[start : start + _BLOCK, 0] = (
+            np.where(draws < before, draws, shifted_draws) // other_weight if other_weight else x
+        )
+    return response_codes
 
 
 _TABLE = (
@@ -218,13 +220,20 @@ class Table(Design):
         """Raise if the steps that respondents are told lead to other probabilities than the table's."""
         if self.protocol is None or not self.protocol.complete:
             return
-        told, over = protocol.probabilities(self.protocol.first, self.categories, self.space.labels)
-        if self.denominator % over == 0 and (told * (self.denominator // over) == self.weights).all():
+        protocol_weights, protocol_denominator = protocol.probabilities(
+            self.protocol.first, self.categories, self.space.labels
+        )
+        if (
+            self.denominator % protocol_denominator == 0
+            and (protocol_weights * (self.denominator // protocol_denominator) == self.weights).all()
+        ):
             return
-        off = told.astype(object) * self.denominator - self.weights.astype(object) * over  # too large for 64 bits
-        wrong = (abs(off) > math.floor(_ROUNDED * self.denominator * over)).any(axis=1)
-        if wrong.any():
-            response = self.space.labels[int(wrong.argmax())]
+        weight_error = (
+            protocol_weights.astype(object) * self.denominator - self.weights.astype(object) * protocol_denominator
+        )  # too large for 64 bits
+        is_wrong = (abs(weight_error) > math.floor(_ROUNDED * self.denominator * protocol_denominator)).any(axis=1)
+        if is_wrong.any():
+            response = self.space.labels[int(is_wrong.argmax())]
             raise DesignError(f"the protocol does not give {response!r} the probabilities of the table")
 
     @property
@@ -245,13 +254,13 @@ class Table(Design):
     def draw(self, truth: Truth, source: Source) -> Codes:
         if self._even is not None:
             return drawn_even(*self._even, len(self.categories), truth, source)
-        drawn = source.below(self.denominator, len(truth))
+        draws = source.below(self.denominator, len(truth))
         sums = np.cumsum(self.weights, axis=0)
         result = np.empty(len(truth), dtype=np.int64)
         for category in range(len(self.categories)):
-            here = truth == category
+            has_category = truth == category
             # side="right": a draw equal to a running sum belongs to the next row, as the rule says.
-            result[here] = np.searchsorted(sums[:, category], drawn[here], side="right")
+            result[has_category] = np.searchsorted(sums[:, category], draws[has_category], side="right")
         return result.reshape(-1, 1)
 
     @cached_property
@@ -263,8 +272,8 @@ class Table(Design):
     def chances_named(self) -> tuple[Fraction, Fraction] | None:
         if self._even is None:
             return None
-        own, other = self._even
-        return Fraction(own, self.denominator), Fraction(other, self.denominator)
+        own_weight, other_weight = self._even
+        return Fraction(own_weight, self.denominator), Fraction(other_weight, self.denominator)
 
     @property
     def _pattern(self) -> Pattern:
@@ -322,17 +331,22 @@ def compact(table: Table, *, least: int = LEAST) -> Table | Pattern:
     even = even_weights(table.weights)
     if even is None or (t <= MANY and math.gcd(*even) != 1):
         return table
-    told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
-    return Pattern.of(table.categories, own=even[0], other=even[1], **told)
+    descriptive_fields = {
+        "name": table.name,
+        "notes": table.notes,
+        "protocol": table.protocol,
+        "alternatives": table.alternatives,
+    }
+    return Pattern.of(table.categories, own=even[0], other=even[1], **descriptive_fields)
 
 
 def even_weights(weights: NDArray[np.int64]) -> tuple[int, int] | None:
     """The number on the diagonal and the number elsewhere, (t, t), if there are no others."""
-    own, other = int(weights[0, 0]), int(weights[0, 1])
+    own_weight, other_weight = int(weights[0, 0]), int(weights[0, 1])
     # Counting the entries that are not `other` needs no second table of the same size.
-    differing = len(weights) if own != other else 0
-    even = (weights.diagonal() == own).all() and np.count_nonzero(weights != other) == differing
-    return (own, other) if even else None
+    differing = len(weights) if own_weight != other_weight else 0
+    even = (weights.diagonal() == own_weight).all() and np.count_nonzero(weights != other_weight) == differing
+    return (own_weight, other_weight) if even else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -381,22 +395,22 @@ def relabeled(design: Answerable, labels: Mapping[str, str]) -> Answerable:
     >>> other.categories, other.matrix.tolist()
     (('Ja', 'Nein'), [[0.7, 0.3], [0.3, 0.7]])
     """
-    found: Answerable = of_node(_called(design.form(), labels))
-    return found
+    renamed_design: Answerable = of_node(_relabel_node(design.form(), labels))
+    return renamed_design
 
 
-def _called(node: Any, labels: Mapping[str, str]) -> Any:
+def _relabel_node(node: Any, labels: Mapping[str, str]) -> Any:
     """A part of the JSON form with these labels in place of others."""
     if isinstance(node, list):
-        return [_called(each, labels) for each in node]
+        return [_relabel_node(child_node, labels) for child_node in node]
     if not isinstance(node, Mapping):
         return node
-    found: dict[str, Any] = {}
+    relabeled_node: dict[str, Any] = {}
     for key, value in node.items():
         if key in _LISTS and isinstance(value, list):
-            found[key] = [labels.get(each, each) if isinstance(each, str) else each for each in value]
+            relabeled_node[key] = [labels.get(label, label) if isinstance(label, str) else label for label in value]
         elif key in _SINGLE and isinstance(value, str):
-            found[key] = labels.get(value, value)
+            relabeled_node[key] = labels.get(value, value)
         else:
-            found[key] = value if key in _NUMBERS else _called(value, labels)
-    return found
+            relabeled_node[key] = value if key in _NUMBERS else _relabel_node(value, labels)
+    return relabeled_node

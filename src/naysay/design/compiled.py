@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)
-def chosen(
-    drawn: NDArray[np.int64],
+def write_sets(
+    candidate_draws: NDArray[np.int64],
     first: int,
     truth: NDArray[np.int64],
     place: NDArray[np.int64],
@@ -18,22 +18,22 @@ def chosen(
 ) -> None:  # pragma: no cover (coverage does not see compiled code; a test holds it to the plain one)
     """Write the set of each row into `codes`, which holds zeros; see `SubsetSelection.rule`.
 
-    `drawn` holds the integers of each step, (k, n), the first of them at most `first`. `place` is the drawn category
-    that the truth replaces, or -1.
+    `candidate_draws` holds the integers of each step, (k, n), the first of them at most `first`. `place` is the drawn
+    category that the truth replaces, or -1.
     """
-    k, n = drawn.shape
-    taken = np.zeros(first + k + 1, dtype=np.uint8)
-    found = np.empty(k, dtype=np.int64)
+    k, n = candidate_draws.shape
+    is_taken = np.zeros(first + k + 1, dtype=np.uint8)
+    set_members = np.empty(k, dtype=np.int64)
     for row in range(n):
         for step in range(k):
-            candidate = drawn[step, row]
-            if taken[candidate]:
+            candidate = candidate_draws[step, row]
+            if is_taken[candidate]:
                 candidate = first + step
-            taken[candidate] = 1
-            found[step] = candidate
+            is_taken[candidate] = 1
+            set_members[step] = candidate
         for step in range(k):
-            candidate = found[step]
-            taken[candidate] = 0
+            candidate = set_members[step]
+            is_taken[candidate] = 0
             category = candidate + 1 if candidate >= truth[row] else candidate
             if step == place[row]:
                 category = truth[row]

@@ -50,8 +50,8 @@ class Crossed(Answerable):
     @classmethod
     def of(cls, first: Answerable, second: Answerable) -> Crossed:
         """The design of both questions."""
-        who = {each.assigned_by for each in (first, second)} - {"nobody"}
-        if len(who) > 1:
+        assigners = {question_design.assigned_by for question_design in (first, second)} - {"nobody"}
+        if len(assigners) > 1:
             raise DesignError(
                 "a question whose levels respondents choose cannot be crossed with one of several samples; cross the "
                 "channel of one level, .channel(level); "
@@ -76,7 +76,14 @@ class Crossed(Answerable):
 
     @property
     def assigned_by(self) -> str:  # type: ignore[override]
-        return next((who for each in (self.first, self.second) if (who := each.assigned_by) != "nobody"), "nobody")
+        return next(
+            (
+                assigner
+                for question_design in (self.first, self.second)
+                if (assigner := question_design.assigned_by) != "nobody"
+            ),
+            "nobody",
+        )
 
     @property
     def made_of(self) -> tuple[Answerable, ...]:
@@ -105,12 +112,12 @@ class Crossed(Answerable):
     @cached_property
     def _channels(self) -> dict[Any, tuple[Any, Any, Design]]:
         """By name: the level of each question, and the channel of the pair."""
-        found: dict[Any, tuple[Any, Any, Design]] = {}
-        for one, two in itertools.product(self.first.levels, self.second.levels):
-            names = (*_names(self.first, one), *_names(self.second, two))
-            channel = Product.of(self.first.channel(one), self.second.channel(two))
-            found[names if len(names) > 1 else names[0] if names else None] = one, two, channel
-        return found
+        channels: dict[Any, tuple[Any, Any, Design]] = {}
+        for first_level, second_level in itertools.product(self.first.levels, self.second.levels):
+            names = (*_names(self.first, first_level), *_names(self.second, second_level))
+            channel = Product.of(self.first.channel(first_level), self.second.channel(second_level))
+            channels[names if len(names) > 1 else names[0] if names else None] = first_level, second_level, channel
+        return channels
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -124,82 +131,107 @@ class Crossed(Answerable):
             return name
         names = tuple(name) if isinstance(name, list | tuple) else (name,)
         if len(names) != self.names_needed:
-            raise DataError(f"level {name!r} is not on offer; the levels are {_checks.shown(self.levels)}", value=name)
-        ahead = self.first.names_needed
-        found = [
-            _names(each, each.level_named(own if len(own) > 1 else own[0]))
-            for each, own in ((self.first, names[:ahead]), (self.second, names[ahead:]))
-            if own
+            raise DataError(
+                f"level {name!r} is not on offer; the levels are {_checks.listing_text(self.levels)}", value=name
+            )
+        first_count = self.first.names_needed
+        names_by_question = [
+            _names(
+                question_design,
+                question_design.level_named(question_names if len(question_names) > 1 else question_names[0]),
+            )
+            for question_design, question_names in (
+                (self.first, names[:first_count]),
+                (self.second, names[first_count:]),
+            )
+            if question_names
         ]
-        whole = tuple(itertools.chain(*found))
-        return whole if len(whole) > 1 else whole[0]
+        all_names = tuple(itertools.chain(*names_by_question))
+        return all_names if len(all_names) > 1 else all_names[0]
 
     def positions(self, truth: Any, source: Source = system) -> Truth:
-        one, two = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(one, source), self.second.positions(two, source)
+        first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
+        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
         return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
 
     def _levels_of(self, level: Any) -> tuple[Any, Any]:
         """The column (or columns) of levels of each of the two questions; None where a question has none."""
-        needed, ahead = self.names_needed, self.first.names_needed
-        if needed == 0 or level is None:
+        column_count, first_count = self.names_needed, self.first.names_needed
+        if column_count == 0 or level is None:
             return None, None
-        columns: Any = level if isinstance(level, tuple) and needed > 1 else (level,)
-        if len(columns) != needed:
+        columns: Any = level if isinstance(level, tuple) and column_count > 1 else (level,)
+        if len(columns) != column_count:
             raise DataError(
-                f"{self.name} needs {needed} columns of levels, one for each question that has levels, as a tuple; "
-                f"got {len(columns)}"
+                f"{self.name} needs {column_count} columns of levels, one for each question that has levels, as a "
+                f"tuple; got {len(columns)}"
             )
-        own = columns[:ahead], columns[ahead:]
-        one, two = ((each[0] if len(each) == 1 else each or None) for each in own)
-        return one, two
+        columns_by_question = columns[:first_count], columns[first_count:]
+        first_column, second_column = (
+            (question_columns[0] if len(question_columns) == 1 else question_columns or None)
+            for question_columns in columns_by_question
+        )
+        return first_column, second_column
 
     def encode(self, values: Any, level: Any = None) -> Responses:
         """Responses to both questions, each checked by its own design; see `columns_of`."""
-        said = columns_of(values, self.first.space.answers, self.second.space.answers)
+        answers_by_question = columns_of(values, self.first.space.answers, self.second.space.answers)
         levels = self._levels_of(level)
-        one, two = (each.encode(*own) for each, *own in zip((self.first, self.second), said, levels, strict=True))
-        return self._joined(one, two)
+        first_responses, second_responses = (
+            question_design.encode(*answers_and_level)
+            for question_design, *answers_and_level in zip(
+                (self.first, self.second), answers_by_question, levels, strict=True
+            )
+        )
+        return self._join_responses(first_responses, second_responses)
 
-    def _joined(self, one: Responses, two: Responses) -> Responses:
-        if len(one) != len(two):
-            raise DataError(f"every person must answer each question; got {len(one)} and {len(two)} answers")
-        names = np.empty(len(one), dtype=object)
-        pairs = ((_level_rows(each, own), each) for each, own in ((self.first, one), (self.second, two)))
-        columns = [[_names(each, level) for level in rows] for rows, each in pairs]
+    def _join_responses(self, first_responses: Responses, second_responses: Responses) -> Responses:
+        if len(first_responses) != len(second_responses):
+            raise DataError(
+                "every person must answer each question; "
+                f"got {len(first_responses)} and {len(second_responses)} answers"
+            )
+        names = np.empty(len(first_responses), dtype=object)
+        pairs = (
+            (_level_rows(question_design, responses), question_design)
+            for question_design, responses in ((self.first, first_responses), (self.second, second_responses))
+        )
+        columns = [[_names(question_design, level) for level in rows] for rows, question_design in pairs]
         for row, (first, second) in enumerate(zip(*columns, strict=True)):
-            whole = (*first, *second)
-            names[row] = whole if len(whole) > 1 else whole[0] if whole else None
-        return Responses(np.hstack([one.codes, two.codes]), self.space, names)
+            pair_names = (*first, *second)
+            names[row] = pair_names if len(pair_names) > 1 else pair_names[0] if pair_names else None
+        return Responses(np.hstack([first_responses.codes, second_responses.codes]), self.space, names)
 
     def _split(self, responses: Responses) -> tuple[Responses, Responses]:
         """The responses to each question, with its own levels."""
         if responses.space != self.space or responses.level is None:
             raise DataError("these responses were given to another design: their response spaces differ")
-        one, two = self.space.split(responses.codes)
-        found = [self._channels[name][:2] for name in responses.level.tolist()]
-        levels = [np.empty(len(found), dtype=object) for _ in range(2)]
-        for row, pair in enumerate(found):
+        first_codes, second_codes = self.space.split(responses.codes)
+        level_pairs = [self._channels[name][:2] for name in responses.level.tolist()]
+        levels = [np.empty(len(level_pairs), dtype=object) for _ in range(2)]
+        for row, pair in enumerate(level_pairs):
             levels[0][row], levels[1][row] = pair
         return (
-            Responses(one, self.space.first, levels[0] if self.first.several else None),
-            Responses(two, self.space.second, levels[1] if self.second.several else None),
+            Responses(first_codes, self.space.first, levels[0] if self.first.several else None),
+            Responses(second_codes, self.space.second, levels[1] if self.second.several else None),
         )
 
     def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
-        one, two, _ = self._channels[level]
+        first_level, second_level, _ = self._channels[level]
         first, second = self._split(responses)
-        chosen = np.fromiter((name == level for name in _level_rows(self, responses)), np.bool_, len(responses))
-        own = [
-            each.codes_at(at, part.take(np.flatnonzero(chosen)))[1]
-            for each, at, part in ((self.first, one, first), (self.second, two, second))
+        at_level = np.fromiter((name == level for name in _level_rows(self, responses)), np.bool_, len(responses))
+        question_codes = [
+            question_design.codes_at(question_level, part.take(np.flatnonzero(at_level)))[1]
+            for question_design, question_level, part in (
+                (self.first, first_level, first),
+                (self.second, second_level, second),
+            )
         ]
-        return chosen, np.hstack(own)
+        return at_level, np.hstack(question_codes)
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | cell) of both questions at the levels of each response, (n, cells)."""
-        one, two = self._split(responses)
-        first, second = self.first.likelihood(one), self.second.likelihood(two)
+        first_responses, second_responses = self._split(responses)
+        first, second = self.first.likelihood(first_responses), self.second.likelihood(second_responses)
         return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), len(self.cells)))
 
     def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
@@ -216,12 +248,14 @@ class Crossed(Answerable):
         """
         source: Any = source_of(rng)
         truths = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        said = []
-        for each, own, named in zip((self.first, self.second), truths, self._levels_of(level), strict=True):
-            design: Any = each
-            given = {} if named is None else {design.noun: named}
-            said.append(design.randomize(own, rng=source, **given))
-        return self._joined(*said)
+        responses = []
+        for question_design, question_truth, level_column in zip(
+            (self.first, self.second), truths, self._levels_of(level), strict=True
+        ):
+            design: Any = question_design
+            level_argument = {} if level_column is None else {design.noun: level_column}
+            responses.append(design.randomize(question_truth, rng=source, **level_argument))
+        return self._join_responses(*responses)
 
 
 def _names(design: Answerable, level: Any) -> tuple[Any, ...]:
@@ -238,26 +272,31 @@ def _shares(first: Answerable, second: Answerable) -> list[Share]:
     """The categories of both questions as shares of their cells."""
     names = crossed_labels(first, second)
     pairs = itertools.product(first.shares, second.shares)
-    return [_share(name, first, second, one, two) for name, (one, two) in zip(names, pairs, strict=True)]
+    return [
+        _share(name, first, second, first_share, second_share)
+        for name, (first_share, second_share) in zip(names, pairs, strict=True)
+    ]
 
 
 def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
     """What either question estimates besides its categories."""
-    every = {each: Share(None, each.cells) for each in (first, second)}
-    taken: list[Share] = []
-    for share, (one, two) in [(s, (s, every[second])) for s in first.nuisance] + [
-        (s, (every[first], s)) for s in second.nuisance
+    whole_shares = {question_design: Share(None, question_design.cells) for question_design in (first, second)}
+    crossed_shares: list[Share] = []
+    for share, (first_share, second_share) in [(s, (s, whole_shares[second])) for s in first.nuisance] + [
+        (s, (whole_shares[first], s)) for s in second.nuisance
     ]:
-        known = {each.name for each in taken}
-        name = share.name if share.name not in known else f"{share.name} (second question)"
-        taken.append(_share(name, first, second, one, two))
-    return taken
+        taken_names = {other_share.name for other_share in crossed_shares}
+        name = share.name if share.name not in taken_names else f"{share.name} (second question)"
+        crossed_shares.append(_share(name, first, second, first_share, second_share))
+    return crossed_shares
 
 
-def _share(name: Any, first: Answerable, second: Answerable, one: Share, two: Share) -> Share:
+def _share(name: Any, first: Answerable, second: Answerable, first_share: Share, second_share: Share) -> Share:
     """The share of people who belong to both shares, one of each question."""
     cells = crossed_labels(first, second, "cells")
-    (above, below), (over, under) = one.weights(first.cells), two.weights(second.cells)
+    (above, below), (over, under) = first_share.weights(first.cells), second_share.weights(second.cells)
     of, among = np.outer(above, over).ravel() > 0, np.outer(below, under).ravel() > 0
-    chosen = tuple(cell for cell, keep in zip(cells, of, strict=True) if keep)
-    return Share(name, chosen, () if among.all() else tuple(c for c, keep in zip(cells, among, strict=True) if keep))
+    member_cells = tuple(cell for cell, keep in zip(cells, of, strict=True) if keep)
+    return Share(
+        name, member_cells, () if among.all() else tuple(c for c, keep in zip(cells, among, strict=True) if keep)
+    )

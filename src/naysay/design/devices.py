@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design.exact import as_fraction
-from naysay.design.protocol import LOT, Branch, Chance, Step, written
+from naysay.design.protocol import LOT, Branch, Chance, Step, fraction_text
 from naysay.errors import DesignError
 
 
@@ -36,7 +36,9 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
     """
     chances = [as_fraction(chance) for chance, _ in branches]
     if any(chance < 0 for chance in chances) or sum(chances) != 1:
-        raise DesignError(f"probabilities must be in [0, 1] and sum to one; got {_checks.shown(map(str, chances))}")
+        raise DesignError(
+            f"probabilities must be in [0, 1] and sum to one; got {_checks.listing_text(map(str, chances))}"
+        )
     sides = math.lcm(*(chance.denominator for chance in chances))
     device, events = _device(sides, again=again)
     ways, start = [], 1
@@ -60,7 +62,7 @@ def _device(sides: int, *, again: bool) -> tuple[str, Any]:
         return "throw a die", lambda first, last: _range(face * (first - 1) + 1, face * last)
     if sides <= 100:
         return f"draw one of {sides} numbered cards", lambda first, last: f"card {_range(first, last)}"
-    return "let the device draw lots", lambda first, last: LOT + written(Fraction(last - first + 1, sides))
+    return "let the device draw lots", lambda first, last: LOT + fraction_text(Fraction(last - first + 1, sides))
 
 
 def _range(first: int, last: int) -> str:

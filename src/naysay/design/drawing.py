@@ -62,9 +62,9 @@ class ByteSource:
         result = self._words(width, size) & ((1 << bits) - 1)  # else more than half of all draws could be rejected
         waiting = np.flatnonzero(result >= bound)
         while len(waiting):
-            drawn = self._words(width, len(waiting)) & ((1 << bits) - 1)
-            result[waiting] = drawn
-            waiting = waiting[drawn >= bound]
+            redraws = self._words(width, len(waiting)) & ((1 << bits) - 1)
+            result[waiting] = redraws
+            waiting = waiting[redraws >= bound]
         return result
 
     def _words(self, width: int, size: int) -> NDArray[np.int64]:

@@ -137,15 +137,17 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     """
     total = sum(shares)
     scaled = [divmod(share * LIMIT, total) for share in shares]
-    whole = [floor for floor, _ in scaled]
+    integer_shares = [floor for floor, _ in scaled]
     # sorted() is stable, so that equal remainders go to the first shares: every run rounds alike.
     by_remainder = sorted(range(len(shares)), key=lambda place: scaled[place][1], reverse=True)
-    for place in by_remainder[: LIMIT - sum(whole)]:
-        whole[place] += 1
-    lost = [share for share, integer in zip(shares, whole, strict=True) if share and not integer]
-    if lost:
-        raise DesignError(f"chances below 2**-53 cannot be drawn; got {float(lost[0] / total):.3g} (write 0, or more)")
-    return whole
+    for place in by_remainder[: LIMIT - sum(integer_shares)]:
+        integer_shares[place] += 1
+    vanished_shares = [share for share, integer in zip(shares, integer_shares, strict=True) if share and not integer]
+    if vanished_shares:
+        raise DesignError(
+            f"chances below 2**-53 cannot be drawn; got {float(vanished_shares[0] / total):.3g} (write 0, or more)"
+        )
+    return integer_shares
 
 
 def blended(a: int, b: int, copies: tuple[int, int], keep: int, whole: int) -> tuple[int, int]:
@@ -158,13 +160,13 @@ def blended(a: int, b: int, copies: tuple[int, int], keep: int, whole: int) -> t
     >>> blended(7, 3, (1, 1), 1, 2)
     (3, 2)
     """
-    own, others = copies
-    even = (whole - keep) * (own * a + others * b)
-    first, second = (keep * each * (own + others) + even for each in (a, b))
+    own_copies, other_copies = copies
+    even = (whole - keep) * (own_copies * a + other_copies * b)
+    first, second = (keep * weight * (own_copies + other_copies) + even for weight in (a, b))
     shared = math.gcd(first, second)
-    total = own * first + others * second
+    total = own_copies * first + other_copies * second
     if total > LIMIT * shared:  # rounded so that the odds are not understated
-        low = second * (LIMIT - own) // total
+        low = second * (LIMIT - own_copies) // total
         return -(-first * low // second), low
     return first // shared, second // shared
 
@@ -177,9 +179,9 @@ def steepened(a: int, b: int, copies: tuple[int, int], epsilon: Any) -> tuple[in
     >>> steepened(30, 20, (1, 1), 2)
     (44, 6)
     """
-    own, others = copies
-    shared = math.gcd(own, others)
-    up, down = others // shared, own // shared
+    own_copies, other_copies = copies
+    shared = math.gcd(own_copies, other_copies)
+    up, down = other_copies // shared, own_copies // shared
     high, low = odds_within(epsilon, others=1)
     steps = min((high * b - low * a) // (low * up + high * down), (b - 1) // down)
     if steps < 1:
@@ -187,7 +189,7 @@ def steepened(a: int, b: int, copies: tuple[int, int], epsilon: Any) -> tuple[in
     return a + steps * up, b - steps * down
 
 
-def odds_within(epsilon: Any, others: int, own: int = 1) -> tuple[int, int]:
+def odds_within(epsilon: Any, others: int, own_copies: int = 1) -> tuple[int, int]:
     """Integers (a, b) with own·a + others·b ≤ `LIMIT` and a/b close to e^ε, but never above it.
 
     Above ε = ln 2⁵³ ≈ 36.7 the odds a/b are the largest that such integers allow.
@@ -208,8 +210,8 @@ def odds_within(epsilon: Any, others: int, own: int = 1) -> tuple[int, int]:
     with localcontext() as context:
         context.prec = 60
         odds = (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
-        b = max(1, int((Decimal(LIMIT) / (own * odds + others)).to_integral_value(ROUND_FLOOR)))
-        a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), (LIMIT - others * b) // own)
+        b = max(1, int((Decimal(LIMIT) / (own_copies * odds + others)).to_integral_value(ROUND_FLOOR)))
+        a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), (LIMIT - others * b) // own_copies)
     if a <= b:
         raise DesignError(
             f"epsilon must be larger to be drawn at all; got {epsilon!r} (the odds would round to 1, and an answer "

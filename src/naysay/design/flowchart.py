@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Branch, Chance, Do, Fork, Protocol, Say, Step, protocols
-from naysay.design.protocol import steps, way, written
+from naysay.design.protocol import fraction_text, steps, way
 from naysay.show import finish
 from naysay.show.finish import FONT, INKS, ink
 
@@ -56,44 +56,44 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     >>> svg[:4], svg.count("1/2"), "Toss a coin" in svg
     ('<svg', 8, True)
     """
-    told = protocols(design)
-    name = finish.full(title or design.name or design.kind)
-    drawn: list[str] = []
+    titled_protocols = protocols(design)
+    name = finish.label_line(title or design.name or design.kind)
+    svg_parts: list[str] = []
     top, width = 0.0, 0.0
-    for heading, protocol in told:
+    for heading, protocol in titled_protocols:
         part = _part(heading, protocol, size)
-        drawn.append(f'<g transform="translate(0,{_number(top)})">{part.svg}</g>')
+        svg_parts.append(f'<g transform="translate(0,{_number(top)})">{part.svg}</g>')
         top, width = top + part.height + _PARTS, max(width, part.width)
-    legend = _legend({type(step) for _, protocol in told for step in steps(protocol.first)})
-    drawn.append(f'<g transform="translate(0,{_number(top)})">{legend.svg}</g>')
+    legend = _legend({type(step) for _, protocol in titled_protocols for step in steps(protocol.first)})
+    svg_parts.append(f'<g transform="translate(0,{_number(top)})">{legend.svg}</g>')
     height = top + legend.height if legend.svg else top - _PARTS
-    return _image(name, _described(told), "".join(drawn), max(width, legend.width), height)
+    return _image(name, _description(titled_protocols), "".join(svg_parts), max(width, legend.width), height)
 
 
-class _Drawn(NamedTuple):
+class _Drawing(NamedTuple):
     svg: str
     width: float
     height: float
 
 
-def _described(told: tuple[tuple[str, Protocol], ...]) -> str:
+def _description(titled_protocols: tuple[tuple[str, Protocol], ...]) -> str:
     """The trees as text, for people who cannot see them."""
-    text = "\n".join(f"{heading}\n{protocol}" if heading else str(protocol) for heading, protocol in told)
+    text = "\n".join(f"{heading}\n{protocol}" if heading else str(protocol) for heading, protocol in titled_protocols)
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
-def _part(heading: str, protocol: Protocol, size: int) -> _Drawn:
+def _part(heading: str, protocol: Protocol, size: int) -> _Drawing:
     """One protocol under its heading, in the first arrangement that fits the width."""
     tries = (arranged(protocol.first, room=room, sideways=sideways) for room, sideways in _SHAPES)
     first = min(tries, key=lambda box: max(_extent(box)[0], size))
     width, height = _extent(first)
     boxes = "".join(_arrow(box) + _box(box) for box in first.all())
     if not heading:
-        return _Drawn(boxes, width, height)
+        return _Drawing(boxes, width, height)
     above, style = LINE + 12, _ink("fill", "text")
-    words = f'<text y="{LINE - 4}" font-weight="600" style="{style}">{escape(finish.full(heading))}</text>'
+    words = f'<text y="{LINE - 4}" font-weight="600" style="{style}">{escape(finish.label_line(heading))}</text>'
     body = f'<g transform="translate(0,{above})">{boxes}</g>'
-    return _Drawn(words + body, max(width, pixels(heading)), height + above)
+    return _Drawing(words + body, max(width, pixels(heading)), height + above)
 
 
 def _extent(first: Box) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def _arrow(box: Box) -> str:
 
 
 def _box(box: Box) -> str:
-    tip = f"<title>{escape(box.told)}</title>"
+    tip = f"<title>{escape(box.full_text)}</title>"
     shape = _shape(type(box.step), box.x, box.y, box.width, box.height)
     return f"<g>{tip}{shape}{_text([*map(escape, box.lines)], box.x + box.width / 2, box.y + box.height / 2)}</g>"
 
@@ -136,9 +136,9 @@ def _shape(kind: type[Step], x: float, y: float, width: float, height: float) ->
         style = f"{_ink('stroke', 'estimate')};fill:none"
         return f'<path class="chance" d="M{"L".join(map(_point, corners))}Z" stroke-width="1.8" style="{style}"/>'
     corner, name = {Fork: (9.0, "fork"), Say: (min(height / 2, 17.0), "say"), Do: (0.0, "do")}[kind]
-    asked = kind is Fork
-    style = f"{_ink('stroke', 'pooled')};fill:none" if asked else f"{_ink('fill', 'grid')};{_ink('stroke', 'muted')}"
-    numbers = {"x": x, "y": y, "width": width, "height": height, "rx": corner, "stroke-width": 1.8 if asked else 1.0}
+    is_fork = kind is Fork
+    style = f"{_ink('stroke', 'pooled')};fill:none" if is_fork else f"{_ink('fill', 'grid')};{_ink('stroke', 'muted')}"
+    numbers = {"x": x, "y": y, "width": width, "height": height, "rx": corner, "stroke-width": 1.8 if is_fork else 1.0}
     place = " ".join(f'{key}="{_number(value)}"' for key, value in numbers.items())
     return f'<rect class="{name}" {place} style="{style}"/>'
 
@@ -152,17 +152,17 @@ def _text(lines: list[str], x: float, y: float) -> str:
     return f'<text text-anchor="middle" style="{_ink("fill", "text")}">{spans}</text>'
 
 
-def _legend(kinds: set[type[Step]]) -> _Drawn:
+def _legend(kinds: set[type[Step]]) -> _Drawing:
     """What the shapes in the image mean; empty if there is only one shape."""
     if len(kinds) < 2:
-        return _Drawn("", 0.0, 0.0)
-    x, drawn = 0.0, []
-    for kind, told in _LEGEND:
+        return _Drawing("", 0.0, 0.0)
+    x, svg_parts = 0.0, []
+    for kind, kind_text in _LEGEND:
         if kind in kinds:
-            words = f'<text x="{_number(x + 34)}" y="12" style="{_ink("fill", "muted")}">{told}</text>'
-            drawn.append(f'<g font-size="12">{_shape(kind, x, 1, 28, 14)}{words}</g>')
-            x += 34 + pixels(told) + 14
-    return _Drawn("".join(drawn), x - 14, 18)
+            words = f'<text x="{_number(x + 34)}" y="12" style="{_ink("fill", "muted")}">{kind_text}</text>'
+            svg_parts.append(f'<g font-size="12">{_shape(kind, x, 1, 28, 14)}{words}</g>')
+            x += 34 + pixels(kind_text) + 14
+    return _Drawing("".join(svg_parts), x - 14, 18)
 
 
 def _ink(what: str, role: str) -> str:
@@ -177,17 +177,17 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _image(name: str, description: str, drawn: str, width: float, height: float) -> str:
+def _image(name: str, description: str, body_svg: str, width: float, height: float) -> str:
     """The image. It chooses light or dark by itself only as a file of its own."""
     wide, high = (round(extent + 2 * _MARGIN) for extent in (width, height))
     inks = ";".join(f"--chart-{role}:{dark}" for role, (_, dark) in INKS.items())
-    own = f"@media screen and (prefers-color-scheme:dark){{svg:root{{{inks};background:{_DARK}}}}}"
+    dark_style = f"@media screen and (prefers-color-scheme:dark){{svg:root{{{inks};background:{_DARK}}}}}"
     style = f"max-width:{wide}px;min-width:{round(0.7 * wide)}px;width:100%;height:auto"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="{-_MARGIN} {-_MARGIN} {wide} {high}" role="img" aria-label="{escape(name, {chr(34): "&quot;"})}" '
         f'font-family="{FONT}" font-size="13" style="{style}"><title>{escape(name)}</title>'
-        f"<desc>{escape(description)}</desc><style>{own}</style>{drawn}</svg>"
+        f"<desc>{escape(description)}</desc><style>{dark_style}</style>{body_svg}</svg>"
     )
 
 
@@ -225,7 +225,7 @@ class Box:
     Parameters
     ----------
     step : Step
-    told : str
+    full_text : str
         Its whole text.
     lines : tuple of str
         The lines that are shown.
@@ -239,7 +239,7 @@ class Box:
     """
 
     step: Step
-    told: str
+    full_text: str
     lines: tuple[str, ...]
     x: float
     y: float
@@ -279,17 +279,17 @@ def arranged(first: Step, *, room: int, sideways: bool) -> Box:
     >>> [box.told for box in arranged(first, room=24, sideways=False).all()][:3]
     ['Toss a coin', 'Is the sensitive statement true of you?', 'say “yes”']
     """
-    cell = _measured(first, None, room=room, sideways=sideways)
+    cell = _measure_step(first, None, room=room, sideways=sideways)
     depths = _depths(cell, along=0 if sideways else 1)
     starts = [0.0, *itertools.accumulate(stem + box for stem, box in depths)]
-    return _placed(cell, 0.0, 0, _Levels(starts, depths, sideways), None)
+    return _place_box(cell, 0.0, 0, _Levels(starts, depths, sideways), None)
 
 
 class _Cell(NamedTuple):
     """The measures of a step: its box and the words on the arrow to it, as (width, height)."""
 
     step: Step
-    told: str
+    full_text: str
     lines: tuple[str, ...]
     box: tuple[float, float]
     words: tuple[tuple[str, ...], str]
@@ -311,20 +311,22 @@ class _Levels(NamedTuple):
         return (along, across) if self.sideways else (across, along)
 
 
-def _measured(step: Step, branch: Branch | None, *, room: int, sideways: bool) -> _Cell:
-    told = finish.full(step)
+def _measure_step(step: Step, branch: Branch | None, *, room: int, sideways: bool) -> _Cell:
+    full_text = finish.label_line(step)
     if not isinstance(step, Say):
-        told = told[:1].upper() + told[1:]
-    lines = _lines(step, told, room)
+        full_text = full_text[:1].upper() + full_text[1:]
+    lines = _lines(step, full_text, room)
     wide = max(map(pixels, lines)) + 2 * (_INSIDE[0] + _POINT * isinstance(step, Chance))
     box = (max(wide, 44.0), len(lines) * LINE + 2 * _INSIDE[1])
     words = _words(branch, room)
     texts = (*words[0], *filter(None, words[1:]))
     size = (max(map(pixels, texts), default=0.0), float(LINE * len(texts)))
     branches = step.branches if isinstance(step, Chance | Fork) else ()
-    below = tuple(_measured(each.then, each, room=room, sideways=sideways) for each in branches)
+    below = tuple(
+        _measure_step(next_branch.then, next_branch, room=room, sideways=sideways) for next_branch in branches
+    )
     across = max(box[sideways], size[sideways], _together(below))
-    return _Cell(step, told, lines, box, words, size, below, across)
+    return _Cell(step, full_text, lines, box, words, size, below, across)
 
 
 def _together(cells: Sequence[_Cell]) -> float:
@@ -332,61 +334,63 @@ def _together(cells: Sequence[_Cell]) -> float:
     return sum(cell.across for cell in cells) + _APART * max(0, len(cells) - 1)
 
 
-def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
+def _lines(step: Step, full_text: str, room: int) -> tuple[str, ...]:
     """The text of a box, line by line; each line has the direction of its script."""
     most = _MOST_LINES[type(step)]
     if isinstance(step, Say):
-        response = finish.full(step.response)
-        if finish.width(told) <= room:
-            return (finish.isolated(f"say “{finish.isolated(response, response)}”", "say"),)
-        return ("say", *_directed(f"“{response}”", room, most))
-    return _directed(told, room * 3 // 2 if isinstance(step, Do) else room, most)
+        response = finish.label_line(step.response)
+        if finish.width(full_text) <= room:
+            return (finish.isolated_line(f"say “{finish.isolated_line(response, response)}”", "say"),)
+        return ("say", *_directed_lines(f"“{response}”", room, most))
+    return _directed_lines(full_text, room * 3 // 2 if isinstance(step, Do) else room, most)
 
 
-def _directed(text: str, room: int, most: int) -> tuple[str, ...]:
+def _directed_lines(text: str, room: int, most: int) -> tuple[str, ...]:
     """The text in as few lines as the room allows, about equally long. A little more room may keep a word whole."""
-    lines = finish.wrapped(text, room, lines=most)
-    fewer = (finish.wrapped(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
+    lines = finish.wrapped_lines(text, room, lines=most)
+    fewer = (finish.wrapped_lines(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
     # The first division that cuts nothing and breaks no word.
-    whole = next((found for found in fewer if " ".join(found) == text), lines)
-    return tuple(finish.isolated(line, text) for line in whole)
+    best_lines = next((narrow_lines for narrow_lines in fewer if " ".join(narrow_lines) == text), lines)
+    return tuple(finish.isolated_line(line, text) for line in best_lines)
 
 
 def _words(branch: Branch | None, room: int) -> tuple[tuple[str, ...], str]:
     """The words on the arrow to a step: the event and its probability."""
     if branch is None:
         return (), ""
-    chance = "" if branch.chance is None else written(branch.chance)
-    event = finish.full(branch.event)
+    chance = "" if branch.chance is None else fraction_text(branch.chance)
+    event = finish.label_line(branch.event)
     if chance and way(branch) == branch.event:  # the event already gives the chance in words
         return (), chance
-    return _directed(event, max(10, room * 2 // 3), 3), chance
+    return _directed_lines(event, max(10, room * 2 // 3), 3), chance
 
 
 def _depths(cell: _Cell, *, along: int, first: bool = True) -> list[tuple[float, float]]:
     """For each depth: the longest arrow to it, and the longest box at it."""
     stem = 0.0 if first else cell.way[along] + 3 * _STEM
-    below = itertools.zip_longest(*(_depths(each, along=along, first=False) for each in cell.below), fillvalue=(0, 0))
+    below = itertools.zip_longest(
+        *(_depths(next_cell, along=along, first=False) for next_cell in cell.below), fillvalue=(0, 0)
+    )
     return [(stem, cell.box[along]), *((max(w for w, _ in level), max(b for _, b in level)) for level in below)]
 
 
 def _bands(cell: _Cell, start: float) -> Iterator[tuple[_Cell, float]]:
     """The steps that follow, each with the start of its band; together they are centered in the step's own band."""
-    at = start + (cell.across - _together(cell.below)) / 2
-    for each in cell.below:
-        yield each, at
-        at += each.across + _APART
+    band_start = start + (cell.across - _together(cell.below)) / 2
+    for next_cell in cell.below:
+        yield next_cell, band_start
+        band_start += next_cell.across + _APART
 
 
 def _middle(cell: _Cell, start: float, *, sideways: bool) -> float:
     """Where a box stands in its band: over the middle of the steps that follow, as far as the band allows."""
     half = max(cell.box[sideways], cell.way[sideways]) / 2
-    middles = [_middle(each, at, sideways=sideways) for each, at in _bands(cell, start)]
+    middles = [_middle(next_cell, band_start, sideways=sideways) for next_cell, band_start in _bands(cell, start)]
     middle = (middles[0] + middles[-1]) / 2 if middles else start + cell.across / 2
     return min(max(middle, start + half), start + cell.across - half)
 
 
-def _placed(cell: _Cell, start: float, depth: int, levels: _Levels, before: Point | None) -> Box:
+def _place_box(cell: _Cell, start: float, depth: int, levels: _Levels, before: Point | None) -> Box:
     """The box in its band, which begins at `start`. Its arrow starts at a point of the previous box."""
     sideways = levels.sideways
     along, middle = levels.starts[depth], _middle(cell, start, sideways=sideways)
@@ -395,13 +399,15 @@ def _placed(cell: _Cell, start: float, depth: int, levels: _Levels, before: Poin
     way: Way | None = None
     arrow: Arrow = ()
     if before is not None:
-        way, arrow = _reached(cell, (along, top), middle, levels, before)
+        way, arrow = _arrow_to(cell, (along, top), middle, levels, before)
     end = (top + cell.box[not sideways], middle)
-    below = tuple(_placed(each, at, depth + 1, levels, end) for each, at in _bands(cell, start))
-    return Box(cell.step, cell.told, cell.lines, x, y, *cell.box, way, arrow, below)
+    below = tuple(
+        _place_box(next_cell, band_start, depth + 1, levels, end) for next_cell, band_start in _bands(cell, start)
+    )
+    return Box(cell.step, cell.full_text, cell.lines, x, y, *cell.box, way, arrow, below)
 
 
-def _reached(cell: _Cell, along: Point, middle: float, levels: _Levels, before: Point) -> tuple[Way, Arrow]:
+def _arrow_to(cell: _Cell, along: Point, middle: float, levels: _Levels, before: Point) -> tuple[Way, Arrow]:
     """The words on the arrow to a box, and the two pieces of the arrow, which leave the words free."""
     turn, start = along[0] + _STEM, along[0] + 2 * _STEM
     end = start + cell.way[not levels.sideways]

@@ -98,8 +98,8 @@ class Remembered(Design):
     @cached_property
     def wave(self) -> Design:
         """The design of one report by itself: the same family, with the odds of both steps together."""
-        made: Design = self.first.faded(self.second.keep, self.second.whole)
-        return made
+        wave_design: Design = self.first.faded(self.second.keep, self.second.whole)
+        return wave_design
 
     def positions(self, truth: Any, source: Source = system) -> Truth:
         return self.first.positions(truth, source)
@@ -129,8 +129,8 @@ class Remembered(Design):
         with localcontext() as context:
             context.prec, context.Emax = 60, 10**15
             for p, q, n in self.first.pieces:
-                grown = (Decimal(keep * n + whole - keep) / (whole - keep)) ** waves - 1
-                likely, rare = (1 + grown * each.numerator / each.denominator for each in (p, q))
+                growth_less_one = (Decimal(keep * n + whole - keep) / (whole - keep)) ** waves - 1
+                likely, rare = (1 + growth_less_one * chance.numerator / chance.denominator for chance in (p, q))
                 total += (likely / rare).ln()
         nearest = float(total)
         return nearest if Decimal(nearest) >= total else math.nextafter(nearest, math.inf)

@@ -92,7 +92,7 @@ class Prefixes(Several):
             raise DesignError("prefixes are reported under a design of an open domain: affine((), names=True)")
         names = tuple(range(1, len(prefixes) + 1))
         offer = dict.fromkeys(names, replace(design, categories=(), space=Affine((), design.base, named=True)))
-        return cls._named(offer, names, prefixes=tuple(prefixes), length=length, alphabet=alphabet, **told)
+        return cls._of_offer(offer, names, prefixes=tuple(prefixes), length=length, alphabet=alphabet, **told)
 
     @property
     def symbol(self) -> int:
@@ -100,13 +100,13 @@ class Prefixes(Several):
         return len(self.alphabet).bit_length() if self.alphabet else 8
 
     def _content(self) -> dict[str, Any]:
-        own = {"prefixes": list(self.prefixes), "length": self.length, "alphabet": self.alphabet}
-        return own | {"design": self.designs[0].form()}
+        own_content = {"prefixes": list(self.prefixes), "length": self.length, "alphabet": self.alphabet}
+        return own_content | {"design": self.designs[0].form()}
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Prefixes:
-        told = {key: value for key, value in told_of(node).items() if key != "protocol"}
-        return cls.of(node["design"], node["prefixes"], length=node["length"], alphabet=node["alphabet"], **told)
+        description = {key: value for key, value in told_of(node).items() if key != "protocol"}
+        return cls.of(node["design"], node["prefixes"], length=node["length"], alphabet=node["alphabet"], **description)
 
     def bits_of(self, value: Any) -> str:
         """The bits of a value, as a text of 0s and 1s.
@@ -123,7 +123,7 @@ class Prefixes(Several):
                 raise DataError(f"{_short(value)} is no whole number from 0 to 2**{bits} - 1", value=value)
             return f"{int(text):0{bits}b}"
         text = unicodedata.normalize("NFC", str(value))
-        places = [self.alphabet.find(each) + 1 for each in text] if self.alphabet else list(text.encode())
+        places = [self.alphabet.find(letter) + 1 for letter in text] if self.alphabet else list(text.encode())
         if 0 in places:
             character = text[places.index(0)] if self.alphabet else "\0"
             raise DataError(f"{_short(value)} holds {character!r}, which no value of this design has", value=value)
@@ -149,9 +149,9 @@ class Prefixes(Several):
 
     def candidates(self, beginnings: Sequence[str], bits: int) -> list[str]:
         """All prefixes of so many bits that go on from these, and that a value can have."""
-        more = bits - len(beginnings[0]) if beginnings else 0
-        ends = ["".join(each) for each in product("01", repeat=more)]
-        return [whole for start in beginnings for end in ends if self._possible(whole := start + end)]
+        bits_to_add = bits - len(beginnings[0]) if beginnings else 0
+        ends = ["".join(digits) for digits in product("01", repeat=bits_to_add)]
+        return [longer_prefix for start in beginnings for end in ends if self._possible(longer_prefix := start + end)]
 
     def _possible(self, bits: str, *, whole: bool = False) -> bool:
         """Whether some value begins so: after a filling zero come only zeros, and characters are known."""
@@ -195,35 +195,37 @@ class Prefixes(Several):
             A value that the design cannot write as bits. It is never reported.
         """
         cells, source = cells_of(truth), source_of(rng)
-        bits = self._all_written(cells)
-        missing = np.array([each is None for each in bits], dtype=bool)
-        drawn = source.below(len(self.names), len(bits)) + 1
-        chosen = drawn if level is None else self._chosen(level, len(bits), missing)
+        bits = self._bits_of_all(cells)
+        missing = np.array([bit_text is None for bit_text in bits], dtype=bool)
+        drawn_groups = source.below(len(self.names), len(bits)) + 1
+        person_groups = drawn_groups if level is None else self._check_names(level, len(bits), missing)
         codes = np.zeros((len(bits), self.space.width), dtype=np.int64)
         for name, width in zip(self.names, self.prefixes, strict=True):
-            here = np.flatnonzero(chosen == name)
-            codes[here] = self.channel(name).drawn(self._names(bits, here, width), source)
-        return Responses(codes, self.space, chosen)
+            group_rows = np.flatnonzero(person_groups == name)
+            codes[group_rows] = self.channel(name).drawn(self._names(bits, group_rows, width), source)
+        return Responses(codes, self.space, person_groups)
 
-    def _all_written(self, cells: Any) -> list[str | None]:
-        known: dict[Any, str | None] = {}
+    def _bits_of_all(self, cells: Any) -> list[str | None]:
+        bits_of_cell: dict[Any, str | None] = {}
         for row, cell in enumerate(cells):
-            if cell not in known:
+            if cell not in bits_of_cell:
                 try:
-                    known[cell] = None if _checks.is_missing(cell) else self.bits_of(cell)
+                    bits_of_cell[cell] = None if _checks.is_missing(cell) else self.bits_of(cell)
                 except DataError as error:
                     problem = str(error).removeprefix(f"{_short(cell)} ")
                     raise AnswerError(
                         f"is {_short(cell)}: it {problem}", row=row, total=len(cells), value=cell
                     ) from None
-        return [known[cell] for cell in cells]
+        return [bits_of_cell[cell] for cell in cells]
 
     @staticmethod
     def _names(bits: list[str | None], rows: NDArray[np.intp], width: int) -> NDArray[np.int64]:
         """The 48-bit names of the first bits of these rows, -1 where a value is missing."""
-        beginnings = [None if (each := bits[row]) is None else each[:width] for row in rows.tolist()]
-        known = {each: -1 if each is None else name_of(each) for each in set(beginnings)}
-        return np.array([known[each] for each in beginnings], dtype=np.int64)
+        beginnings = [None if (bit_text := bits[row]) is None else bit_text[:width] for row in rows.tolist()]
+        name_of_beginning = {
+            beginning: -1 if beginning is None else name_of(beginning) for beginning in set(beginnings)
+        }
+        return np.array([name_of_beginning[beginning] for beginning in beginnings], dtype=np.int64)
 
 
 def _begins_utf8(octets: bytes, *, whole: bool) -> bool:

@@ -87,7 +87,7 @@ class Chance:
         total = sum((chance for chance in chances if chance is not None), Fraction(0))
         if None in chances or total != 1 or any(chance is None or chance < 0 for chance in chances):
             raise DesignError(
-                f"the chances of one device must sum to one; {self.device!r} has {_checks.shown(chances)}"
+                f"the chances of one device must sum to one; {self.device!r} has {_checks.listing_text(chances)}"
             )
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ class Fork:
     def __post_init__(self) -> None:
         members = [member for branch in self.branches for member in branch.members]
         if len(set(members)) < len(members):
-            raise DesignError(f"each category goes one way; {self.question!r} has {_checks.shown(members)}")
+            raise DesignError(f"each category goes one way; {self.question!r} has {_checks.listing_text(members)}")
 
     def __str__(self) -> str:
         return self.question
@@ -198,7 +198,9 @@ def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[An
     rows = {response: row for row, response in enumerate(responses)}
     unknown = {response for response, _, _ in ends} - rows.keys()
     if unknown:
-        raise DesignError(f"the steps end in {_checks.shown(unknown)}; the responses are {_checks.shown(responses)}")
+        raise DesignError(
+            f"the steps end in {_checks.listing_text(unknown)}; the responses are {_checks.listing_text(responses)}"
+        )
     denominator = math.lcm(*(share.denominator for _, _, share in ends))
     kind = np.int64 if denominator <= LIMIT else object  # above it sums may overflow 64 bits
     numerators = np.zeros((len(responses), len(categories)), dtype=kind)
@@ -217,7 +219,9 @@ def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tupl
         for category in columns:
             step.of(category)  # raises if no branch is for this category
         for branch in step.branches:
-            yield from _ends(branch.then, {each: columns[each] for each in branch.members if each in columns}, share)
+            yield from _ends(
+                branch.then, {member: columns[member] for member in branch.members if member in columns}, share
+            )
     else:
         for branch in step.branches:
             yield from _ends(branch.then, columns, share * (branch.chance or 0))
@@ -253,17 +257,17 @@ def way(branch: Branch) -> str:
     >>> way(Branch("heads", Say("yes"), chance=Fraction(1, 2)))
     'heads (1/2)'
     """
-    if branch.chance is None or branch.event == LOT + written(branch.chance):
+    if branch.chance is None or branch.event == LOT + fraction_text(branch.chance):
         return branch.event
-    return f"{branch.event} ({written(branch.chance)})"
+    return f"{branch.event} ({fraction_text(branch.chance)})"
 
 
-def written(chance: Fraction) -> str:
+def fraction_text(chance: Fraction) -> str:
     """A probability as a fraction; as a decimal where the denominator exceeds 10,000.
 
     Examples
     --------
-    >>> written(Fraction(1, 3)), written(Fraction(2**52 + 1, 2**53))
+    >>> fraction_text(Fraction(1, 3)), fraction_text(Fraction(2**52 + 1, 2**53))
     ('1/3', '0.5')
     """
     return str(chance) if chance.denominator <= 10_000 else f"{float(chance):.6g}"

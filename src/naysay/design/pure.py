@@ -124,41 +124,41 @@ class Pure(Design):
         >>> estimate.moments(survey, tally).proportions.round(3)
         array([0.947, 0.081, 0.16 ])
         """
-        n = _checks.whole(n, 1, LIMIT, what="n")
-        said = whole(_checks.amounts(named, what="named", length=len(self.categories)))
-        if (said > n).any():
-            place = int((said > n).argmax())
+        n = _checks.whole_number(n, 1, LIMIT, what="n")
+        report_counts = whole(_checks.amounts(named, what="named", length=len(self.categories)))
+        if (report_counts > n).any():
+            place = int((report_counts > n).argmax())
             raise DataError(
-                f"{said[place]:,} reports speak for {self.categories[place]!r}, and there are only {n:,}; is n the "
-                "number of all reports, and is each one added once?",
+                f"{report_counts[place]:,} reports speak for {self.categories[place]!r}, and there are only {n:,}; is "
+                "n the number of all reports, and is each one added once?",
                 row=place,
-                value=int(said[place]),
+                value=int(report_counts[place]),
             )
-        (least, most), sizes = self.supported, np.zeros(len(said) + 1, dtype=np.int64)
-        if not least * n <= said.sum() <= most * n:
-            each = _checks.several(least, "category", "categories")
+        (least, most), sizes = self.supported, np.zeros(len(report_counts) + 1, dtype=np.int64)
+        if not least * n <= report_counts.sum() <= most * n:
+            categories_text = _checks.several(least, "category", "categories")
             raise DataError(
-                f"each report speaks for {each}, so that {n:,} reports add up to {least * n:,}; these add up to "
-                f"{said.sum():,}: a client lies, or reports of another design are among them",
-                value=int(said.sum()),
+                f"each report speaks for {categories_text}, so that {n:,} reports add up to {least * n:,}; these add "
+                f"up to {report_counts.sum():,}: a client lies, or reports of another design are among them",
+                value=int(report_counts.sum()),
             )
         if least == most:
             sizes[least] = n
         people = np.array([n])
-        return Tally((Sums(self, None, people, people * 1.0, people * 1.0, said, said, sizes),))
+        return Tally((Sums(self, None, people, people * 1.0, people * 1.0, report_counts, report_counts, sizes),))
 
     def told_bits(self, prior: Floats) -> float | None:
         """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
         if self.space.listable:
             return None
-        rng, (a, b), found = np.random.default_rng(_SEED), self.odds, []
+        rng, (a, b), log_ratios = np.random.default_rng(_SEED), self.odds, []
         truth = rng.choice(len(prior), size=_DRAWS, p=prior)
         for start in range(0, _DRAWS, _BLOCK):
-            own = truth[start : start + _BLOCK]
-            named = self.space.statistic(self._draw(self._places[own], GeneratorSource(rng)))
-            share, true = named @ prior, named[np.arange(len(own)), own]
-            found.append(np.log2(np.where(true, a, b) / (a * share + b * (1 - share))))
-        return float(np.concatenate(found).mean())
+            true_places = truth[start : start + _BLOCK]
+            is_named = self.space.statistic(self._draw(self._places[true_places], GeneratorSource(rng)))
+            share, true = is_named @ prior, is_named[np.arange(len(true_places)), true_places]
+            log_ratios.append(np.log2(np.where(true, a, b) / (a * share + b * (1 - share))))
+        return float(np.concatenate(log_ratios).mean())
 
     def form(self) -> dict[str, Any]:
         return super().form() | {"categories": domain_form(self.categories)}
@@ -198,8 +198,8 @@ class ByOdds(Pure):
     @property
     def whole(self) -> int:
         """The denominator of the chances."""
-        own, others = self.copies
-        return self.inside * own + self.outside * others
+        own_copies, other_copies = self.copies
+        return self.inside * own_copies + self.outside * other_copies
 
     def faded(self, keep: int, whole: int) -> Self:
         a, b = blended(self.inside, self.outside, self.copies, keep, whole)
@@ -216,7 +216,7 @@ def domain_of(node: Any) -> Any:
     """What the JSON says of the categories: labels, or how many numbered ones there are."""
     if not isinstance(node, Mapping):
         return node
-    return tuple(range(_checks.whole(integer(node["size"]), 2, MOST_NUMBERED, what="the number of categories")))
+    return tuple(range(_checks.whole_number(integer(node["size"]), 2, MOST_NUMBERED, what="the number of categories")))
 
 
 def pairs(alike: Floats | float, apart: Floats | float, diagonal: Floats) -> Floats:
@@ -272,8 +272,8 @@ class SubsetSelection(ByOdds):
     @property
     def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
         """The whole set: there is one piece."""
-        each = Fraction(len(self.categories), self.whole * self.space.size)
-        return ((self.inside * each, self.outside * each, self.space.size),)
+        unit_chance = Fraction(len(self.categories), self.whole * self.space.size)
+        return ((self.inside * unit_chance, self.outside * unit_chance, self.space.size),)
 
     def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
         t, n = len(self.categories), len(codes)
@@ -299,23 +299,23 @@ class SubsetSelection(ByOdds):
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         t, k, n = len(self.categories), self.size, len(truth)
-        told, first = source.below(self.whole, n) < self.inside * k, t - 1 - k
-        drawn = np.array([source.below(last + 1, n) for last in range(first, t - 1)])
-        place = np.where(told, source.below(k, n), -1)
+        holds_truth, first = source.below(self.whole, n) < self.inside * k, t - 1 - k
+        candidate_draws = np.array([source.below(last + 1, n) for last in range(first, t - 1)])
+        place = np.where(holds_truth, source.below(k, n), -1)
         codes = np.zeros((n, self.space.width), dtype=np.int64)
         if n >= _WORTH_COMPILING and find_spec("numba") is not None:
-            from naysay.design.compiled import chosen
+            from naysay.design.compiled import write_sets
 
-            chosen(drawn, first, truth, place, codes, WORD)
+            write_sets(candidate_draws, first, truth, place, codes, WORD)
             return codes
-        rows, taken = np.arange(n), np.zeros((t - 1, n), dtype=bool)
-        for step, candidates in enumerate(drawn):
-            candidates[taken[candidates, rows]] = first + step
-            taken[candidates, rows] = True
-        drawn += drawn >= truth
-        drawn[place[told], rows[told]] = truth[told]
-        for named in drawn:
-            codes[rows, named // WORD] |= 1 << (named % WORD)
+        rows, is_taken = np.arange(n), np.zeros((t - 1, n), dtype=bool)
+        for step, candidates in enumerate(candidate_draws):
+            candidates[is_taken[candidates, rows]] = first + step
+            is_taken[candidates, rows] = True
+        candidate_draws += candidate_draws >= truth
+        candidate_draws[place[holds_truth], rows[holds_truth]] = truth[holds_truth]
+        for named_category in candidate_draws:
+            codes[rows, named_category // WORD] |= 1 << (named_category % WORD)
         return codes
 
     @property
@@ -408,48 +408,50 @@ class Unary(Pure):
 
     def faded(self, keep: int, whole: int) -> Unary:
         half = _WHOLE // 2
-        own, other = (half + Fraction(keep * (each - half), whole) for each in (self.own, self.other))
-        if own.denominator > 1 or other.denominator > 1:
+        own_weight, other_weight = (half + Fraction(keep * (weight - half), whole) for weight in (self.own, self.other))
+        if own_weight.denominator > 1 or other_weight.denominator > 1:
             raise DesignError(
                 "the chances of both steps together must be multiples of 2**-32; designs.remembered() finds steps for "
                 "any two values of ε"
             )
-        return replace(self, own=int(own), other=int(other), name="", notes=())
+        return replace(self, own=int(own_weight), other=int(other_weight), name="", notes=())
 
     def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
-        named = self.space.statistic(codes) == 1
+        is_named = self.space.statistic(codes) == 1
         for place in range(len(self.categories)):
             stays = source.below(whole, len(codes)) < keep
-            named[:, place] = np.where(stays, named[:, place], source.below(2, len(codes)) == 1)
-        return self.space.pack(named)
+            is_named[:, place] = np.where(stays, is_named[:, place], source.below(2, len(codes)) == 1)
+        return self.space.pack(is_named)
 
     @property
     def chances_named(self) -> tuple[Fraction, Fraction]:
         return Fraction(self.own, _WHOLE), Fraction(self.other, _WHOLE)
 
     def integers(self, codes: Codes) -> NDArray[Any]:
-        return np.where(self.space.statistic(codes) == 1, *(np.array(each, dtype=object) for each in self.odds))
+        return np.where(
+            self.space.statistic(codes) == 1, *(np.array(chance_weight, dtype=object) for chance_weight in self.odds)
+        )
 
     def rows(self, codes: Codes) -> Floats:
         """C(y) (p/q) if the category is named, and C(y) (1-p)/(1-q) otherwise; C(y) = q^s (1-q)^(t-s), with s named."""
         p, q = map(float, self.chances_named)
-        named = self.space.statistic(codes)
-        size = named.sum(axis=1, keepdims=True)
+        is_named = self.space.statistic(codes)
+        size = is_named.sum(axis=1, keepdims=True)
         scale = np.exp(size * np.log(q) + (len(self.categories) - size) * np.log1p(-q))
-        return np.asarray(scale * np.where(named == 1, p / q, (1 - p) / (1 - q)))
+        return np.asarray(scale * np.where(is_named == 1, p / q, (1 - p) / (1 - q)))
 
     @property
     def typical_codes(self) -> Codes:
-        named = np.zeros((1, len(self.categories)), dtype=bool)
-        named[0, 0] = True
-        return self.space.pack(named)
+        is_named = np.zeros((1, len(self.categories)), dtype=bool)
+        is_named[0, 0] = True
+        return self.space.pack(is_named)
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
-        named = np.empty((len(truth), len(self.categories)), dtype=bool)
+        is_named = np.empty((len(truth), len(self.categories)), dtype=bool)
         for place in range(len(self.categories)):
-            drawn = source.below(_WHOLE, len(truth))
-            named[:, place] = drawn < np.where(truth == place, self.own, self.other)
-        return self.space.pack(named)
+            draws = source.below(_WHOLE, len(truth))
+            is_named[:, place] = draws < np.where(truth == place, self.own, self.other)
+        return self.space.pack(is_named)
 
     @property
     def keeps_sums(self) -> bool:

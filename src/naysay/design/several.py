@@ -54,14 +54,15 @@ class Several(Answerable):
             check_channel(design, f"{self.noun} {name!r}")
             if design.categories != self.cells:
                 raise DesignError(
-                    f"all {self.noun}s must {self.alike}; {self.noun} {name!r} has {_checks.shown(design.categories)}, "
-                    f"{self.noun} {self.names[0]!r} has {_checks.shown(self.cells)}"
+                    f"all {self.noun}s must {self.alike}; {self.noun} {name!r} has "
+                    f"{_checks.listing_text(design.categories)}, {self.noun} {self.names[0]!r} has "
+                    f"{_checks.listing_text(self.cells)}"
                 )
 
     @classmethod
-    def _named(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
+    def _of_offer(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
         designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
-        space = shared_space(tuple(each.space for each in designs))
+        space = shared_space(tuple(part_design.space for part_design in designs))
         common: dict[str, Any] = {"categories": designs[0].categories, "space": space}
         return cls(names=names, designs=designs, **(common | fields))
 
@@ -74,8 +75,16 @@ class Several(Answerable):
         return offer
 
     def _content(self) -> dict[str, Any]:
-        own = {each: value for each, value in super()._content().items() if each not in ("names", "designs")}
-        return own | {f"{self.noun}s": [{self.noun: name, "design": each.form()} for name, each in self.parts.items()]}
+        own_content = {
+            field_name: value
+            for field_name, value in super()._content().items()
+            if field_name not in ("names", "designs")
+        }
+        return own_content | {
+            f"{self.noun}s": [
+                {self.noun: name, "design": part_design.form()} for name, part_design in self.parts.items()
+            ]
+        }
 
     @property
     def parts(self) -> dict[Any, Design]:
@@ -84,8 +93,11 @@ class Several(Answerable):
     @property
     def moments_only(self) -> str:
         several = "the likelihood of several designs with so many responses takes long"
-        told = (each.moments_only or (several if each.by_transform is not None else "") for each in self.designs)
-        return next(filter(None, told), "")
+        reasons = (
+            part_design.moments_only or (several if part_design.by_transform is not None else "")
+            for part_design in self.designs
+        )
+        return next(filter(None, reasons), "")
 
     @property
     def made_of(self) -> tuple[Design, ...]:
@@ -108,14 +120,15 @@ class Several(Answerable):
         DataError
             The name is unknown; the message lists all names.
         """
-        found = self._found(name)
-        if found is None and None not in self.names:
+        given_name = self._name_as_given(name)
+        if given_name is None and None not in self.names:
             raise DataError(
-                f"{self.noun} {name!r} is {self.unknown}; the {self.noun}s are {_checks.shown(self.names)}", value=name
+                f"{self.noun} {name!r} is {self.unknown}; the {self.noun}s are {_checks.listing_text(self.names)}",
+                value=name,
             )
-        return found
+        return given_name
 
-    def _found(self, name: Any) -> Any:
+    def _name_as_given(self, name: Any) -> Any:
         """The name as it was given; None if it is unknown."""
         texts = {str(name)}
         # A frame may hold level 1 as 1.0; a level may also be called 1.0.
@@ -123,24 +136,24 @@ class Several(Answerable):
             texts.add(str(int(name)))
         return next((level for level in self.names if str(level) in texts), None)
 
-    def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
+    def _check_names(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
         """The name for each respondent, checked; a respondent with no answer and no name counts under the first."""
         cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
         if len(cells) != size:
             raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(cells)}")
-        known = {str(name): name for name in self.names} | {name: name for name in self.names}
+        name_of = {str(name): name for name in self.names} | {name: name for name in self.names}
         result = np.empty(size, dtype=object)
         for row, cell in enumerate(cells):
-            found = known.get(cell)
-            if found is None:
-                found = self.names[0] if missing[row] and _checks.is_missing(cell) else self._found(cell)
-            if found is None:
-                known_names = f"the {self.noun}s are {_checks.shown(self.names)}"
+            given_name = name_of.get(cell)
+            if given_name is None:
+                given_name = self.names[0] if missing[row] and _checks.is_missing(cell) else self._name_as_given(cell)
+            if given_name is None:
+                known_names = f"the {self.noun}s are {_checks.listing_text(self.names)}"
                 problem = f"is {str(cell)[:80]!r}, which is {self.unknown}; {known_names}"
                 if _checks.is_missing(cell):
                     problem = f"is empty; say which {self.noun} it is"
                 raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
-            result[row] = found
+            result[row] = given_name
         return result.astype(self._name_type)
 
     @property
@@ -151,23 +164,29 @@ class Several(Answerable):
     def positions(self, truth: Any, source: Source = system) -> Truth:
         return self.designs[0].positions(truth, source)
 
-    def _randomized(
-        self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
+    def _randomize_by_name(
+        self,
+        truth: Any,
+        level_names: Any,
+        chances: ArrayLike | None,
+        rng: np.random.Generator | Source | None,
+        *,
+        what: str,
     ) -> Responses:
         """One response for each respondent under the design named for them; without names, designs are drawn."""
-        if named is not None and chances is not None:
+        if level_names is not None and chances is not None:
             raise DataError(f"give {self.noun}= or {what}=, not both")
         source = source_of(rng)
         places = self.positions(truth, source)
-        if named is None:
-            chosen = self._drawn_names(len(places), chances, source, what=what)
+        if level_names is None:
+            person_names = self._drawn_names(len(places), chances, source, what=what)
         else:
-            chosen = self._chosen(named, len(places), places < 0)
+            person_names = self._check_names(level_names, len(places), places < 0)
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
         for place, (name, design) in enumerate(self.parts.items()):
-            here = chosen == name
-            codes[here] = self._placed(place, design.drawn(places[here], source))
-        return Responses(codes, self.space, chosen)
+            has_name = person_names == name
+            codes[has_name] = self._shared_codes(place, design.drawn(places[has_name], source))
+        return Responses(codes, self.space, person_names)
 
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
         weights = [1] * len(self.names)
@@ -179,7 +198,7 @@ class Several(Answerable):
         places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
         return np.array(self.names, dtype=self._name_type)[places]
 
-    def _placed(self, place: int, codes: Codes) -> Codes:
+    def _shared_codes(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's response space, as codes of the space that all designs share."""
         if isinstance(self.space, AtLevels):
             codes = np.hstack([np.full((len(codes), 1), place, dtype=np.int64), codes])
@@ -193,22 +212,28 @@ class Several(Answerable):
         cells = values if columns else cells_of(values)
         size = len(cells[0]) if columns else len(cells)
         empty = np.zeros(size, dtype=bool) if columns else np.array([_empty(cell) for cell in cells])
-        chosen = self._chosen(level, size, empty)
+        person_names = self._check_names(level, size, empty)
         codes = np.zeros((size, self.space.width), dtype=np.int64)
         for place, (name, design) in enumerate(self.parts.items()):
-            here = np.flatnonzero(chosen == name)
-            own: Any
+            design_rows = np.flatnonzero(person_names == name)
+            design_cells: Any
             if columns:
-                own = tuple([column[row] for row in here.tolist()] for column in values)
+                design_cells = tuple([column[row] for row in design_rows.tolist()] for column in values)
             else:
-                own = cells[here] if isinstance(cells, np.ndarray) else [cells[row] for row in here.tolist()]
+                design_cells = (
+                    cells[design_rows]
+                    if isinstance(cells, np.ndarray)
+                    else [cells[row] for row in design_rows.tolist()]
+                )
             try:
-                encoded = design.space.encode(own)
+                encoded = design.space.encode(design_cells)
             except AnswerError as error:
                 problem = f"at {self.noun} {name!r} {error.problem}"
-                raise AnswerError(problem, row=int(here[error.row or 0]), total=size, value=error.value) from None
-            codes[here] = self._placed(place, encoded)
-        return Responses(codes, self.space, chosen)
+                raise AnswerError(
+                    problem, row=int(design_rows[error.row or 0]), total=size, value=error.value
+                ) from None
+            codes[design_rows] = self._shared_codes(place, encoded)
+        return Responses(codes, self.space, person_names)
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | category) under the design of each response, (n, t); a row of ones where it is missing."""
@@ -216,9 +241,9 @@ class Several(Answerable):
             raise DataError(f"the likelihood under several designs needs Responses that carry their {self.noun}")
         result = np.ones((len(responses), len(self.cells)))
         for name, design in self.parts.items():
-            here, codes = self.codes_at(name, responses)
-            known = ~design.space.missing(codes)
-            result[np.flatnonzero(here)[known]] = design.rows(codes[known])
+            at_level, codes = self.codes_at(name, responses)
+            has_answer = ~design.space.missing(codes)
+            result[np.flatnonzero(at_level)[has_answer]] = design.rows(codes[has_answer])
         return result
 
     def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
@@ -226,9 +251,9 @@ class Several(Answerable):
             raise DataError(self.needed)
         if responses.space != self.space:
             raise DataError("these responses were given to another design: their response spaces differ")
-        chosen = np.asarray(responses.level == level)
+        at_level = np.asarray(responses.level == level)
         start = 1 if isinstance(self.space, AtLevels) else 0
-        return chosen, responses.codes[chosen][:, start : start + self.channel(level).space.width]
+        return at_level, responses.codes[at_level][:, start : start + self.channel(level).space.width]
 
 
 def _empty(cell: Any) -> bool:
@@ -276,7 +301,7 @@ class Levels(Several):
     @classmethod
     def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
         """The offer of these designs by name, most private first."""
-        return cls._named(offer, _checks.categories(offer, least=1, what="levels"), name=name, notes=notes)
+        return cls._of_offer(offer, _checks.categories(offer, least=1, what="levels"), name=name, notes=notes)
 
     def randomize(
         self,
@@ -304,12 +329,12 @@ class Levels(Several):
         Responses
             With the level of each.
         """
-        return self._randomized(truth, level, preferences, rng, what="preferences")
+        return self._randomize_by_name(truth, level, preferences, rng, what="preferences")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Levels:
-        told = told_of(node)
-        return cls.of(cls._offer(node), name=told["name"], notes=told["notes"])
+        description = told_of(node)
+        return cls.of(cls._offer(node), name=description["name"], notes=description["notes"])
 
 
 Floats = NDArray[np.float64]
@@ -343,19 +368,19 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
         return np.full((levels, t), 1 / levels)
     if not design.several:
         raise DataError(f"{design.name or design.kind} offers no levels; leave preferences out")
-    given = np.asarray(preferences)
-    if given.ndim < 2:
+    preference_array = np.asarray(preferences)
+    if preference_array.ndim < 2:
         return np.tile(_checks.probability_vector(preferences, levels, what="preferences")[:, None], t)
-    if given.shape != (levels, t):
+    if preference_array.shape != (levels, t):
         raise DataError(
             f"preferences must be {levels} probabilities, one a level, or {levels} rows (levels) and {t} columns "
-            f"(categories); got an array of shape {given.shape}"
+            f"(categories); got an array of shape {preference_array.shape}"
         )
     if design.assigned_by != "respondent":
         raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
-    for category, column in zip(design.categories, given.T, strict=True):
+    for category, column in zip(design.categories, preference_array.T, strict=True):
         _checks.probability_vector(column, levels, what=f"preferences of {_checks.label(category)!r}")
-    return given.astype(np.float64)
+    return preference_array.astype(np.float64)
 
 
 def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
@@ -383,16 +408,16 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
            [0.25, 1.  ]])
     """
     labels, t = tuple(categories), len(categories)
-    said = None if says is None else place_of(says, labels)
+    stated_place = None if says is None else place_of(says, labels)
     liars = [place_of(label, labels) for label in (labels if among is None else among)]
     amount = share(share_of, what="the share of liars")
-    stated = np.eye(t)
+    stated_shares = np.eye(t)
     for place in liars:
-        instead = [said] if said is not None else [other for other in range(t) if other != place]
-        if place != said:
-            stated[place, place] -= amount
-            stated[instead, place] += amount / len(instead)
-    return stated
+        instead = [stated_place] if stated_place is not None else [other for other in range(t) if other != place]
+        if place != stated_place:
+            stated_shares[place, place] -= amount
+            stated_shares[instead, place] += amount / len(instead)
+    return stated_shares
 
 
 def whole_people(proportions: Floats, n: int) -> NDArray[np.int64]:
@@ -423,9 +448,11 @@ def number(value: Any, holds: Callable[[Any], bool], *, must: str, hint: str = "
 
 def positive(value: Any, *, what: str, hint: str = "") -> float:
     """A finite number above 0."""
-    return number(value, lambda it: 0 < it < np.inf, must=f"{what} must be above 0", hint=hint)
+    return number(
+        value, lambda candidate_number: 0 < candidate_number < np.inf, must=f"{what} must be above 0", hint=hint
+    )
 
 
 def share(value: Any, *, what: str) -> float:
     """A share of people, from 0 to 1."""
-    return number(value, lambda it: 0 <= it <= 1, must=f"{what} must lie in [0, 1]")
+    return number(value, lambda candidate_number: 0 <= candidate_number <= 1, must=f"{what} must lie in [0, 1]")

@@ -68,7 +68,7 @@ class Samples(Several):
             share.weights(self.cells)
         _checks.categories([share.name for share in (*self.shares, *self.nuisance)], what="shares")
         if tuple(share.name for share in self.shares) != self.categories:
-            raise DesignError(f"the categories must be shares of cells; got {_checks.shown(self.shares)}")
+            raise DesignError(f"the categories must be shares of cells; got {_checks.listing_text(self.shares)}")
         above, below = (np.array(part) for part in zip(*(s.weights(self.cells) for s in self.shares), strict=True))
         if (below != above.sum(axis=0)).any():
             raise DesignError("the categories must share out the same cells, each cell once")
@@ -87,12 +87,12 @@ class Samples(Several):
         """The samples by name; without `shares` the cells are the categories."""
         names = tuple(samples) if None in samples else _checks.categories(samples, least=1, what="samples")
         cells = check_channel(samples[names[0]], f"sample {names[0]!r}").categories
-        chosen = tuple(shares) or tuple(Share(cell, (cell,)) for cell in cells)
-        return cls._named(
+        all_shares = tuple(shares) or tuple(Share(cell, (cell,)) for cell in cells)
+        return cls._of_offer(
             samples,
             names,
-            categories=tuple(share.name for share in chosen),
-            shares=chosen,
+            categories=tuple(share.name for share in all_shares),
+            shares=all_shares,
             nuisance=tuple(nuisance),
             measures_compliance=measures_compliance,
             name=name,
@@ -161,16 +161,16 @@ class Samples(Several):
         """
         if self.single:
             return self.designs[0].randomize(truth, rng=rng)
-        return self._randomized(truth, sample, allocation, rng, what="allocation")
+        return self._randomize_by_name(truth, sample, allocation, rng, what="allocation")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Samples:
-        told = told_of(node)
+        description = told_of(node)
         return cls.of(
             cls._offer(node),
             shares=[Share.of_form(entry) for entry in node["shares"]],
             nuisance=[Share.of_form(entry) for entry in node["nuisance"]],
             measures_compliance=flag(node["measures_compliance"]),
-            name=told["name"],
-            notes=told["notes"],
+            name=description["name"],
+            notes=description["notes"],
         )

@@ -61,17 +61,21 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     if design.one_for_all is not None:
         return protocols(design.one_for_all)
     if design.protocol is None and isinstance(design, Several):
-        named = zip(design.names, design.designs, strict=True)
-        each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]
+        named_designs = zip(design.names, design.designs, strict=True)
+        titled_parts = [
+            ("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named_designs
+        ]
     elif design.protocol is None and isinstance(design, Product | Both):
         noun = "question" if isinstance(design, Product) else "answer"
-        each = [(f"{noun} {place}", part) for place, part in enumerate(_flat(design, type(design)), start=1)]
-    elif design.protocol is None and isinstance(design, Then) and not _joined(design):
-        each = list(zip(_THEN, (design.first, design.second), strict=True))
+        titled_parts = [(f"{noun} {place}", part) for place, part in enumerate(_flat(design, type(design)), start=1)]
+    elif design.protocol is None and isinstance(design, Then) and not _is_one_tree(design):
+        titled_parts = list(zip(_THEN, (design.first, design.second), strict=True))
     else:
-        return (("", _whole(design)),)
+        return (("", _whole_protocol(design)),)
     return tuple(
-        (", ".join(filter(None, (above, title))), told) for above, part in each for title, told in protocols(part)
+        (", ".join(filter(None, (above, title))), protocol)
+        for above, part in titled_parts
+        for title, protocol in protocols(part)
     )
 
 
@@ -98,29 +102,32 @@ def _flat(design: Design, kind: type[Design]) -> Iterator[Design]:
         yield design
 
 
-def _whole(design: Answerable) -> Protocol:
+def _whole_protocol(design: Answerable) -> Protocol:
     """One protocol, with the assumptions and sources of all its parts."""
-    told = [part.protocol for part in parts(design) if part.protocol is not None]
-    assumes = dict.fromkeys(text for protocol in told for text in protocol.assumes)
-    sources = dict.fromkeys(protocol.source for protocol in told if protocol.source)
-    return Protocol(_folded(_first(design)), tuple(assumes), "; ".join(sources))
+    part_protocols = [part.protocol for part in parts(design) if part.protocol is not None]
+    assumes = dict.fromkeys(text for protocol in part_protocols for text in protocol.assumes)
+    sources = dict.fromkeys(protocol.source for protocol in part_protocols if protocol.source)
+    return Protocol(_fold_steps(_first(design)), tuple(assumes), "; ".join(sources))
 
 
 def _first(design: Answerable) -> Step:
     """The first step of a design; one step in words if it has no tree of steps."""
-    own = design.protocol
-    if isinstance(design, Table | Pattern) and (own is None or not own.complete):
-        return _of_table(design, "" if own is None else _lower(words(own.first).rstrip(".")))
-    if own is not None:
-        return own.first
+    protocol = design.protocol
+    if isinstance(design, Table | Pattern) and (protocol is None or not protocol.complete):
+        return _of_table(design, "" if protocol is None else _lower(words(protocol.first).rstrip(".")))
+    if protocol is not None:
+        return protocol.first
     if isinstance(design, Mixture):
         total = sum(design.weights)
         pairs = zip(design.weights, design.components, strict=True)
         return draw_lots(*((Fraction(weight, total), _first(part)) for weight, part in pairs))
-    if isinstance(design, Then) and _joined(design):
-        taken = dict(zip(design.first.space.labels, design.second.categories, strict=True))
-        second = _folded(_first(design.second))
-        return _continued(_folded(_first(design.first)), lambda response: _answered(second, taken[response]))
+    if isinstance(design, Then) and _is_one_tree(design):
+        category_of_response = dict(zip(design.first.space.labels, design.second.categories, strict=True))
+        second = _fold_steps(_first(design.second))
+        return _continue_with(
+            _fold_steps(_first(design.first)),
+            lambda response: _steps_of_category(second, category_of_response[response]),
+        )
     return Do(_in_words(design))
 
 
@@ -135,16 +142,21 @@ def _in_words(design: Answerable) -> str:
     if isinstance(design, WeightedSubset):
         return _WEIGHED.format(design.discards, t)
     if isinstance(design, Product | Both | Then):
-        return "; ".join(f"{title}: {_lower(words(told.first)).rstrip('.')}" for title, told in protocols(design))
+        return "; ".join(
+            f"{title}: {_lower(words(protocol.first)).rstrip('.')}" for title, protocol in protocols(design)
+        )
     return _LISTED.format(f"{design.space.size:,}")
 
 
-def _of_table(design: Table | Pattern, told: str) -> Step:
-    """A fork between categories, then lots between the responses of each; `told` replaces the instruction in words."""
+def _of_table(design: Table | Pattern, instruction: str) -> Step:
+    """A fork between categories, then lots between the responses of each.
+
+    `instruction` replaces the instruction in words.
+    """
     labels, sides = design.space.labels, design.denominator
     t = max(len(labels), len(design.categories))
     if isinstance(design, TwoOption) or t > _MOST or np.count_nonzero(design.weights) > _ENDS:
-        return Do(told or _LISTED.format(len(labels)))
+        return Do(instruction or _LISTED.format(len(labels)))
     columns = [
         [(Fraction(w, sides), y) for w, y in zip(c, labels, strict=True) if w] for c in design.weights.T.tolist()
     ]
@@ -152,7 +164,7 @@ def _of_table(design: Table | Pattern, told: str) -> Step:
         Branch(_checks.label(category), _lots(column), members=(category,))
         for category, column in zip(design.categories, columns, strict=True)
     )
-    return Fork("Which category is yours?", tuple(ways), told)
+    return Fork("Which category is yours?", tuple(ways), instruction)
 
 
 def _lots(column: list[tuple[Fraction, Any]]) -> Step:
@@ -166,24 +178,24 @@ def _lots(column: list[tuple[Fraction, Any]]) -> Step:
     return Chance(f"throw a die with {sides} sides", tuple(ways))
 
 
-def _joined(design: Then) -> bool:
+def _is_one_tree(design: Then) -> bool:
     """Whether both designs can be told as one tree: no end is in words, and there are at most `_ENDS` ends."""
-    first, second = _folded(_first(design.first)), _folded(_first(design.second))
+    first, second = _fold_steps(_first(design.first)), _fold_steps(_first(design.second))
     return Protocol(first).complete and Protocol(second).complete and _ends(first) * _ends(second) <= _ENDS
 
 
-def _continued(step: Step, go_on: Callable[[Any], Step]) -> Step:
+def _continue_with(step: Step, go_on: Callable[[Any], Step]) -> Step:
     """The steps, with each response replaced by the steps that it leads to."""
     if isinstance(step, Say):
         return go_on(step.response)
-    return _each_way(step, lambda then: _continued(then, go_on))
+    return _each_way(step, lambda then: _continue_with(then, go_on))
 
 
-def _answered(step: Step, category: Any) -> Step:
+def _steps_of_category(step: Step, category: Any) -> Step:
     """The steps of a respondent of this category. No question about the category is left."""
     if isinstance(step, Fork):
-        return _answered(step.of(category), category)
-    return _each_way(step, lambda then: _answered(then, category))
+        return _steps_of_category(step.of(category), category)
+    return _each_way(step, lambda then: _steps_of_category(then, category))
 
 
 def _each_way(step: Step, change: Callable[[Step], Step]) -> Step:
@@ -193,21 +205,23 @@ def _each_way(step: Step, change: Callable[[Step], Step]) -> Step:
     return replace(step, branches=tuple(replace(way, then=change(way.then)) for way in step.branches), instruction="")
 
 
-def _folded(step: Step) -> Step:
+def _fold_steps(step: Step) -> Step:
     """The steps, with every step of too many ways out told in words."""
     if isinstance(step, Say | Do):
         return step
     if len(step.branches) > _MOST:
-        return Do(step.instruction or _summed_up(step))
-    return replace(step, branches=tuple(replace(branch, then=_folded(branch.then)) for branch in step.branches))
+        return Do(step.instruction or _summary_text(step))
+    return replace(step, branches=tuple(replace(branch, then=_fold_steps(branch.then)) for branch in step.branches))
 
 
-def _summed_up(step: Chance | Fork) -> str:
+def _summary_text(step: Chance | Fork) -> str:
     ways = len(step.branches)
     if isinstance(step, Fork):
         return f"answer to yourself: {step.question} The list of {ways} answers says what to do next"
-    told = f"{step.device}, unseen by anybody else; the list of {ways} outcomes says "
-    return told + ("which to say" if all(isinstance(way.then, Say) for way in step.branches) else "what to do next")
+    device_text = f"{step.device}, unseen by anybody else; the list of {ways} outcomes says "
+    return device_text + (
+        "which to say" if all(isinstance(way.then, Say) for way in step.branches) else "what to do next"
+    )
 
 
 def _ends(step: Step) -> int:

@@ -92,9 +92,9 @@ class Subset(_Discarded):
         needed = np.full(n, self.discards, dtype=np.int64)
         codes = np.zeros((n, self.space.width), dtype=np.int64)
         for step in range(self._candidates):
-            taken = source.below(self._candidates - step, n) < needed
-            needed -= taken
-            _set_bits(codes, (first + step) % t, taken)
+            is_taken = source.below(self._candidates - step, n) < needed
+            needed -= is_taken
+            _set_bits(codes, (first + step) % t, is_taken)
         return codes
 
     @cached_property
@@ -111,12 +111,12 @@ class Subset(_Discarded):
         t, k, m = len(self.categories), self.discards, self._candidates
         joint = np.full((t, t), k * (k - 1) / (m * (m - 1)) if m > 1 else 0.0)
         np.fill_diagonal(joint, k / m)
-        every = np.tile(joint, (t, 1, 1))
+        all_moments = np.tile(joint, (t, 1, 1))
         if self.truthful:
             places = np.arange(t)
-            every[places, places, :] = 0.0
-            every[places, :, places] = 0.0
-        return every
+            all_moments[places, places, :] = 0.0
+            all_moments[places, :, places] = 0.0
+        return all_moments
 
     def guessed(self, prior: NDArray[np.float64]) -> float:
         """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
@@ -183,8 +183,8 @@ class WeightedSubset(_Discarded):
     def draw(self, truth: Truth, source: Source) -> Codes:
         codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
         for category in np.unique(truth).tolist():
-            here = np.flatnonzero(truth == category)
-            codes[here] = self._draw_for(category, len(here), source)
+            category_rows = np.flatnonzero(truth == category)
+            codes[category_rows] = self._draw_for(category, len(category_rows), source)
         return codes
 
     def _draw_for(self, category: int, n: int, source: Source) -> Codes:
@@ -194,14 +194,14 @@ class WeightedSubset(_Discarded):
         for place, candidate in enumerate(candidates):
             with_this = symmetric_sums([self.weights[i] for i in candidates[place:]], self.discards)
             without = symmetric_sums([self.weights[i] for i in candidates[place + 1 :]], self.discards)
-            taken = np.zeros(n, dtype=bool)
+            is_taken = np.zeros(n, dtype=bool)
             for c in range(1, self.discards + 1):
                 waiting = np.flatnonzero(needed == c)
                 if len(waiting):
-                    drawn = source.below(with_this[c], len(waiting))
-                    taken[waiting] = drawn < self.weights[candidate] * without[c - 1]
-            needed -= taken
-            _set_bits(codes, np.full(n, candidate), taken)
+                    draws = source.below(with_this[c], len(waiting))
+                    is_taken[waiting] = draws < self.weights[candidate] * without[c - 1]
+            needed -= is_taken
+            _set_bits(codes, np.full(n, candidate), is_taken)
         return codes
 
     @cached_property
@@ -210,21 +210,23 @@ class WeightedSubset(_Discarded):
         w, k = self.weights, self.discards
         expected = np.zeros((len(w), len(w)))
         for i, j in itertools.permutations(range(len(w)), 2):
-            rest = [weight for place, weight in enumerate(w) if place not in (i, j)]
-            expected[i, j] = w[i] * symmetric_sums(rest, k - 1)[-1] / self._totals[j]
+            other_weights = [weight for place, weight in enumerate(w) if place not in (i, j)]
+            expected[i, j] = w[i] * symmetric_sums(other_weights, k - 1)[-1] / self._totals[j]
         return _checks.read_only(expected)
 
     def _second_moments(self) -> NDArray[np.float64]:
         """w_a w_b e_{k-2}(w without a, b, j) / e_k(w without j) for two false categories a and b."""
         w, k, t = self.weights, self.discards, len(self.weights)
-        every = np.zeros((t, t, t))
+        all_moments = np.zeros((t, t, t))
         for j in range(t):
-            np.fill_diagonal(every[j], self.expected_statistic[:, j])
+            np.fill_diagonal(all_moments[j], self.expected_statistic[:, j])
             others = [place for place in range(t) if place != j]
             for a, b in itertools.combinations(others, 2) if k > 1 else ():
-                rest = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
-                every[j, a, b] = every[j, b, a] = w[a] * w[b] * symmetric_sums(rest, k - 2)[-1] / self._totals[j]
-        return every
+                other_weights = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
+                all_moments[j, a, b] = all_moments[j, b, a] = (
+                    w[a] * w[b] * symmetric_sums(other_weights, k - 2)[-1] / self._totals[j]
+                )
+        return all_moments
 
 
 def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:
@@ -242,9 +244,9 @@ def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:
     return sums
 
 
-def _set_bits(codes: Codes, positions: NDArray[np.int64], taken: NDArray[np.bool_]) -> None:
+def _set_bits(codes: Codes, positions: NDArray[np.int64], is_taken: NDArray[np.bool_]) -> None:
     """Add each taken position to the set of its row."""
     if codes.shape[1] == 1:
-        codes[:, 0] |= taken.astype(np.int64) << positions
+        codes[:, 0] |= is_taken.astype(np.int64) << positions
     else:
-        codes[np.arange(len(codes)), positions // WORD] |= taken.astype(np.int64) << (positions % WORD)
+        codes[np.arange(len(codes)), positions // WORD] |= is_taken.astype(np.int64) << (positions % WORD)

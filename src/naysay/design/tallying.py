@@ -130,16 +130,22 @@ class Tallied(ABC):
         >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
         <Tally: 21 answers, 3 distinct>
         """
-        level = self._given(level, sample)
+        level = self._level_or_sample(level, sample)
         if sampling is not None and weights is not None:
             sampling, weights = sampling.weighted(weights), None
         if column is not None or not isinstance(said, _NO_FRAME):
             from naysay import frames  # imports polars, which only dataframes need
 
             if column is not None:
-                named: Any = {"level": level, "weights": weights, "sampling": sampling, "count": count, "by": by}
-                named["sums"] = sums
-                return frames.tally_frame(self, said, column, **named)
+                tally_options: Any = {
+                    "level": level,
+                    "weights": weights,
+                    "sampling": sampling,
+                    "count": count,
+                    "by": by,
+                }
+                tally_options["sums"] = sums
+                return frames.tally_frame(self, said, column, **tally_options)
             if frames.is_frame(said):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
@@ -157,32 +163,41 @@ class Tallied(ABC):
         people = np.ones(size, dtype=np.int64)
         if count is not None:
             people = whole(_checks.amounts(count, what="counts", length=size))
-        each = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
-        heavy, weighted = (each * people, each * each * people), weights is not None or sampling is not None
+        answer_weights = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
+        weights_and_squares, weighted = (
+            (answer_weights * people, answer_weights * answer_weights * people),
+            weights is not None or sampling is not None,
+        )
         sampled = None if sampling is None else sampling.rows(size, count=people)
-        heavy = heavy if sampled is None else (sampled.weight, sampled.squared)
+        weights_and_squares = weights_and_squares if sampled is None else (sampled.weight, sampled.squared)
         if by is None:
-            whole_ = None if sampled is None else (sampled, np.arange(size))
-            return Tally.of(self, responses, people, heavy, weighted=weighted, rows=whole_, sums=sums)
+            sampled_rows = None if sampled is None else (sampled, np.arange(size))
+            return Tally.of(
+                self, responses, people, weights_and_squares, weighted=weighted, rows=sampled_rows, sums=sums
+            )
         result = {}
         for group, rows in _members(by, size).items():
-            own, places = (heavy[0][rows], heavy[1][rows]), None if sampled is None else (sampled, np.array(rows))
+            group_weights, places = (
+                (weights_and_squares[0][rows], weights_and_squares[1][rows]),
+                None if sampled is None else (sampled, np.array(rows)),
+            )
             with in_group(group):
                 result[group] = Tally.of(
-                    self, responses.take(rows), people[rows], own, weighted=weighted, rows=places, sums=sums
+                    self, responses.take(rows), people[rows], group_weights, weighted=weighted, rows=places, sums=sums
                 )
         return result
 
-    def _given(self, level: Any, sample: Any) -> Any:
+    def _level_or_sample(self, level: Any, sample: Any) -> Any:
         """The levels or samples, whichever this design has; raises if the other was given."""
-        named = {"level": level, "sample": sample}
-        given = named.pop(self.noun)
-        ((wrong, other),) = named.items()
-        if other is not None:
+        arguments = {"level": level, "sample": sample}
+        level_or_sample = arguments.pop(self.noun)
+        ((wrong_noun, wrong_argument),) = arguments.items()
+        if wrong_argument is not None:
             raise DataError(
-                f"{self.name or 'this design'} has no {wrong}s; leave `{wrong}` out (or was {self.noun}= meant?)"
+                f"{self.name or 'this design'} has no {wrong_noun}s; "
+                f"leave `{wrong_noun}` out (or was {self.noun}= meant?)"
             )
-        return given
+        return level_or_sample
 
 
 def _members(by: Any, size: int) -> dict[Any, list[int]]:

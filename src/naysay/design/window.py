@@ -114,9 +114,9 @@ class Window(Design):
 
     @classmethod
     def of(cls, *, low: int, high: int, decimals: int, steps: int, width: int, **fields: Any) -> Self:
-        known = all(isinstance(each, int) for each in (low, high, decimals, steps, width))
+        are_whole = all(isinstance(parameter, int) for parameter in (low, high, decimals, steps, width))
         if not (
-            known and low < high and 0 < steps <= _MOST_PLACES and 0 < width <= _MOST_PLACES and 0 <= decimals <= 30
+            are_whole and low < high and 0 < steps <= _MOST_PLACES and 0 < width <= _MOST_PLACES and 0 <= decimals <= 30
         ):
             raise DesignError(
                 "a window needs low < high, decimals from 0 to 30, and steps and width from 1; got "
@@ -148,10 +148,10 @@ class Window(Design):
     def positions(self, truth: Any, source: Source = system) -> Truth:
         """The grid point of each number (n,), by lot the one below it or the one above; -1 where it is missing."""
         units = self._units(truth)
-        known, span = units != _MISSING, self.high - self.low
-        point, rest = np.divmod(np.where(known, units - self.low, 0) * self.steps, span)
-        point += source.below(span, len(units)) < rest
-        return np.where(known, point, -1)
+        is_known, span = units != _MISSING, self.high - self.low
+        point, remainder = np.divmod(np.where(is_known, units - self.low, 0) * self.steps, span)
+        point += source.below(span, len(units)) < remainder
+        return np.where(is_known, point, -1)
 
     def _units(self, truth: Any) -> NDArray[np.int64]:
         """Each number in units of 10^-decimals (n,), checked against the bounds."""
@@ -188,10 +188,10 @@ class Window(Design):
         return int(exact.scaleb(self.decimals).to_integral_value(ROUND_HALF_UP))
 
     def draw(self, truth: Truth, source: Source) -> Codes:
-        drawn, a, w = source.below(self.whole, len(truth)), self.inside, self.width
-        other = (drawn - a * w) // self.outside
+        draws, a, w = source.below(self.whole, len(truth)), self.inside, self.width
+        other = (draws - a * w) // self.outside
         other += np.where(other >= truth, w, 0)
-        return np.where(drawn < a * w, truth + drawn // a, other).reshape(-1, 1)
+        return np.where(draws < a * w, truth + draws // a, other).reshape(-1, 1)
 
     @cached_property
     def values(self) -> Floats:
@@ -210,10 +210,10 @@ class Window(Design):
         if power == 1:
             return np.asarray(low + self.step * point)
         w, share = self.width, (self.inside - self.outside) / self.whole
-        every = self.outside / self.whole * float((np.arange(self.steps + w, dtype=float) ** 2).sum())
-        own = share * float((np.arange(w, dtype=float) ** 2).sum())
+        all_squares = self.outside / self.whole * float((np.arange(self.steps + w, dtype=float) ** 2).sum())
+        window_squares = share * float((np.arange(w, dtype=float) ** 2).sum())
         # E[place² | i] = every + own + share (w i² + w (w - 1) i), solved for i² with the unbiased i put in
-        square = (place**2 - every - own) / (share * w) - (w - 1) * point
+        square = (place**2 - all_squares - window_squares) / (share * w) - (w - 1) * point
         return np.asarray(low**2 + 2 * low * self.step * point + self.step**2 * square)
 
     def variance(self, truth: Any) -> Floats:
@@ -297,8 +297,8 @@ def largest_variance(values: Floats, steps: int, width: int, inside: float, outs
 def _squares(values: Floats, steps: int, width: int, inside: float, outside: float) -> Floats:
     """E[value²] at each point of the grid, (K + 1,)."""
     sums = np.concatenate([[0.0], np.cumsum(values**2)])
-    own = sums[width:] - sums[: steps + 1]
-    return np.asarray((outside * sums[-1] + (inside - outside) * own) / (inside * width + outside * steps))
+    window_sums = sums[width:] - sums[: steps + 1]
+    return np.asarray((outside * sums[-1] + (inside - outside) * window_sums) / (inside * width + outside * steps))
 
 
 def _plain(value: Fraction, decimals: int) -> int | float:
@@ -310,9 +310,9 @@ def _plain(value: Fraction, decimals: int) -> int | float:
 def units_of(bounds: Sequence[Fraction], decimals: int) -> tuple[int, ...]:
     """The bounds in units of 10^-decimals; raise if they are no whole ones."""
     scaled = [bound * 10**decimals for bound in bounds]
-    if any(each.denominator != 1 for each in scaled):
+    if any(bound_in_units.denominator != 1 for bound_in_units in scaled):
         raise DesignError(f"low and high must have at most {decimals} decimals, as many as the numbers; give decimals=")
-    return tuple(int(each) for each in scaled)
+    return tuple(int(bound_in_units) for bound_in_units in scaled)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -345,7 +345,7 @@ class Grouped(Design):
         if integer(width) < 1 or groups.categories != tuple(range(-(-len(labels) // width))):
             raise DesignError(
                 f"{len(labels)} categories in groups of {width} need a design over the numbers of these groups; got "
-                f"{_checks.shown(groups.categories)}"
+                f"{_checks.listing_text(groups.categories)}"
             )
         return cls(categories=labels, space=groups.space, design=groups, width=width, **fields)
 
@@ -365,8 +365,8 @@ class Grouped(Design):
         return self.design.rows(codes)[:, self.places]
 
     def integers(self, codes: Codes) -> NDArray[Any] | None:
-        found = self.design.integers(codes)
-        return None if found is None else found[:, self.places]
+        group_integers = self.design.integers(codes)
+        return None if group_integers is None else group_integers[:, self.places]
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         return self.design.draw(truth // self.width, source)
@@ -404,8 +404,8 @@ class Grouped(Design):
             alpha, beta = self.design.even_mean
             row = self.design.rows(self.design.typical_codes[:1])[0]
             return float(row @ np.log2(row) - (chances := beta + alpha * shares) @ np.log2(chances))
-        if (told := self.design.told_bits(shares)) is not None or not self.space.listable:
-            return told
+        if (group_bits := self.design.told_bits(shares)) is not None or not self.space.listable:
+            return group_bits
         rows = self.design.rows(self.space.listing())
         return float((rows * shares * np.log2(rows / (rows @ shares)[:, None])).sum())
 
@@ -451,14 +451,14 @@ class Hierarchy(Several):
     @classmethod
     def of(cls, levels: Mapping[Any, Answerable], fanout: int, *, name: str = "", notes: tuple[str, ...] = ()) -> Self:
         """The hierarchy of these levels, the coarsest first."""
-        widths = [getattr(each, "width", 0) for each in levels.values()]
+        widths = [getattr(level_design, "width", 0) for level_design in levels.values()]
         expected = [integer(fanout) ** (len(levels) - 1 - place) for place in range(len(levels))]
         if fanout < 2 or widths != expected or tuple(levels) != tuple(range(1, len(levels) + 1)):
             raise DesignError(
                 f"the levels of a hierarchy are 1, 2, …, each with groups {fanout} times as wide as the next; got "
-                f"levels {_checks.shown(levels)} with groups of {_checks.shown(widths)}"
+                f"levels {_checks.listing_text(levels)} with groups of {_checks.listing_text(widths)}"
             )
-        return cls._named(levels, tuple(levels), fanout=fanout, name=name, notes=notes)
+        return cls._of_offer(levels, tuple(levels), fanout=fanout, name=name, notes=notes)
 
     def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
         """One response for each respondent at the level that lot gives them.
@@ -477,9 +477,9 @@ class Hierarchy(Several):
         Responses
             With the level of each.
         """
-        return self._randomized(truth, level, None, rng, what="chances")
+        return self._randomize_by_name(truth, level, None, rng, what="chances")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Hierarchy:
-        told = told_of(node)
-        return cls.of(cls._offer(node), node["fanout"], name=told["name"], notes=told["notes"])
+        description = told_of(node)
+        return cls.of(cls._offer(node), node["fanout"], name=description["name"], notes=description["notes"])

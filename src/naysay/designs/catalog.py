@@ -69,32 +69,38 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
     """
 
     def register(make: Callable[P, A]) -> Callable[P, A]:
-        own = {name: each.default for name, each in inspect.signature(make).parameters.items()}
+        defaults = {name: parameter.default for name, parameter in inspect.signature(make).parameters.items()}
 
         @functools.wraps(make)
-        def made(*arguments: P.args, **named: P.kwargs) -> A:
-            inspect.signature(make).bind(*arguments, **named)
+        def make_with_source(*arguments: P.args, **keyword_arguments: P.kwargs) -> A:
+            inspect.signature(make).bind(*arguments, **keyword_arguments)
             try:
-                design = make(*arguments, **named)
+                design = make(*arguments, **keyword_arguments)
             except (TypeError, AttributeError, LookupError) as error:
                 raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
             if not design.name:  # the name shows every argument that is not a default; categories are stored beside it
-                shown = {key: value for key, value in named.items() if key != "categories" and value is not own[key]}
-                design = replace(design, name=call(make.__name__, **shown))
-            return _told(design, source, assumes)
+                shown_arguments = {
+                    key: value
+                    for key, value in keyword_arguments.items()
+                    if key != "categories" and value is not defaults[key]
+                }
+                design = replace(design, name=call(make.__name__, **shown_arguments))
+            return _with_source(design, source, assumes)
 
-        FAMILIES[make.__name__], SOURCES[make.__name__], ASSUMPTIONS[make.__name__] = made, source, assumes
-        return made
+        FAMILIES[make.__name__], SOURCES[make.__name__], ASSUMPTIONS[make.__name__] = make_with_source, source, assumes
+        return make_with_source
 
     return register
 
 
-def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
+def _with_source(design: A, source: str, assumes: tuple[str, ...]) -> A:
     """The design with source and assumptions in its protocol; for samples, in the protocol of each sample."""
     if isinstance(design, Samples):
-        return replace(design, designs=tuple(_told(part, source, assumes) for part in design.designs))
+        return replace(design, designs=tuple(_with_source(part, source, assumes) for part in design.designs))
     if isinstance(design, Both):
-        return replace(design, **{half: _told(getattr(design, half), source, assumes) for half in ("first", "second")})
+        return replace(
+            design, **{half: _with_source(getattr(design, half), source, assumes) for half in ("first", "second")}
+        )
     if not isinstance(design, Design) or design.protocol is None:
         return design
     protocol = design.protocol
@@ -104,14 +110,16 @@ def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
 
 def call(family: str, **arguments: Any) -> str:
     """A design as a call, such as ``warner(p=0.7)``. Arguments that are None are left out."""
-    given = ", ".join(f"{name}={_written(value)}" for name, value in arguments.items() if value is not None)
-    return f"{family}({given})"
+    arguments_text = ", ".join(
+        f"{name}={_literal_text(value)}" for name, value in arguments.items() if value is not None
+    )
+    return f"{family}({arguments_text})"
 
 
-def _written(value: Any) -> str:
+def _literal_text(value: Any) -> str:
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, tuple | list):
-        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(_literal_text, value))}{',' if len(value) == 1 else ''})"
     return str(value) if isinstance(value, Fraction) else repr(value)
 
 
@@ -123,7 +131,7 @@ def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:
     if isinstance(categories, bool):
         raise DesignError(f"categories must be labels, or how many there are; got {categories}")
     if isinstance(categories, int):
-        return tuple(range(_checks.whole(categories, 2, MOST_NUMBERED, what="the number of categories")))
+        return tuple(range(_checks.whole_number(categories, 2, MOST_NUMBERED, what="the number of categories")))
     return _checks.categories(categories)
 
 
@@ -155,10 +163,12 @@ def of_weights(
     return compact(Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields))
 
 
-def of_pattern(own: int, other: int, categories: Sequence[Any], first: Step, **fields: Any) -> Table | Pattern:
-    """The design in which the true category has weight `own`, and each other category has weight `other`."""
+def of_pattern(
+    own_weight: int, other_weight: int, categories: Sequence[Any], first: Step, **fields: Any
+) -> Table | Pattern:
+    """The design in which the true category has weight `own_weight`, and each other category `other_weight`."""
     fields = {"protocol": Protocol(first), **fields}
-    design = Pattern.of(categories, own, other, **fields)
+    design = Pattern.of(categories, own_weight, other_weight, **fields)
     return design if len(categories) >= LEAST else of_weights(design.weights, categories, **fields)
 
 
@@ -191,17 +201,17 @@ TRUTHFULLY = "say truthfully which category is yours"
 HONESTLY = "say truthfully whether the sensitive statement is true of you"
 
 
-def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, told: str = "") -> Fork:
+def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, instruction: str = "") -> Fork:
     """A question that people answer to themselves, and the next step of each category: (category, step)."""
     branches = (Branch(_checks.label(category), step, members=(category,)) for category, step in ways)
-    return Fork(question, tuple(branches), told)
+    return Fork(question, tuple(branches), instruction)
 
 
 def truth(categories: Sequence[Any]) -> Fork:
     """Every category says its own name."""
     ways = ((category, Say(category)) for category in categories)
-    asked = (SENSITIVE, HONESTLY) if len(categories) == 2 else ("Which category is yours?", TRUTHFULLY)
-    return ask(*ways, question=asked[0], told=asked[1])
+    question_words = (SENSITIVE, HONESTLY) if len(categories) == 2 else ("Which category is yours?", TRUTHFULLY)
+    return ask(*ways, question=question_words[0], instruction=question_words[1])
 
 
 def truthfully(categories: Sequence[Any]) -> Step:
@@ -243,9 +253,12 @@ def catalog() -> list[tuple[str, str, str]]:
     """
     rows = []
     for name, family in FAMILIES.items():
-        shown = (each.name if each.default is each.empty else f"{each.name}={each.default!r}" for each in _own(name))
+        parameter_texts = (
+            parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
+            for parameter in _own_parameters(name)
+        )
         summary = (inspect.getdoc(family) or "").split("\n")[0]
-        rows.append((name, _COMPOSITIONS.get(name) or ", ".join(shown), summary))
+        rows.append((name, _COMPOSITIONS.get(name) or ", ".join(parameter_texts), summary))
     return rows
 
 
@@ -330,20 +343,20 @@ class _Reader:
             self._check_places(node, name, positional)
             if self.categories is not None and "categories" in accepted[len(positional) :]:
                 arguments.setdefault("categories", self.categories)
-        return self._made(node, name, positional, arguments)
+        return self._family_call(node, name, positional, arguments)
 
     def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
         """Raise for the first argument that needs its name; only categories and matrices need none."""
         accepted = inspect.signature(FAMILIES[name]).parameters.values()
-        places = [each.name for each in accepted if each.kind is each.POSITIONAL_OR_KEYWORD]
-        named = [each.name for each in accepted if each.kind is each.KEYWORD_ONLY] or places
+        places = [parameter.name for parameter in accepted if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        keyword_names = [parameter.name for parameter in accepted if parameter.kind is parameter.KEYWORD_ONLY] or places
         for number, (argument, value) in enumerate(zip(node.args, positional, strict=True)):
             labels = isinstance(value, list | tuple | str)  # the family itself says what is wrong with a single text
             if number >= len(places) or (places[number] == "categories" and not labels):
-                problem = f"write parameters with their names, such as {name}({named[0]}=…)"
+                problem = f"write parameters with their names, such as {name}({keyword_names[0]}=…)"
                 raise _unreadable(self.text, argument, problem)
 
-    def _made(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
+    def _family_call(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
         family = FAMILIES[name]
         try:
             inspect.signature(family).bind(*positional, **arguments)
@@ -392,27 +405,33 @@ def _no_call(node: ast.expr) -> str:
         return f"{rule}, such as direct()"
     if node.id not in FAMILIES:
         return _unknown(node.id)
-    optional = ", ".join(each.name for each in _own(node.id) if each.default is not each.empty)
+    optional = ", ".join(
+        parameter.name for parameter in _own_parameters(node.id) if parameter.default is not parameter.empty
+    )
     return f"{rule}: write {_form(node.id)}" + (f", which also takes {optional}" if optional else "")
 
 
 def _unknown(name: str) -> str:
     """What to say about an unknown family: the families with the nearest names, or all."""
     near = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
-    told = f"did you mean {' or '.join(map(_form, near))}?" if near else f"known are {_checks.shown(FAMILIES, 40)}"
-    return f"no design is called {name!r}; {told}"
+    hint = (
+        f"did you mean {' or '.join(map(_form, near))}?" if near else f"known are {_checks.listing_text(FAMILIES, 40)}"
+    )
+    return f"no design is called {name!r}; {hint}"
 
 
 def _form(name: str) -> str:
     """A call of a family with its required arguments, such as ``warner(p=…)``."""
-    required = ", ".join(f"{each.name}=…" for each in _own(name) if each.default is each.empty)
+    required = ", ".join(
+        f"{parameter.name}=…" for parameter in _own_parameters(name) if parameter.default is parameter.empty
+    )
     return f"{name}({_COMPOSITIONS.get(name, required)})"
 
 
-def _own(name: str) -> list[inspect.Parameter]:
+def _own_parameters(name: str) -> list[inspect.Parameter]:
     """The parameters of a family besides its categories; none for a composition."""
-    taken = {} if name in _COMPOSITIONS else inspect.signature(FAMILIES[name]).parameters
-    return [each for each in taken.values() if each.name != "categories"]
+    parameters = {} if name in _COMPOSITIONS else inspect.signature(FAMILIES[name]).parameters
+    return [parameter for parameter in parameters.values() if parameter.name != "categories"]
 
 
 def _is_design(node: ast.expr) -> bool:

@@ -97,11 +97,11 @@ def subset_selection(
     t = len(labels)
     if size is None:
         return min((_subset(labels, epsilon, k) for k in best_sizes(t, epsilon)), key=cost)
-    return _subset(labels, epsilon, _checks.whole(size, 1, t - 1, what="size"))
+    return _subset(labels, epsilon, _checks.whole_number(size, 1, t - 1, what="size"))
 
 
 def _subset(labels: tuple[Any, ...], epsilon: Any, size: int) -> SubsetSelection:
-    a, b = odds_within(epsilon, others=len(labels) - size, own=size)
+    a, b = odds_within(epsilon, others=len(labels) - size, own_copies=size)
     return SubsetSelection.of(labels, size, inside=a, outside=b, protocol=_protocol("set"), notes=capped(epsilon, a, b))
 
 
@@ -153,9 +153,9 @@ def affine(
         _checks.categories(categories, least=1) if names and not isinstance(categories, int) else domain(categories)
     )
     if base is not None:
-        return _affine(labels, epsilon, _checks.whole(base, 2, 2**20, what="base"), names=names)
-    most = _MOST_OPEN if names else 4_096
-    primes = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, most) + 1) if prime(g)]
+        return _affine(labels, epsilon, _checks.whole_number(base, 2, 2**20, what="base"), names=names)
+    largest_base = _MOST_OPEN if names else 4_096
+    primes = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, largest_base) + 1) if prime(g)]
     if names:  # one base for all lists of candidates: as for so many that each is rare
         return min((_affine(labels, epsilon, g, names=True) for g in primes), key=_rare)
     enough = next((place for place, g in enumerate(primes) if g >= len(labels)), len(primes) - 1)
@@ -172,8 +172,8 @@ def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) ->
     if not prime(base):
         raise DesignError(f"base must be a prime; got {base}")
     a, b = odds_within(epsilon, others=base - 1)
-    told: dict[str, Any] = {"protocol": _protocol("number"), "notes": capped(epsilon, a, b)}
-    return AffineHash.of(labels, base, inside=a, outside=b, named=names, **told)
+    design_fields: dict[str, Any] = {"protocol": _protocol("number"), "notes": capped(epsilon, a, b)}
+    return AffineHash.of(labels, base, inside=a, outside=b, named=names, **design_fields)
 
 
 @family("Acharya, Sun & Zhang (2019)")
@@ -234,12 +234,16 @@ def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1
         e = _exact(epsilon).exp()
         if p == "symmetric":
             root = e.sqrt()
-            own = int(_UNIT * root / (root + 1))  # rounded down, toward one half: ε can only become smaller
+            own_weight = int(_UNIT * root / (root + 1))  # rounded down, toward one half: ε can only become smaller
         else:
-            own = round(chance(p, name="p", inside=True) * _UNIT)
-        share = Decimal(own) / _UNIT
-        other = int((_UNIT * share / (share + e * (1 - share))).to_integral_value(ROUND_CEILING))
-    design = Unary.of(domain(categories), own, other, protocol=_protocol("set")) if 0 < other < own < _UNIT else None
+            own_weight = round(chance(p, name="p", inside=True) * _UNIT)
+        share = Decimal(own_weight) / _UNIT
+        other_weight = int((_UNIT * share / (share + e * (1 - share))).to_integral_value(ROUND_CEILING))
+    design = (
+        Unary.of(domain(categories), own_weight, other_weight, protocol=_protocol("set"))
+        if 0 < other_weight < own_weight < _UNIT
+        else None
+    )
     if design is None or math.log(design.odds[0] / design.odds[1]) < float(as_fraction(epsilon)) - _LOST:
         raise DesignError(f"epsilon must suit chances of 32 bits, up to about 15; got {epsilon!r} (use frequency())")
     return design
@@ -280,16 +284,19 @@ def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desi
     if len(labels) <= _SMALL:
         why = f"subset_selection of {best.size} was chosen: no design has a smaller variance at this ε; {worse}"
         return replace(best, name="", notes=(why, *best.notes))
-    chosen = affine(labels, epsilon=epsilon)
-    if cost(simple) <= cost(chosen):
-        more = f"its variance is {cost(simple) / cost(best):.4g} times that of the best design, and less than affine's"
-        return replace(simple, name="", notes=(f"k_ary was chosen: {more}", *simple.notes))
+    affine_design = affine(labels, epsilon=epsilon)
+    if cost(simple) <= cost(affine_design):
+        variance_text = (
+            f"its variance is {cost(simple) / cost(best):.4g} times that of the best design, and less than affine's"
+        )
+        return replace(simple, name="", notes=(f"k_ary was chosen: {variance_text}", *simple.notes))
     why = (
-        f"affine with g = {chosen.base} was chosen: its variance is {cost(chosen) / cost(best):.4g} times that "
-        f"of the best design, and each report is one of {chosen.space.size:,} numbers, so that a table of counts is "
-        f"the whole tally; k_ary would have {cost(simple) / cost(chosen):.3g} times its variance"
+        f"affine with g = {affine_design.base} was chosen: its variance is {cost(affine_design) / cost(best):.4g} "
+        f"times that of the best design, and each report is one of {affine_design.space.size:,} numbers, so that a "
+        f"table of counts is the whole tally; k_ary would have {cost(simple) / cost(affine_design):.3g} times its "
+        "variance"
     )
-    return replace(chosen, name="", notes=(why, *chosen.notes))
+    return replace(affine_design, name="", notes=(why, *affine_design.notes))
 
 
 @family("T. Wang, Blocki, Li & Jha (2017), with budgets that differ")
@@ -317,7 +324,10 @@ def budgets(categories: Sequence[Any] | int = YES_NO, *, epsilon: Sequence[Any],
     >>> budgets(64, epsilon=(0.5, 2, 4)).levels
     (0.5, 2, 4)
     """
-    families = {each.__name__: each for each in (frequency, k_ary, subset_selection, affine, hadamard, unary)}
+    families = {
+        family_function.__name__: family_function
+        for family_function in (frequency, k_ary, subset_selection, affine, hadamard, unary)
+    }
     if design not in families:
         raise DesignError(f"design must be one of {', '.join(families)}; got {design!r}")
     labels, values = domain(categories), _checks.categories(epsilon, least=1, what="values of epsilon")
@@ -419,12 +429,14 @@ def heavy_hitters(
         raise DesignError("an alphabet belongs to texts; give length, not bits")
     symbol = len(alphabet).bit_length() if alphabet else 8
     if length is not None:
-        bits, each = _checks.whole(length, 1, 1_024 // symbol, what="length") * symbol, symbol
+        bits, bits_per_step = _checks.whole_number(length, 1, 1_024 // symbol, what="length") * symbol, symbol
     else:
-        bits, each = _checks.whole(bits, 1, 1_024, what="bits"), _STEP
-    each = each if step is None else _checks.whole(step, 1, 16, what="step")
+        bits, bits_per_step = _checks.whole_number(bits, 1, 1_024, what="bits"), _STEP
+    bits_per_step = bits_per_step if step is None else _checks.whole_number(step, 1, 16, what="step")
     channel = affine(("0",), epsilon=epsilon, base=base, names=True)
-    return Prefixes.of(channel, tuple(bits_in_steps(bits, each, first=_FIRST)), length=length or 0, alphabet=alphabet)
+    return Prefixes.of(
+        channel, tuple(bits_in_steps(bits, bits_per_step, first=_FIRST)), length=length or 0, alphabet=alphabet
+    )
 
 
 _GRIDS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100, 200, 1000)
@@ -474,10 +486,13 @@ def window(
     bounds = as_fraction(low, what="low"), as_fraction(high, what="high")
     if bounds[0] >= bounds[1]:
         raise DesignError(f"low must be less than high; got {low!r} and {high!r}")
-    k, w = (_checks.whole(each, 1, 50_000, what=name) for each, name in ((steps, "steps"), (width, "width")))
-    digits = _digits(bounds, k) if decimals is None else _checks.whole(decimals, 0, 30, what="decimals")
+    k, w = (
+        _checks.whole_number(whole_number, 1, 50_000, what=name)
+        for whole_number, name in ((steps, "steps"), (width, "width"))
+    )
+    digits = _digits(bounds, k) if decimals is None else _checks.whole_number(decimals, 0, 30, what="decimals")
     below, above = units_of(bounds, digits)
-    a, b = odds_within(epsilon, others=k, own=w)
+    a, b = odds_within(epsilon, others=k, own_copies=w)
     biased = ("numbers outside the bounds are moved to the nearest one, which biases the mean",) if clip else ()
     return Window.of(
         low=below,
@@ -541,11 +556,11 @@ half the distance of the bounds, squared); with one step (Duchi et al.) 1.724, p
     e = float(as_fraction(epsilon, what="epsilon"))
     if aim == "mean":
         steps, width, worst = _least_worst(e)
-        most = Context(prec=4, rounding=ROUND_CEILING).create_decimal(worst)
+        variance_bound = Context(prec=4, rounding=ROUND_CEILING).create_decimal(worst)
         window_of = f"{steps} step{'s' * (steps > 1)} with a window of {width}"
         why = (
             f"{window_of} {'were' if steps > 1 else 'was'} chosen for the mean: the variance of one answer is at most "
-            f"{most} (in units of half the distance of the bounds, squared); with {_others(e)}"
+            f"{variance_bound} (in units of half the distance of the bounds, squared); with {_published_variances(e)}"
         )
     else:
         steps, width = _FINE, _square_wave(epsilon)
@@ -553,8 +568,8 @@ half the distance of the bounds, squared); with one step (Duchi et al.) 1.724, p
             f"a window of {width} places on {steps + 1} points, the square wave, was chosen for the distribution: it "
             "keeps most of the information; its mean is unbiased, but a design for the mean has less variance"
         )
-    found = window(low=low, high=high, epsilon=epsilon, steps=steps, width=width, decimals=decimals, clip=clip)
-    return replace(found, name="", notes=(why, *found.notes))
+    window_design = window(low=low, high=high, epsilon=epsilon, steps=steps, width=width, decimals=decimals, clip=clip)
+    return replace(window_design, name="", notes=(why, *window_design.notes))
 
 
 @cache
@@ -569,11 +584,11 @@ def _least_worst(epsilon: float) -> tuple[int, int, float]:
             windows.append((worst, steps, width))
     least = min(windows)[0]
     # of those within a thousandth, the coarsest: it is the easiest to explain
-    worst, steps, width = next(each for each in windows if each[0] <= least * 1.001)
+    worst, steps, width = next(candidate for candidate in windows if candidate[0] <= least * 1.001)
     return steps, width, worst
 
 
-def _others(epsilon: float) -> str:
+def _published_variances(epsilon: float) -> str:
     """The largest variances of the published mechanisms, on [-1, 1]."""
     half = math.expm1(min(epsilon, 600) / 2)
     duchi = 1 / math.tanh(epsilon / 2) ** 2
@@ -646,17 +661,17 @@ def hierarchy(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, fanout:
     ['table', 'subset_selection', 'affine', 'affine', 'affine']
     """
     labels = domain(categories)
-    base = _checks.whole(fanout, 2, 1_000, what="fanout")
+    base = _checks.whole_number(fanout, 2, 1_000, what="fanout")
     depth = next(depth for depth in range(1, 64) if base**depth >= len(labels))
     levels = {}
     for level in range(1, depth + 1):
         width = base ** (depth - level)
         groups = -(-len(labels) // width)
-        chosen = frequency(groups, epsilon=epsilon)
-        if chosen.keeps_sums:  # counts tell the variance of every range, sums do not
-            chosen = affine(groups, epsilon=epsilon)
-        own = replace(chosen, notes=(), protocol=None)
-        levels[level] = Grouped.of(labels, own, width, protocol=Protocol(Do(_HIERARCHY_STEPS), source=_SOURCE))
+        level_design = frequency(groups, epsilon=epsilon)
+        if level_design.keeps_sums:  # counts tell the variance of every range, sums do not
+            level_design = affine(groups, epsilon=epsilon)
+        bare_design = replace(level_design, notes=(), protocol=None)
+        levels[level] = Grouped.of(labels, bare_design, width, protocol=Protocol(Do(_HIERARCHY_STEPS), source=_SOURCE))
     why = f"lot gives each person one of {depth} levels, and all of ε is for it; a range adds up few groups of each"
     return Hierarchy.of(levels, base, notes=(why,))
 
@@ -724,17 +739,20 @@ def remembered(
     if as_fraction(epsilon) >= as_fraction(lifetime):
         raise DesignError(f"epsilon must be below lifetime; got {epsilon!r} and {lifetime!r} (k_ary etc. need no memo)")
     first, second = _FAMILIES[design](labels, epsilon, lifetime)
-    made = Remembered.of(replace(first, name="", notes=()), second, name="")
-    one, two, most = (f"{made.epsilon_after(waves):.4g}" for waves in (1, 2, 10**6))
+    memory_design = Remembered.of(replace(first, name="", notes=()), second, name="")
+    one_report, two_reports, all_reports = (f"{memory_design.epsilon_after(waves):.4g}" for waves in (1, 2, 10**6))
     shared = isinstance(first, AffineHash) and len(labels) > first.base
     notes = (
-        f"One report has ε = {one}, the reports of 2 waves {two}, all reports of one value at most {most}.",
+        (
+            f"One report has ε = {one_report}, the reports of 2 waves {two_reports}, "
+            f"all reports of one value at most {all_reports}."
+        ),
         f"Memory is bought by a weaker promise: {_SHARED if shared else _SEPARATE}",
     )
-    return replace(made, notes=notes, protocol=Protocol(Do(_MEMORY_STEPS)))
+    return replace(memory_design, notes=notes, protocol=Protocol(Do(_MEMORY_STEPS)))
 
 
-def _stepped(a: int, b: int, copies: tuple[int, int], lifetime: Any) -> tuple[tuple[int, int], Redraw]:
+def _memo_and_noise(a: int, b: int, copies: tuple[int, int], lifetime: Any) -> tuple[tuple[int, int], Redraw]:
     """The odds of the memo, and the noise that leaves exactly a : b of them."""
     high, low = steepened(a, b, copies, lifetime)
     shared = math.gcd(a - b, high - low)
@@ -743,23 +761,23 @@ def _stepped(a: int, b: int, copies: tuple[int, int], lifetime: Any) -> tuple[tu
 
 def _k_ary(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
     copies = (1, len(labels) - 1)
-    (own, other), second = _stepped(*odds_within(epsilon, others=copies[1]), copies, lifetime)
-    return Pattern.of(labels, own=own, other=other), second
+    (own_weight, other_weight), second = _memo_and_noise(*odds_within(epsilon, others=copies[1]), copies, lifetime)
+    return Pattern.of(labels, own=own_weight, other=other_weight), second
 
 
 def _by_odds(wave: ByOdds, lifetime: Any) -> tuple[Design, Redraw]:
-    (inside, outside), second = _stepped(wave.inside, wave.outside, wave.copies, lifetime)
+    (inside, outside), second = _memo_and_noise(wave.inside, wave.outside, wave.copies, lifetime)
     return replace(wave, inside=inside, outside=outside, protocol=None), second
 
 
 def _affine_memory(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
-    made: AffineHash = affine(labels, epsilon=epsilon)
-    return _by_odds(made, lifetime)
+    wave_design: AffineHash = affine(labels, epsilon=epsilon)
+    return _by_odds(wave_design, lifetime)
 
 
 def _subset_memory(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
-    made: SubsetSelection = subset_selection(labels, epsilon=epsilon)
-    return _by_odds(made, lifetime)
+    wave_design: SubsetSelection = subset_selection(labels, epsilon=epsilon)
+    return _by_odds(wave_design, lifetime)
 
 
 def _frequency(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
@@ -771,25 +789,30 @@ def _frequency(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[De
 def _unary(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
     """The bit of the true category is one with chance 1/2 in both steps."""
     wave, first = (int(_HALF * (e - 1) / (e + 1)) for e in map(_exp, (epsilon, lifetime)))
-    return _flipped(labels, (0, wave), (0, first), lifetime)
+    return _unary_memory(labels, (0, wave), (0, first), lifetime)
 
 
 def _symmetric(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
     """The bit of the true category is one as often as another's is zero."""
-    wave, first = (int(_HALF * (root - 1) / (root + 1)) for root in (_exp(each).sqrt() for each in (epsilon, lifetime)))
-    return _flipped(labels, (wave, wave), (first, first), lifetime)
+    wave, first = (
+        int(_HALF * (root - 1) / (root + 1)) for root in (_exp(budget).sqrt() for budget in (epsilon, lifetime))
+    )
+    return _unary_memory(labels, (wave, wave), (first, first), lifetime)
 
 
-def _flipped(
+def _unary_memory(
     labels: tuple[Any, ...], wave: tuple[int, int], first: tuple[int, int], lifetime: Any
 ) -> tuple[Design, Redraw]:
     """The memo with these distances of p and q from one half, and the noise that leaves those of a wave."""
-    made = Unary.of(labels, _HALF + first[0], _HALF - first[1]) if 0 < wave[1] < first[1] < _HALF else None
-    if made is None or math.log(made.odds[0] / made.odds[1]) < float(as_fraction(lifetime)) - _LOST:
+    memo_design = Unary.of(labels, _HALF + first[0], _HALF - first[1]) if 0 < wave[1] < first[1] < _HALF else None
+    if (
+        memo_design is None
+        or math.log(memo_design.odds[0] / memo_design.odds[1]) < float(as_fraction(lifetime)) - _LOST
+    ):
         raise DesignError(
             f"both values of ε must suit chances of 32 bits, up to about 15; got a lifetime of {lifetime!r}"
         )
-    return made, Redraw(wave[1], first[1])
+    return memo_design, Redraw(wave[1], first[1])
 
 
 def _exp(epsilon: Any) -> Decimal:

@@ -51,7 +51,7 @@ def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design
     """
     labels = _checks.categories(categories)
     if discards is not None:
-        discards = _checks.whole(discards, 1, len(labels) - 1, what="discards")
+        discards = _checks.whole_number(discards, 1, len(labels) - 1, what="discards")
         lots = Do(f"draw {discards} of the {len(labels)} categories by lot, and name them")
         return Subset.of(labels, discards, truthful=False, protocol=Protocol(lots))
     return of_pattern(1, 1, labels, by_lot(labels))
@@ -116,7 +116,7 @@ def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -
     >>> levels({"masked": designs.warner(p=0.7), "open": direct(("yes", "no"))}).levels
     ('masked', 'open')
     """
-    chosen: dict[Any, Any] = {**(offer or {}), **named}
-    made = Levels.of(chosen)
-    calls = ", ".join(f"{level}={design.name or design.kind}" for level, design in chosen.items())
-    return replace(made, name=f"levels({calls})")
+    designs_by_level: dict[Any, Any] = {**(offer or {}), **named}
+    levels_design = Levels.of(designs_by_level)
+    calls = ", ".join(f"{level}={design.name or design.kind}" for level, design in designs_by_level.items())
+    return replace(levels_design, name=f"levels({calls})")

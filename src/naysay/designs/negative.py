@@ -58,9 +58,9 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
     """
     labels = at_least_three(categories)
     discards = _checked_discards(labels, discards)
-    shown = None if discards == 1 else discards
-    given = None if weights is None else np.asarray(weights).tolist()
-    name = call("negative", discards=shown, weights=given)
+    discards_argument = None if discards == 1 else discards
+    weights_argument = None if weights is None else np.asarray(weights).tolist()
+    name = call("negative", discards=discards_argument, weights=weights_argument)
     if weights is not None:
         return _weighted(labels, discards, weights, name)
     if discards > 1:
@@ -73,15 +73,15 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
     try:
-        whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
+        integer_weights = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
     except TypeError:
         raise DesignError(
             f"weights must be {len(labels)} positive integers, one for each category; got {weights!r}"
         ) from None
-    checked = WeightedSubset.of(labels, discards, weights=whole, name=name)
+    weighted_design = WeightedSubset.of(labels, discards, weights=integer_weights, name=name)
     if discards > 1:
-        return checked
-    w, t = checked.weights, len(labels)
+        return weighted_design
+    w, t = weighted_design.weights, len(labels)
     matrix = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for j in range(t)] for i in range(t)]
     return of_probabilities(matrix, labels, name=name)
 
@@ -165,9 +165,9 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     density[out_of_reach] = 0.0
     weights = np.array([rounded(list(map(Fraction, column))) for column in density.T.tolist()]).T
     far = math.isqrt(int(distance[out_of_reach].min(initial=distance.max())))
-    told = (f"categories about {far} or more places away are never named: their chance is below 2**-53",)
+    reach_notes = (f"categories about {far} or more places away are never named: their chance is below 2**-53",)
     name = call("gaussian_negative", sigma=sigma)
-    return of_weights(weights, labels, name=name, notes=told if out_of_reach.any() else ())
+    return of_weights(weights, labels, name=name, notes=reach_notes if out_of_reach.any() else ())
 
 
 @family("Esponda (2006)")
@@ -204,15 +204,15 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     """
     labels = at_least_three(categories)
     t = len(labels)
-    shown = _checks.whole(shown, 2, t - 1, what="shown")
+    shown = _checks.whole_number(shown, 2, t - 1, what="shown")
     name = call("two_option", shown=None if shown == 2 else shown)
     weights = 1 - np.eye(t, dtype=np.int64)
     if preferences is not None:
         if shown != 2:
             raise DesignError("preferences are between two categories; they need shown=2")
-        theta, each = _preferences(preferences, t), Fraction(2, t * (t - 1))
+        theta, pair_chance = _preferences(preferences, t), Fraction(2, t * (t - 1))
         rejected = [[1 + sum(theta[i]) - theta[i][j] for j in range(t)] for i in range(t)]
-        matrix = [[Fraction(0) if i == j else each * rejected[i][j] for j in range(t)] for i in range(t)]
+        matrix = [[Fraction(0) if i == j else pair_chance * rejected[i][j] for j in range(t)] for i in range(t)]
         weights, name = table_weights(matrix, columns=labels), "two_option(preferences=…)"
     steps, space = Protocol(Do(_REJECT.format(shown))), Labels(labels)
     return TwoOption(categories=labels, space=space, weights=weights, shown=shown, name=name, protocol=steps)
@@ -242,8 +242,8 @@ def at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
     labels = _checks.categories(categories)
     if len(labels) < 3:
         raise DesignError(
-            f"a negative survey needs at least three categories; got {len(labels)}: {_checks.shown(labels)}. With two, "
-            "ruling one out reveals the other; use warner() or two_coins()"
+            f"a negative survey needs at least three categories; got {len(labels)}: {_checks.listing_text(labels)}. "
+            "With two, ruling one out reveals the other; use warner() or two_coins()"
         )
     return labels
 
@@ -320,61 +320,69 @@ def negative_sink(
     array([0.25, 0.5 , 0.5 ])
     """
     labels = at_least_three(categories)
-    chosen = _sinks(labels, sinks)
-    discards = _checks.whole(discards, 1, len(labels) - 2, what="discards")
+    sink_labels = _sinks(labels, sinks)
+    discards = _checks.whole_number(discards, 1, len(labels) - 2, what="discards")
     if discards > 1 and not (members is None and others is None):
         raise DesignError("members and others are chances of a single label; leave them out where discards is above 1")
     if discards > 1:
-        return _masked(labels, chosen, discards)
+        return _with_mask(labels, sink_labels, discards)
     b = Fraction(1, len(labels) - 1) if others is None else as_fraction(others, what="others")
     a = b / 2 if members is None else as_fraction(members, what="members")
-    ordinary = len(labels) - len(chosen)
+    ordinary = len(labels) - len(sink_labels)
     if a == b:
         raise DesignError("members and others must name the sink with different chances, or nothing is learned from it")
-    if not 0 <= a <= 1 or not 0 < b <= 1 or a + (len(chosen) - 1) * b > 1 or len(chosen) * b > 1 or ordinary < 2:
+    if (
+        not 0 <= a <= 1
+        or not 0 < b <= 1
+        or a + (len(sink_labels) - 1) * b > 1
+        or len(sink_labels) * b > 1
+        or ordinary < 2
+    ):
         raise DesignError(
             f"the chances of the sinks must leave room for {ordinary} categories that can be named (at least two); "
-            f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
+            f"got members={float(a):g}, others={float(b):g} for {len(sink_labels)} sinks"
         )
     columns = []
     for true in labels:
-        named = {label: a if label == true else b for label in chosen}
-        false = [label for label in labels if label not in chosen and label != true]
-        evenly = dict.fromkeys(false, (1 - sum(named.values(), Fraction(0))) / len(false))
-        columns.append([(named | evenly).get(label, Fraction(0)) for label in labels])
-    reported = tuple(chosen.get(label, label) for label in labels)
+        sink_chances = {label: a if label == true else b for label in sink_labels}
+        false = [label for label in labels if label not in sink_labels and label != true]
+        evenly = dict.fromkeys(false, (1 - sum(sink_chances.values(), Fraction(0))) / len(false))
+        columns.append([(sink_chances | evenly).get(label, Fraction(0)) for label in labels])
+    reported = tuple(sink_labels.get(label, label) for label in labels)
     note = (
         f"a member names her sink with probability {float(a):.3g}, others name it with {float(b):.3g}: "
         f"the sink changes the odds of membership by {float(a / b):.3g}"
     )
-    name = call("negative_sink", sinks=chosen, members=members, others=others)
+    name = call("negative_sink", sinks=sink_labels, members=members, others=others)
     return of_probabilities(list(zip(*columns, strict=True)), labels, reported, name=name, notes=(note,))
 
 
 def _sinks(labels: tuple[Any, ...], sinks: Mapping[Any, Any] | Any) -> dict[Any, Any]:
     """The label of each sink, after checks."""
-    chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
-    for label in chosen:
+    sink_labels = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
+    for label in sink_labels:
         if label not in labels:
             raise DesignError(f"a sink replaces one of the categories; got {label!r}, {_checks.nearest(label, labels)}")
-    if not chosen:
+    if not sink_labels:
         raise DesignError("sinks must name at least one category; leave them out if every category may be ruled out")
-    return chosen
+    return sink_labels
 
 
-def _masked(labels: tuple[Any, ...], chosen: Mapping[Any, Any], discards: int) -> Design:
+def _with_mask(labels: tuple[Any, ...], sink_labels: Mapping[Any, Any], discards: int) -> Design:
     """A negative survey after a mask: half of a sink's members answer as if they were in an ordinary category."""
-    ordinary = [place for place, label in enumerate(labels) if label not in chosen]
+    ordinary = [place for place, label in enumerate(labels) if label not in sink_labels]
     if len(ordinary) < 2:
-        raise DesignError(f"at least two categories must not be sinks; got {_checks.shown(chosen)} as sinks")
+        raise DesignError(
+            f"at least two categories must not be sinks; got {_checks.listing_text(sink_labels)} as sinks"
+        )
     mask = np.array([[Fraction(int(i == j)) for j in range(len(labels))] for i in range(len(labels))])
-    for j in (labels.index(label) for label in chosen):
+    for j in (labels.index(label) for label in sink_labels):
         mask[j, j] = Fraction(1, 2)
         mask[ordinary, j] = Fraction(1, 2 * len(ordinary))
-    reported = tuple(chosen.get(label, label) for label in labels)
-    lent = of_probabilities(mask.tolist(), labels, reported, name="mask")
-    name = call("negative_sink", sinks=dict(chosen), discards=discards)
-    return replace(lent.then(Subset.of(reported, discards)), name=name)
+    reported = tuple(sink_labels.get(label, label) for label in labels)
+    masked_design = of_probabilities(mask.tolist(), labels, reported, name="mask")
+    name = call("negative_sink", sinks=dict(sink_labels), discards=discards)
+    return replace(masked_design.then(Subset.of(reported, discards)), name=name)
 
 
 @family("Esponda, Huerta & Guerrero (2016)")
@@ -414,16 +422,16 @@ def negative_levels(
     """
     labels = at_least_three(categories)
     t = len(labels)
-    chosen = None if sinks is None else _sinks(labels, sinks)
-    last = t - 1 if chosen is None else t - 2
-    least = _checks.whole(least, 1, last, what="least")
-    top = _checks.whole(last if most is None else most, least, last, what="most")
+    sink_labels = None if sinks is None else _sinks(labels, sinks)
+    last = t - 1 if sink_labels is None else t - 2
+    least = _checks.whole_number(least, 1, last, what="least")
+    top = _checks.whole_number(last if most is None else most, least, last, what="most")
     offer: dict[Any, Design] = {}
     for k in range(least, top + 1):
         notes = ("this reveals your answer",) if k == t - 1 else ()
         plain = call("negative", discards=k)
-        offer[k] = _masked(labels, chosen, k) if chosen else Subset.of(labels, k, name=plain, notes=notes)
+        offer[k] = _with_mask(labels, sink_labels, k) if sink_labels else Subset.of(labels, k, name=plain, notes=notes)
     ends = {"least": None if least == 1 else least, "most": None if top == last else top}
-    name = call("negative_levels", **ends, sinks=chosen)
-    told = () if chosen is None else ("members name their sink half as often as others do, at every level",)
-    return Levels.of(offer, name=name, notes=told)
+    name = call("negative_levels", **ends, sinks=sink_labels)
+    sink_notes = () if sink_labels is None else ("members name their sink half as often as others do, at every level",)
+    return Levels.of(offer, name=name, notes=sink_notes)

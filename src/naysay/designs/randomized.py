@@ -75,8 +75,8 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     share = chance(p, name="p")
     if 2 * share == 1:
         raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
-    question, told = "Is its negation true of you?", "say truthfully whether its negation is"
-    negation = ask((yes, Say(no)), (no, Say(yes)), question=question, told=told)
+    question, instruction = "Is its negation true of you?", "say truthfully whether its negation is"
+    negation = ask((yes, Say(no)), (no, Say(yes)), question=question, instruction=instruction)
     return of_steps(draw_lots((share, truth((yes, no))), (1 - share, negation)), (yes, no), yes_no=True)
 
 
@@ -141,19 +141,19 @@ def forced_response(
            [0.0833, 0.8333]])
     """
     labels = _checks.categories(categories)
-    shares = _forced(labels, forced_yes, forced_no, forced)
-    told = sum(shares, Fraction(0))
-    if told >= 1:
+    shares = _forced_shares(labels, forced_yes, forced_no, forced)
+    forced_total = sum(shares, Fraction(0))
+    if forced_total >= 1:
         raise DesignError(
             f"the forced probabilities must sum to less than one, or nobody tells the truth; they sum to "
-            f"{float(told):g} (they are shares of all respondents: multiply conditional ones by 1 - P(truth))"
+            f"{float(forced_total):g} (they are shares of all respondents: multiply conditional ones by 1 - P(truth))"
         )
-    lots: list[tuple[Any, Step]] = [(1 - told, truth(labels))]
+    lots: list[tuple[Any, Step]] = [(1 - forced_total, truth(labels))]
     lots += [(share, Say(label)) for share, label in zip(shares, labels, strict=True)]
     return of_steps(draw_lots(*lots), labels, yes_no=len(labels) == 2)
 
 
-def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fraction]:
+def _forced_shares(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fraction]:
     """The forced shares in category order, whichever way they were given."""
     if (forced is None) == (yes is None and no is None):
         raise DesignError("give forced_yes and forced_no, or forced with one probability for each category")
@@ -162,8 +162,8 @@ def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fra
         forced = (0 if yes is None else yes, 0 if no is None else no)
     if isinstance(forced, str) or np.ndim(forced) != 1 or len(forced) != len(labels):
         raise DesignError(f"forced must be {len(labels)} probabilities, one for each category; got {forced!r}")
-    each = zip(forced, labels, strict=True)
-    return [chance(share, name=f"the forced probability of {label!r}") for share, label in each]
+    share_pairs = zip(forced, labels, strict=True)
+    return [chance(share, name=f"the forced probability of {label!r}") for share, label in share_pairs]
 
 
 @family("Mangat (1994)", assumes=("everybody in the sensitive category says so",))
@@ -197,8 +197,8 @@ def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     share = chance(p, name="p")
     if share == 0:
         raise DesignError("p must not be 0: everybody would say yes")
-    other = draw_lots((share, Say(no)), (1 - share, Say(yes)))
-    return of_steps(ask((yes, Say(yes)), (no, other)), (yes, no), yes_no=True)
+    other_step = draw_lots((share, Say(no)), (1 - share, Say(yes)))
+    return of_steps(ask((yes, Say(yes)), (no, other_step)), (yes, no), yes_no=True)
 
 
 @family("Kuk (1990)")
@@ -242,12 +242,14 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
     red = pair(p, what="p, the shares of red cards")
     if red[0] == red[1]:
         raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
-    draws = _checks.whole(draws, 1, _most_draws(red), what="draws")
-    what = (
+    draws = _checks.whole_number(draws, 1, _most_draws(red), what="draws")
+    draw_text = (
         f"draw {draws} cards, each put back, and say how many are red" if draws > 1 else "draw a card and say its color"
     )
-    told = f"take the first pack of cards if the sensitive statement is true of you, otherwise the second; {what}"
-    first = ask((yes, _cards(red[0], draws)), (no, _cards(red[1], draws)), told=told)
+    instruction = (
+        f"take the first pack of cards if the sensitive statement is true of you, otherwise the second; {draw_text}"
+    )
+    first = ask((yes, _cards(red[0], draws)), (no, _cards(red[1], draws)), instruction=instruction)
     return of_steps(first, (yes, no), range(draws + 1) if draws > 1 else ("red", "black"), yes_no=draws == 1)
 
 
@@ -299,8 +301,10 @@ def k_ary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
     """
     labels = domain(categories)
     a, b = odds_within(epsilon, others=len(labels) - 1)
-    each = Fraction(b, a + (len(labels) - 1) * b)
-    first = draw_lots((1 - len(labels) * each, truthfully(labels)), (len(labels) * each, by_lot(labels)))
+    other_chance = Fraction(b, a + (len(labels) - 1) * b)
+    first = draw_lots(
+        (1 - len(labels) * other_chance, truthfully(labels)), (len(labels) * other_chance, by_lot(labels))
+    )
     return of_pattern(a, b, labels, first, notes=capped(epsilon, a, b))
 
 
@@ -354,9 +358,9 @@ def crosswise(*, prevalence: Any, between: Sequence[Any] | None = None, categori
         raise DesignError(f"prevalence must not be 1/2; got {prevalence!r} (the answer would carry no information)")
     yes, no = two(categories)
     alike, unlike = Say(SAME[0]), Say(SAME[1])
-    first = innocuous(p, ask((yes, alike), (no, unlike)), ask((yes, unlike), (no, alike)), told=COMPARE)
-    made = of_steps(first, (yes, no), SAME, yes_no=True)
-    return _ranged(made, between, p, lambda end: crosswise(prevalence=end, categories=categories))
+    first = innocuous(p, ask((yes, alike), (no, unlike)), ask((yes, unlike), (no, alike)), instruction=COMPARE)
+    design = of_steps(first, (yes, no), SAME, yes_no=True)
+    return _ranged(design, between, p, lambda end: crosswise(prevalence=end, categories=categories))
 
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
@@ -393,10 +397,10 @@ def triangular(*, prevalence: Any, between: Sequence[Any] | None = None, categor
     if p == 1:
         raise DesignError(f"prevalence must not be 1; got {prevalence!r} (everybody would say the same)")
     yes, no = two(categories)
-    some, none = Say("at least one"), Say("neither")
-    first = innocuous(p, some, ask((yes, some), (no, none)), told=_EITHER)
-    made = of_steps(first, (yes, no), (some.response, none.response), yes_no=True)
-    return _ranged(made, between, p, lambda end: triangular(prevalence=end, categories=categories))
+    at_least_one, neither = Say("at least one"), Say("neither")
+    first = innocuous(p, at_least_one, ask((yes, at_least_one), (no, neither)), instruction=_EITHER)
+    design = of_steps(first, (yes, no), (at_least_one.response, neither.response), yes_no=True)
+    return _ranged(design, between, p, lambda end: triangular(prevalence=end, categories=categories))
 
 
 @family("Horvitz, Shah & Simmons (1967); Greenberg et al. (1969)", assumes=(INDEPENDENT, PREVALENCE))
@@ -436,30 +440,36 @@ def unrelated_question(
     if share == 0:
         raise DesignError("p must not be 0: nobody would answer the sensitive question")
     yes, no = two(categories)
-    honest, other = truth((yes, no)), innocuous(u, Say(yes), Say(no), told=INNOCUOUS)
-    made = of_steps(draw_lots((share, honest), (1 - share, other)), (yes, no), yes_no=True)
-    return _ranged(made, between, u, lambda end: unrelated_question(p=p, prevalence=end, categories=categories))
+    honest, innocuous_step = truth((yes, no)), innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS)
+    design = of_steps(draw_lots((share, honest), (1 - share, innocuous_step)), (yes, no), yes_no=True)
+    return _ranged(design, between, u, lambda end: unrelated_question(p=p, prevalence=end, categories=categories))
 
 
-def innocuous(prevalence: Fraction, if_yes: Step, if_no: Step, *, told: str = "") -> Chance:
+def innocuous(prevalence: Fraction, if_yes: Step, if_no: Step, *, instruction: str = "") -> Chance:
     """A chance step whose device is an innocuous question; nobody else knows its answer."""
-    ways = (Branch("yes", if_yes, chance=prevalence), Branch("no", if_no, chance=1 - prevalence))
-    return Chance("think of your answer to the innocuous question", tuple(way for way in ways if way.chance), told)
+    branches = (Branch("yes", if_yes, chance=prevalence), Branch("no", if_no, chance=1 - prevalence))
+    return Chance(
+        "think of your answer to the innocuous question",
+        tuple(branch for branch in branches if branch.chance),
+        instruction,
+    )
 
 
-def _ranged(made: Design, between: Sequence[Any] | None, value: Fraction, at: Callable[[Fraction], Design]) -> Design:
+def _ranged(
+    middle_design: Design, between: Sequence[Any] | None, value: Fraction, design_at: Callable[[Fraction], Design]
+) -> Design:
     """The design; its `alternatives` are the designs at both ends of the uncertain prevalence's range."""
     if between is None:
-        return made
+        return middle_design
     if isinstance(between, str) or np.ndim(between) != 1 or len(between) != 2:
         raise DesignError(f"between must be the lowest and highest prevalence; got {between!r}")
     low, high = (chance(end, name="an end of between") for end in between)
     if not low <= value <= high:
         raise DesignError(f"between must hold the prevalence, {float(value):g}; got {between!r}")
-    ends = (at(low), at(high))
-    if len({bool(design.matrix[0, 0] > design.matrix[0, 1]) for design in (made, *ends)}) > 1:
+    ends = (design_at(low), design_at(high))
+    if len({bool(design.matrix[0, 0] > design.matrix[0, 1]) for design in (middle_design, *ends)}) > 1:
         raise DesignError(f"between must stay on one side of 1/2, or the answer may mean the opposite; got {between!r}")
-    return replace(made, alternatives=ends)
+    return replace(middle_design, alternatives=ends)
 
 
 @family("Christofides (2003)")
@@ -494,19 +504,19 @@ def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Des
     yes, no = two(categories)
     if isinstance(p, str) or np.ndim(p) != 1:
         raise DesignError(f"p must be the probabilities of two cards or more; got {p!r}")
-    shares = [chance(each, name="p") for each in p]
+    shares = [chance(card_chance, name="p") for card_chance in p]
     m = len(shares)
     if m < 2 or sum(shares, Fraction(0)) != 1:
         raise DesignError(f"p must be the probabilities of two cards or more and sum to one; got {p!r}")
     if shares == shares[::-1]:
         raise DesignError(f"p must not read the same backwards; got {p!r} (the number would carry no information)")
-    told = f"draw a card; say its number k, or {m + 1} - k if the sensitive statement is true of you"
+    instruction = f"draw a card; say its number k, or {m + 1} - k if the sensitive statement is true of you"
 
     def cards(number: Any) -> Step:
         ways = (Branch(f"card {k}", Say(number(k)), chance=share) for k, share in enumerate(shares, start=1) if share)
         return Chance("draw a card", tuple(ways))
 
-    first = ask((yes, cards(lambda k: m + 1 - k)), (no, cards(lambda k: k)), told=told)
+    first = ask((yes, cards(lambda k: m + 1 - k)), (no, cards(lambda k: k)), instruction=instruction)
     return of_steps(first, (yes, no), range(1, m + 1))
 
 
@@ -583,5 +593,7 @@ def mangat_singh_singh(*, p: Any, prevalence: Any, categories: Sequence[Any] = Y
     share, u = chance(p, name="p"), chance(prevalence, name="prevalence")
     if (1 - share) * u == 1:
         raise DesignError("(1 - p) · prevalence must be less than 1: everybody would say yes")
-    other = draw_lots((share, truth((yes, no))), (1 - share, innocuous(u, Say(yes), Say(no), told=INNOCUOUS)))
-    return of_steps(ask((yes, Say(yes)), (no, other)), (yes, no), yes_no=True)
+    other_step = draw_lots(
+        (share, truth((yes, no))), (1 - share, innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS))
+    )
+    return of_steps(ask((yes, Say(yes)), (no, other_step)), (yes, no), yes_no=True)

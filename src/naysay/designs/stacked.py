@@ -48,15 +48,17 @@ def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) 
     >>> samples(direct=designs.direct(("yes", "no")), randomized=designs.crosswise(prevalence=0.25)).levels
     ('direct', 'randomized')
     """
-    chosen: dict[Any, Any] = {**(offer or {}), **named}
-    calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in chosen.items())
-    if not chosen:
+    designs_by_name: dict[Any, Any] = {**(offer or {}), **named}
+    calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in designs_by_name.items())
+    if not designs_by_name:
         raise DesignError("samples are made of designs by name: samples(direct=…, randomized=…)")
-    made = Samples.of(chosen, name=f"samples({calls})")
-    each = [design.alternatives or (design,) for design in chosen.values()]
-    corners = itertools.product(*each) if any(len(ends) > 1 for ends in each) else ()
-    at = (Samples.of(dict(zip(chosen, corner, strict=True))) for corner in itertools.islice(corners, _CORNERS))
-    return replace(made, alternatives=tuple(at))
+    samples_design = Samples.of(designs_by_name, name=f"samples({calls})")
+    ends_by_design = [design.alternatives or (design,) for design in designs_by_name.values()]
+    corners = itertools.product(*ends_by_design) if any(len(ends) > 1 for ends in ends_by_design) else ()
+    corner_designs = (
+        Samples.of(dict(zip(designs_by_name, corner, strict=True))) for corner in itertools.islice(corners, _CORNERS)
+    )
+    return replace(samples_design, alternatives=tuple(corner_designs))
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
@@ -92,11 +94,11 @@ def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = 
     """
     yes, no = two(categories)
     cells = [(f"{label}, innocuous {other}", label, other) for label in (yes, no) for other in ("yes", "no")]
-    sensitive = ask(*((cell, Say(label)) for cell, label, _ in cells), told=HONESTLY)
+    sensitive = ask(*((cell, Say(label)) for cell, label, _ in cells), instruction=HONESTLY)
     unrelated = ask(
         *((cell, Say(yes if other == "yes" else no)) for cell, _, other in cells),
         question="Is the innocuous statement true of you?",
-        told=INNOCUOUS,
+        instruction=INNOCUOUS,
     )
     names = tuple(cell for cell, _, _ in cells)
     shares = (Share(yes, names[:2]), Share(no, names[2:]))
@@ -146,13 +148,18 @@ def extended_crosswise(
         raise DesignError(f"prevalence must lie in [0, 1] and not be 1/2; got {prevalence!r}")
     first = crosswise(prevalence=p, between=between, categories=categories)
 
-    def both(at: Any) -> Samples:
-        each = (crosswise(prevalence=share, categories=categories) for share in (at, 1 - as_fraction(at)))
+    def two_samples(first_prevalence: Any) -> Samples:
+        sample_designs = (
+            crosswise(prevalence=share, categories=categories)
+            for share in (first_prevalence, 1 - as_fraction(first_prevalence))
+        )
         return Samples.of(
-            dict(enumerate(each, start=1)), notes=("the test of fit is blind to people who answer at random",)
+            dict(enumerate(sample_designs, start=1)), notes=("the test of fit is blind to people who answer at random",)
         )
 
-    return replace(both(p), alternatives=tuple(both(end) for end in between or ()) if first.alternatives else ())
+    return replace(
+        two_samples(p), alternatives=tuple(two_samples(end) for end in between or ()) if first.alternatives else ()
+    )
 
 
 @family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, ATTENTION))
@@ -214,8 +221,8 @@ def _crosswise_or_random(
         (cell, innocuous(p, alike, unlike) if first else innocuous(p, unlike, alike))
         for cell, first in zip(cells, same, strict=False)
     ]
-    question, told = (text.replace("sensitive", about) for text in (SENSITIVE, COMPARE))
-    return ask(*ways, (cells[2], toss), question=question, told=told)
+    question, instruction = (text.replace("sensitive", about) for text in (SENSITIVE, COMPARE))
+    return ask(*ways, (cells[2], toss), question=question, instruction=instruction)
 
 
 @family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))
@@ -254,12 +261,14 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
         )
     if np.linalg.matrix_rank(np.array([[1] * len(labels), *rows], dtype=float)) < len(labels):
         raise DesignError("the samples must differ in their probabilities; a row of p follows from the others")
-    asked = []
+    questions = []
     for i in labels:
         ways = ((label, Say("yes" if label == i else "no")) for label in labels)
-        asked.append(ask(*ways, question=f"Is “{i}” yours?", told=f"say truthfully whether “{i}” is yours"))
-    lots = (draw_lots(*zip(row, asked, strict=True)) for row in rows)
-    return Samples.of({g: of_steps(each, labels, YES_NO, yes_no=True) for g, each in enumerate(lots, start=1)})
+        questions.append(ask(*ways, question=f"Is “{i}” yours?", instruction=f"say truthfully whether “{i}” is yours"))
+    lots = (draw_lots(*zip(row, questions, strict=True)) for row in rows)
+    return Samples.of(
+        {g: of_steps(sample_steps, labels, YES_NO, yes_no=True) for g, sample_steps in enumerate(lots, start=1)}
+    )
 
 
 def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
@@ -363,22 +372,22 @@ def cheating_detection_symmetric(
 
 def _honest(yes: Any, no: Any) -> tuple[Step, tuple[str, str, str]]:
     cells = (f"honest {yes}", f"honest {no}", "cheater")
-    return ask((cells[0], Say(yes)), (cells[1], Say(no)), (cells[2], Say(no)), told=HONESTLY), cells
+    return ask((cells[0], Say(yes)), (cells[1], Say(no)), (cells[2], Say(no)), instruction=HONESTLY), cells
 
 
 def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
     """A forced answer; cheaters do not give it."""
     ways = ((f"honest {yes}", step), (f"honest {no}", step), ("cheater", Say(no)))
-    return ask(*ways, question="You are told to. Do you?", told=f"{step}, whatever the truth")
+    return ask(*ways, question="You are told to. Do you?", instruction=f"{step}, whatever the truth")
 
 
 def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
     """The sensitive category at least (honest carriers), and at most (with all cheaters)."""
-    most = Share(f"{yes}, at most", (cells[0], cells[2]))
+    upper_share = Share(f"{yes}, at most", (cells[0], cells[2]))
     note = f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it"
     return {
         "shares": (Share(yes, cells[:1]), Share(no, cells[1:])),
-        "nuisance": (Share("cheaters", cells[2:]), Share(cells[1], cells[1:2]), most),
+        "nuisance": (Share("cheaters", cells[2:]), Share(cells[1], cells[1:2]), upper_share),
         "measures_compliance": True,
         "notes": (note,),
     }
@@ -420,9 +429,9 @@ def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES
     cells = (f"truthful {yes}", no, f"lying {yes}")
 
     def steps(share: Fraction) -> Step:
-        other = draw_lots((share, Say(no)), (1 - share, Say(yes)))
-        told = words(ask((yes, Say(yes)), (no, other))).rstrip(".")
-        return ask((cells[0], Say(yes)), (cells[1], other), (cells[2], Say(no)), told=told)
+        other_step = draw_lots((share, Say(no)), (1 - share, Say(yes)))
+        instruction = words(ask((yes, Say(yes)), (no, other_step))).rstrip(".")
+        return ask((cells[0], Say(yes)), (cells[1], other_step), (cells[2], Say(no)), instruction=instruction)
 
     carriers = (cells[0], cells[2])
     shares = (Share(yes, carriers), Share(no, cells[1:2]))

@@ -39,15 +39,15 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     for every way, (ways, responses).
     """
     channels = list(design.parts.values())
-    labels = design.assigned_by != "respondent" and all(each.space.one_label for each in channels)
+    labels = design.assigned_by != "respondent" and all(part_design.space.one_label for part_design in channels)
     if not labels or not any(map(_randomizes, channels)):
         return {}
     if design.measures_compliance:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
-        told = all((each.rows(each.typical_codes) > 0).all() for each in channels)
+        none_ruled_out = all((part_design.rows(part_design.typical_codes) > 0).all() for part_design in channels)
         # One row for each answer suffices: every mixture of answers lies between these rows.
-        return {"gave any answers": lambda channel: np.eye(channel.space.size)} if told else {}
+        return {"gave any answers": lambda channel: np.eye(channel.space.size)} if none_ruled_out else {}
     return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
 
@@ -61,8 +61,8 @@ def _randomizes(design: Channel) -> bool:
 def check_estimate(fit: object) -> None:
     """Raise unless the value is an estimate."""
     if not isinstance(fit, Estimate):
-        told = "an estimate is needed first, such as estimate.moments(design, tally)"
-        raise DataError(f"{told}; got {type(fit).__name__}")
+        needed_text = "an estimate is needed first, such as estimate.moments(design, tally)"
+        raise DataError(f"{needed_text}; got {type(fit).__name__}")
 
 
 def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str = "anyone") -> Floats:
@@ -115,19 +115,25 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     if noncompliers not in NONCOMPLIERS:
         raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
     design = fit.design
-    if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
+    if design.assigned_by == "respondent" or not all(channel.space.one_label for channel in design.parts.values()):
         raise DataError("non-compliance can be assessed only for designs that report one label")
     if fit.named is not None and behaviors(fit.design):
         return fit.named.noncompliance(fit.proportions, share, alike=noncompliers == "alike")
-    found = _Read.of(fit)
-    ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
+    cell_reading = _CellReading.of(fit)
+    moves_by_behavior = [
+        cell_reading.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]
+    ]
     places = range(len(fit.categories))
-    ends = [[found.extreme(place, moves, sign) for sign in (-1, 1)] for moves in ways for place in places]
-    by_way = np.array(ends).reshape(-1, len(fit.categories), 2)
-    return _hull([*by_way[..., 0], *by_way[..., 1]])
+    ends = [
+        [cell_reading.extreme(place, moves, sign) for sign in (-1, 1)]
+        for moves in moves_by_behavior
+        for place in places
+    ]
+    ends_by_behavior = np.array(ends).reshape(-1, len(fit.categories), 2)
+    return _hull([*ends_by_behavior[..., 0], *ends_by_behavior[..., 1]])
 
 
-class _Read(NamedTuple):
+class _CellReading(NamedTuple):
     """How moments read the cells from the samples' answers, and how the cells move when the answers change."""
 
     parts: tuple[Part, ...]
@@ -137,7 +143,7 @@ class _Read(NamedTuple):
     shares: tuple[tuple[Floats, Floats], ...]
 
     @classmethod
-    def of(cls, fit: Estimate) -> _Read:
+    def of(cls, fit: Estimate) -> _CellReading:
         design, parts = fit.design, tuple(answering(fit.tally))
         means = _means(fit)
         kinds = design.cells
@@ -147,11 +153,11 @@ class _Read(NamedTuple):
         else:
             steps = (linear_map(parts[0].design, fit.solution).slope,)
         centre = np.full(len(kinds), 1 / len(kinds))
-        moved = (
-            step @ (mean - p.design.expected_statistic @ centre)
-            for p, step, mean in zip(parts, steps, means, strict=True)
+        shifts = (
+            step @ (mean - part_of_tally.design.expected_statistic @ centre)
+            for part_of_tally, step, mean in zip(parts, steps, means, strict=True)
         )
-        return cls(parts, means, steps, centre + sum(moved), tuple(share.weights(kinds) for share in design.shares))
+        return cls(parts, means, steps, centre + sum(shifts), tuple(share.weights(kinds) for share in design.shares))
 
     def moves(self, answers: Callable[[Channel], Floats], share: float, noncompliers: str) -> list[Floats]:
         """What undoing the non-compliance could add to the cells: a sum of one row of each array, (ways, cells)."""
@@ -168,16 +174,16 @@ class _Read(NamedTuple):
     def extreme(self, place: int, moves: list[Floats], sign: int) -> float:
         """The largest (sign 1) or smallest (sign -1) share of a category over all moves and none (Dinkelbach 1967)."""
         above, below = self.shares[place]
-        value = float(above @ self.cells / (below @ self.cells))
+        extreme_share = float(above @ self.cells / (below @ self.cells))
         while True:
-            contrast = sign * (above - value * below)
+            contrast = sign * (above - extreme_share * below)
             cells = self.cells + sum(rows[(rows @ contrast).argmax()] for rows in moves)
             if below @ cells <= 0:  # nobody is left among whom the share is counted
                 return float(sign > 0)
-            moved = float(above @ cells / (below @ cells))
-            if not sign * (moved - value) > 1e-12:
-                return value
-            value = moved
+            next_share = float(above @ cells / (below @ cells))
+            if not sign * (next_share - extreme_share) > 1e-12:
+                return extreme_share
+            extreme_share = next_share
 
 
 def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Floats | None:
@@ -211,13 +217,13 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
         return None
     means = _means(fit)
 
-    def estimated(design: Answerable) -> Floats:
+    def proportions_under(design: Answerable) -> Floats:
         """The proportions, (t,), if the answers had been given under this design."""
         if is_stacked(design):
             return shares_of_means(design, fit.tally, means)
         return linear_map(design.channel(), fit.solution)(means[0])
 
-    return _hull([estimated(design) for design in (fit.design, *ends)])
+    return _hull([proportions_under(design) for design in (fit.design, *ends)])
 
 
 def _means(fit: Estimate) -> tuple[Floats, ...]:
@@ -315,7 +321,7 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
         """The smallest (sign 1) or largest (sign -1) proportion of a category."""
         cost = np.zeros(equalities.shape[1])
         cost[category] = sign
-        return float(sign * _solved(cost, equalities, right).fun)
+        return float(sign * _solve_program(cost, equalities, right).fun)
 
     bounds = [[end(category, sign) for sign in (1, -1)] for category in range(t)]
     return np.asarray(np.clip(bounds, 0.0, 1.0))
@@ -348,9 +354,9 @@ def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
     size = equalities.shape[1]
     spare = scipy.sparse.eye_array(equalities.shape[0], t)
     cost = np.concatenate([np.zeros(size), np.ones(2 * t)])
-    found = _solved(cost, scipy.sparse.hstack([equalities, -spare, spare], format="csr"), right).x
-    return np.asarray(found[size : size + t] - found[size + t :], dtype=float)
+    solution = _solve_program(cost, scipy.sparse.hstack([equalities, -spare, spare], format="csr"), right).x
+    return np.asarray(solution[size : size + t] - solution[size + t :], dtype=float)
 
 
-def _solved(cost: Floats, equalities: Any, right: Floats) -> Any:
+def _solve_program(cost: Floats, equalities: Any, right: Floats) -> Any:
     return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")

@@ -95,18 +95,26 @@ class Change:
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The change as JSON would hold it; numbers are not rounded."""
         low, high = self.interval(confidence).T
-        told = {"categories": list(self.categories), "change": self.difference, "standard_errors": self.standard_errors}
-        told |= {"low": low, "high": high, "confidence": confidence, "first": self.first, "second": self.second}
-        told |= {"both": self.both, "only_first": self.only_first, "only_second": self.only_second}
-        told |= {"share_paired": self.share_paired, "rule": self.rule, "warnings": list(map(str, self.warnings))}
-        return {name: plainly(value) for name, value in told.items()}
+        json_content = {
+            "categories": list(self.categories),
+            "change": self.difference,
+            "standard_errors": self.standard_errors,
+        }
+        json_content |= {"low": low, "high": high, "confidence": confidence, "first": self.first, "second": self.second}
+        json_content |= {"both": self.both, "only_first": self.only_first, "only_second": self.only_second}
+        json_content |= {
+            "share_paired": self.share_paired,
+            "rule": self.rule,
+            "warnings": list(map(str, self.warnings)),
+        }
+        return {name: plainly(value) for name, value in json_content.items()}
 
     def to_csv(self, confidence: float = 0.95) -> str:
         """A row for each category."""
         low, high = self.interval(confidence).T
         columns = (self.categories, self.first, self.second, self.difference, self.standard_errors, low, high)
         head = ("category", "first", "second", "change", "standard_error", "low", "high")
-        return csv_text([head, *zip(*(np.asarray(each).tolist() for each in columns), strict=True)])
+        return csv_text([head, *zip(*(np.asarray(column).tolist() for column in columns), strict=True)])
 
     def sections(self, confidence: float = 0.95) -> list[Content]:
         """The change in the vocabulary of `naysay.show`."""
@@ -117,15 +125,17 @@ class Change:
             (_checks.label(label), *(f"{value:.4f}" for value in row))
             for label, row in zip(self.categories, numbers.tolist(), strict=True)
         )
-        one = f"{self.only_first:,} in the first wave only, {self.only_second:,} in the second only"
-        people = f"{self.both:,} people in both waves" + (f", {one}" if self.only_first + self.only_second else "")
+        unpaired_text = f"{self.only_first:,} in the first wave only, {self.only_second:,} in the second only"
+        people_text = f"{self.both:,} people in both waves" + (
+            f", {unpaired_text}" if self.only_first + self.only_second else ""
+        )
         errors = f"{confidence:.4g} intervals; standard errors: {self.standard_error_kind}"
         return [
             Sentence("Change between two waves"),
-            Sentence(f"{people}; {errors}"),
+            Sentence(f"{people_text}; {errors}"),
             Sentence(f"rule of asking again ({self.rule}): {RULES[self.rule]}"),
             Table((Column("category", words=True, width=40), *map(Column, names)), rows),
-            *(Note(str(each)) for each in self.warnings),
+            *(Note(str(warning)) for warning in self.warnings),
         ]
 
     def __str__(self) -> str:
@@ -186,34 +196,37 @@ def change(
     >>> found.difference.round(3), found.standard_errors.round(4)
     (array([ 0.065, -0.065]), array([0.0138, 0.0138]))
     """
-    one = check_channel(design, "the design of the first wave")
-    two = one if after is None else check_channel(after, "the design of the second wave")
-    if one.categories != two.categories:
+    first_design = check_channel(design, "the design of the first wave")
+    second_design = first_design if after is None else check_channel(after, "the design of the second wave")
+    if first_design.categories != second_design.categories:
         raise DataError("both waves must be about the same categories, in the same order")
-    asked = rule or ("memory" if one.kind == two.kind == "remembered" else "fresh")
-    if asked not in RULES:
+    panel_rule = rule or ("memory" if first_design.kind == second_design.kind == "remembered" else "fresh")
+    if panel_rule not in RULES:
         raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
     if sampling is not None and weights is not None:
         sampling, weights = sampling.weighted(weights), None
     plan = sampling if sampling is not None else Sampling(weights=weights)
     if person is not None or column is not None:
-        said, names = _joined(first, second, column, person, plan)
+        wave_answers, values_of_column = _join_by_person(first, second, column, person, plan)
     else:
-        said, names = (first, second), lambda given: given
+        wave_answers, values_of_column = (first, second), lambda column_or_values: column_or_values
     waves = tuple(
-        each if isinstance(each, Responses) else wave.encode(each) for wave, each in zip((one, two), said, strict=True)
+        answers if isinstance(answers, Responses) else wave.encode(answers)
+        for wave, answers in zip((first_design, second_design), wave_answers, strict=True)
     )
     if len(waves[0]) != len(waves[1]):
         raise DataError(
             f"both waves must have a row for each person; got {len(waves[0])} and {len(waves[1])} (put None where "
             "somebody did not answer, or name a column of persons: person='id')"
         )
-    if waves[0].space != one.space or waves[1].space != two.space:
+    if waves[0].space != first_design.space or waves[1].space != second_design.space:
         raise DataError("these responses were given to another design: their response spaces differ")
-    return _estimated((one, two), waves, plan, names, asked, complex_=sampling is not None)
+    return _change_of_waves(
+        (first_design, second_design), waves, plan, values_of_column, panel_rule, complex_=sampling is not None
+    )
 
 
-def _estimated(
+def _change_of_waves(
     designs: tuple[Design, Design],
     waves: tuple[Responses, ...],
     plan: Sampling,
@@ -242,9 +255,12 @@ def _estimated(
         item[answered] = place.reshape(-1)
         sampled = plan.rows(len(first), column=column).collapsed(item, len(items))
     else:  # people in both waves, in the first only and in the second only are three samples
-        told = replace(plan, strata=group, lonely="certainty")
-        rows = told.rows(
-            len(answered), column=lambda given: given if given is group else np.asarray(column(given))[answered]
+        grouped_plan = replace(plan, strata=group, lonely="certainty")
+        rows = grouped_plan.rows(
+            len(answered),
+            column=lambda column_or_values: (
+                column_or_values if column_or_values is group else np.asarray(column(column_or_values))[answered]
+            ),
         )
         sampled = rows.collapsed(place.reshape(-1), len(items))
     width = waves[0].codes.shape[1]
@@ -252,116 +268,121 @@ def _estimated(
         _indicators(designs[0], items[:, :width], items[:, -1] != 2),
         _indicators(designs[1], items[:, width:-1], items[:, -1] != 1),
     )
-    warned = _warnings(designs, waves, first & second, rule)
-    made = _combined(u, items[:, -1], counts.tolist(), sampled)
+    sentences = _warnings(designs, waves, first & second, rule)
+    change_fields = _combine_estimates(u, items[:, -1], counts.tolist(), sampled)
     degrees = sampled.degrees_of_freedom if complex_ else math.inf
     by = f"{sampled.by}; " if complex_ or plan.weights is not None else ""
     return Change(
-        **made,
+        **change_fields,
         categories=designs[0].categories,
         rule=rule,
         degrees_of_freedom=degrees,
         standard_error_kind=f"{by}a person is the lowest unit",
-        warnings=tuple(map(StatisticalWarning, warned)),
+        warnings=tuple(map(StatisticalWarning, sentences)),
     )
 
 
-def _combined(u: tuple[Floats, Floats], kinds: NDArray[Any], counts: list[int], sampled: Sampled) -> dict[str, Any]:
+def _combine_estimates(
+    u: tuple[Floats, Floats], kinds: NDArray[Any], counts: list[int], sampled: Sampled
+) -> dict[str, Any]:
     """The paired and the unpaired estimate by inverse variance, as one linearized mean."""
     weight, squared = sampled.weight, sampled.squared
     pairs, early, late = ((kinds == kind) & (weight > 0) for kind in range(3))
 
     def mean(values: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, float]:
         """The weighted mean of some rows, and its variance summed over the categories."""
-        whole = weight[rows].sum()
-        centre = weight[rows] @ values[rows] / whole
-        return centre, float((squared[rows] / whole**2 @ (values[rows] - centre) ** 2).sum())
+        total_weight = weight[rows].sum()
+        centre = weight[rows] @ values[rows] / total_weight
+        return centre, float((squared[rows] / total_weight**2 @ (values[rows] - centre) ** 2).sum())
 
     d = u[1] - u[0]
     (paired, noise), part, scores = mean(d, pairs), 1.0, np.zeros_like(d)
     difference = paired
     if min(counts[1:]) >= 2 and early.any() and late.any():
-        (before, one), (after, two) = mean(u[0], early), mean(u[1], late)
-        part = (one + two) / (noise + one + two)
+        (before, early_noise), (after, late_noise) = mean(u[0], early), mean(u[1], late)
+        part = (early_noise + late_noise) / (noise + early_noise + late_noise)
         difference = part * paired + (1 - part) * (after - before)
         scores[early] = (part - 1) * (u[0][early] - before) / weight[early].sum()
         scores[late] = (1 - part) * (u[1][late] - after) / weight[late].sum()
     scores[pairs] = part * (d[pairs] - paired) / weight[pairs].sum()
     # A finite population takes sampling error off, but not the noise of answers: here nothing is taken off.
     covariance = sampled.covariance(scores) + scores.T @ (scores * sampled.kept[:, None])
-    told = {"difference": difference, "covariance": covariance, "share_paired": part}
-    told |= {"first": mean(u[0], pairs | early)[0], "second": mean(u[1], pairs | late)[0]}
-    return told | dict(zip(("both", "only_first", "only_second"), counts, strict=True))
+    change_fields = {"difference": difference, "covariance": covariance, "share_paired": part}
+    change_fields |= {"first": mean(u[0], pairs | early)[0], "second": mean(u[1], pairs | late)[0]}
+    return change_fields | dict(zip(("both", "only_first", "only_second"), counts, strict=True))
 
 
-def _indicators(design: Design, codes: NDArray[np.int64], known: NDArray[np.bool_]) -> Floats:
+def _indicators(design: Design, codes: NDArray[np.int64], has_answer: NDArray[np.bool_]) -> Floats:
     """The unbiased indicators of these answers, (items, t); zero where there is none."""
     result = np.zeros((len(codes), len(design.categories)))
-    statistic = design.space.statistic(codes[known])
+    statistic = design.space.statistic(codes[has_answer])
     if design.pure and plainly_apart(design):
         alpha, beta = design.even_mean or (math.nan, math.nan)
-        result[known] = (statistic - beta) / alpha
+        result[has_answer] = (statistic - beta) / alpha
     else:
-        result[known] = linear_map(design)(statistic)
+        result[has_answer] = linear_map(design)(statistic)
     return result
 
 
 def _warnings(
-    designs: tuple[Design, Design], waves: tuple[Responses, ...], both: NDArray[np.bool_], rule: str
+    designs: tuple[Design, Design], waves: tuple[Responses, ...], answered_both: NDArray[np.bool_], rule: str
 ) -> list[str]:
     """What the answers say against the rule that is named, and what the rule says of the change."""
-    n, found = int(both.sum()), []
+    n, sentences = int(answered_both.sum()), []
     if n < _SMALL:
-        found.append(f"only {n} people answered in both waves: intervals from the normal law are rough")
+        sentences.append(f"only {n} people answered in both waves: intervals from the normal law are rough")
     if rule == "never":
-        found.append("answers were kept whatever became of the value: this is not the change of the population")
+        sentences.append("answers were kept whatever became of the value: this is not the change of the population")
     if designs[0] != designs[1]:
-        return found
-    same = float((waves[0].codes == waves[1].codes).all(axis=1)[both].mean())
-    if same == 1.0 and rule != "never":
-        found.append("everybody gave the same answer twice: either nothing changed, or nobody was asked again")
+        return sentences
+    same_share = float((waves[0].codes == waves[1].codes).all(axis=1)[answered_both].mean())
+    if same_share == 1.0 and rule != "never":
+        sentences.append("everybody gave the same answer twice: either nothing changed, or nobody was asked again")
     elif rule == "fresh" and designs[0].listed and designs[0].space.size * len(designs[0].categories) <= _LISTED:
-        most = float((designs[0].matrix ** 2).sum(axis=0).max())  # of two draws, if nobody's value changed
-        if same > most + _UNLIKELY * math.sqrt(most * (1 - most) / n):
-            found.append(
-                f"{same:.1%} gave the same answer twice; new draws would agree in {most:.1%} at most. Answers were "
-                "kept: name the rule"
+        most_expected = float((designs[0].matrix ** 2).sum(axis=0).max())  # of two draws, if nobody's value changed
+        if same_share > most_expected + _UNLIKELY * math.sqrt(most_expected * (1 - most_expected) / n):
+            sentences.append(
+                f"{same_share:.1%} gave the same answer twice; new draws would agree in {most_expected:.1%} at most. "
+                "Answers were kept: name the rule"
             )
-    return found
+    return sentences
 
 
-def _joined(
+def _join_by_person(
     first: Any, second: Any, column: str | None, person: str | None, plan: Sampling
 ) -> tuple[tuple[list[Any], list[Any]], Callable[[Any], Any]]:
     """The answers of both waves by person, and the other columns, of the later wave where both have them."""
     if column is None or person is None:
         raise DataError("with dataframes, name both: the column of answers and that of the persons' identifiers")
-    frames = [_eager(each) for each in (first, second)]
+    frames = [_eager(wave_table) for wave_table in (first, second)]
     places: list[dict[Any, int]] = []
     for wave, frame in enumerate(frames, 1):
         for name in (column, person):
             if name not in frame.columns:
                 raise DataError(f"wave {wave}: {_checks.no_column(name, frame.columns)}", column=name)
-        places.append(_placed(frame[person].to_list(), person, wave))
+        places.append(_rows_by_person(frame[person].to_list(), person, wave))
     people = list(dict.fromkeys([*places[0], *places[1]]))
-    rows = [[place.get(one) for one in people] for place in places]
+    rows = [[place.get(person_id) for person_id in people] for place in places]
 
-    def taken(wave: int, name: str) -> list[Any]:
+    def cells_by_person(wave: int, name: str) -> list[Any]:
         cells = cells_of(frames[wave][name])
         return [None if row is None else cells[row] for row in rows[wave]]
 
-    def values(given: Any) -> Any:
-        if not isinstance(given, str):
-            return given
-        having = [wave for wave in (1, 0) if given in frames[wave].columns]
-        if not having:
-            raise DataError(_checks.no_column(given, frames[1].columns), column=given)
-        merged = taken(having[0], given)
-        for wave in having[1:]:
-            merged = [other if cell is None else cell for cell, other in zip(merged, taken(wave, given), strict=True)]
+    def values(column_or_values: Any) -> Any:
+        if not isinstance(column_or_values, str):
+            return column_or_values
+        waves_with_column = [wave for wave in (1, 0) if column_or_values in frames[wave].columns]
+        if not waves_with_column:
+            raise DataError(_checks.no_column(column_or_values, frames[1].columns), column=column_or_values)
+        merged = cells_by_person(waves_with_column[0], column_or_values)
+        for wave in waves_with_column[1:]:
+            merged = [
+                other if cell is None else cell
+                for cell, other in zip(merged, cells_by_person(wave, column_or_values), strict=True)
+            ]
         return merged
 
-    return (taken(0, column), taken(1, column)), values
+    return (cells_by_person(0, column), cells_by_person(1, column)), values
 
 
 def _eager(data: Any) -> Any:
@@ -375,18 +396,18 @@ def _eager(data: Any) -> Any:
     return frame
 
 
-def _placed(people: Sequence[Any], person: str, wave: int) -> dict[Any, int]:
+def _rows_by_person(people: Sequence[Any], person: str, wave: int) -> dict[Any, int]:
     """The row of each person."""
-    found: dict[Any, int] = {}
-    for row, one in enumerate(people):
-        if _checks.is_missing(one):
+    row_of: dict[Any, int] = {}
+    for row, person_id in enumerate(people):
+        if _checks.is_missing(person_id):
             raise DataError(f"row {row + 1} of wave {wave} has no {person!r}; every row needs its person", row=row)
-        if one in found:
+        if person_id in row_of:
             raise DataError(
-                f"{one!r} comes twice in wave {wave}, in rows {found[one] + 1} and {row + 1}; a person answers once a "
-                "wave",
+                f"{person_id!r} comes twice in wave {wave}, in rows {row_of[person_id] + 1} and {row + 1}; a person "
+                "answers once a wave",
                 row=row,
-                value=one,
+                value=person_id,
             )
-        found[one] = row
-    return found
+        row_of[person_id] = row
+    return row_of

@@ -96,15 +96,15 @@ class Estimator:
         NotEstimable
             If the design cannot tell some proportions apart.
         """
-        if (refused := self.refusal(design, target)) is not None:
-            raise DataError(refused, value=self.name)
+        if (refusal_text := self.refusal(design, target)) is not None:
+            raise DataError(refusal_text, value=self.name)
         if standard_errors is not None and not self.standard_errors:
             raise DataError(
                 f"{self.name} has standard errors of one kind only; leave standard_errors (--standard-errors) out"
             )
-        asked = {} if standard_errors is None else {"standard_errors": standard_errors}
-        asked |= {} if self.published else {"target": target}
-        return self.function(design, tally, **self.options, **asked)
+        extra_arguments = {} if standard_errors is None else {"standard_errors": standard_errors}
+        extra_arguments |= {} if self.published else {"target": target}
+        return self.function(design, tally, **self.options, **extra_arguments)
 
     __call__ = fit
 
@@ -133,7 +133,9 @@ class Estimator:
         offered = suitable(design)
         if self in offered or self.refusal(design) is not None:
             return self
-        return next((each for each in offered if each.principle == self.principle and each.usual), self)
+        return next(
+            (candidate for candidate in offered if candidate.principle == self.principle and candidate.usual), self
+        )
 
 
 _EVERY = ("nobody", "researcher", "respondent")
@@ -178,7 +180,7 @@ _ALL = (
     ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )
-MAKERS.update({each.name: each for each in _ALL})
+MAKERS.update({estimator.name: estimator for estimator in _ALL})
 ESTIMATORS = cast("dict[str, Estimator]", MAKERS)
 """All estimators by name. An estimate looks its own estimator up in the same dictionary, so one entry adds one."""
 
@@ -194,18 +196,18 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     Examples
     --------
     >>> from naysay import designs
-    >>> [each.name for each in suitable(designs.warner(p=0.7))]
+    >>> [estimator.name for each in suitable(designs.warner(p=0.7))]
     ['maximum_likelihood', 'moments']
-    >>> [each.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
+    >>> [estimator.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
     ['stratified', 'stratified_equal', 'stratified_variance', 'stratified_design', 'pooled']
     """
     check_design(design)
-    fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]
+    fitting = [estimator for estimator in ESTIMATORS.values() if estimator.refusal(design, target) is None]
     if not fitting:
         raise DataError(
             f"{design.name or design.kind} is not for proportions of categories; use estimate.{design.estimates}"
         )
-    narrow = [each for each in fitting if each.assigned_by == _OFFER]
-    long = "" if design.by_transform is None else "likelihood"
-    found = sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for)
-    return tuple(sorted(found, key=lambda each: each.principle == long))
+    for_offers = [estimator for estimator in fitting if estimator.assigned_by == _OFFER]
+    slow_principle = "" if design.by_transform is None else "likelihood"
+    default_first = sorted(for_offers or fitting, key=lambda estimator: design.assigned_by not in estimator.default_for)
+    return tuple(sorted(default_first, key=lambda estimator: estimator.principle == slow_principle))

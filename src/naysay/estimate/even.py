@@ -42,9 +42,9 @@ class EvenEstimate(Estimate):
         # Python calls this only for attributes that are not set: fields without a value. Anything else is unknown.
         if name not in ("covariance", "_general"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        made = self.general() if name == "_general" else self.spread()
-        object.__setattr__(self, name, made)
-        return made
+        attribute = self.general() if name == "_general" else self.spread()
+        object.__setattr__(self, name, attribute)
+        return attribute
 
     @cached_property
     def standard_errors(self) -> Floats:

@@ -30,7 +30,7 @@ from naysay.estimate.linear import Floats, is_stacked
 from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.result import Estimate, Finding, Options, is_pooled, reliable_errors, reliable_nuisance
 from naysay.show import plain
-from naysay.show.text import fixed
+from naysay.show.text import fixed_decimals
 
 _FEWEST, _MOST = 2, 9  # decimals in print
 _TESTED = 50_000  # a pure design with more responses × categories has no test of fit
@@ -44,8 +44,8 @@ def decimals(errors: ArrayLike) -> int | None:
     >>> decimals([0.0341, 0.2]), decimals([0.00012]), decimals([0.0])
     (3, 5, None)
     """
-    given = np.asarray(errors, dtype=float)
-    usable = given[np.isfinite(given) & (given > 0)]
+    standard_errors = np.asarray(errors, dtype=float)
+    usable = standard_errors[np.isfinite(standard_errors) & (standard_errors > 0)]
     if not usable.size:
         return None
     return min(max(1 - math.floor(math.log10(usable.min())), _FEWEST), _MOST)
@@ -53,13 +53,13 @@ def decimals(errors: ArrayLike) -> int | None:
 
 def decimals_of(fit: Estimate) -> int:
     """Decimals for all numbers of an estimate. Without standard errors, those for a plain share of n people."""
-    found = decimals([*reliable_errors(fit), *reliable_nuisance(fit).values()])
-    return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if found is None else found
+    error_decimals = decimals([*reliable_errors(fit), *reliable_nuisance(fit).values()])
+    return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if error_decimals is None else error_decimals
 
 
-def shown(value: float, places: int) -> str:
+def number_text(value: float, places: int) -> str:
     """A number to so many decimals; a dash where it is undefined."""
-    return "–" if math.isnan(value) else fixed(value, places)
+    return "–" if math.isnan(value) else fixed_decimals(value, places)
 
 
 class Compared(Finding):
@@ -85,15 +85,15 @@ class Compared(Finding):
         return str(self.value.test)
 
     def plain(self, options: Options) -> Any:
-        found = self.value
-        if found is None:
+        comparison = self.value
+        if comparison is None:
             return None
-        told: dict[str, Any] = {}
-        for name, each in {"stratified": found.stratified, "pooled": found.pooled}.items():
-            told |= {name: each.proportions, f"{name}_standard_errors": each.standard_errors}
-        told |= {"difference": found.difference, "difference_standard_errors": found.standard_errors}
+        json_content: dict[str, Any] = {}
+        for name, compared_fit in {"stratified": comparison.stratified, "pooled": comparison.pooled}.items():
+            json_content |= {name: compared_fit.proportions, f"{name}_standard_errors": compared_fit.standard_errors}
+        json_content |= {"difference": comparison.difference, "difference_standard_errors": comparison.standard_errors}
         tested = ("statistic", "degrees_of_freedom", "p_value", "reference", "test")
-        return plain(told | {"independence": {name: getattr(found.test, name) for name in tested}})
+        return plain(json_content | {"independence": {name: getattr(comparison.test, name) for name in tested}})
 
 
 class Unbounded(Finding):
@@ -155,14 +155,15 @@ class BySample(Finding):
 
     def words(self, options: Options) -> str:
         places = decimals_of(self.fit)
-        each = (
-            f"{name} {shown(one.proportions[0], places)} ({shown(reliable_errors(one)[0], places)})"
-            for name, one in self.value.items()
+        sample_texts = (
+            f"{name} {number_text(sample_fit.proportions[0], places)} "
+            f"({number_text(reliable_errors(sample_fit)[0], places)})"
+            for name, sample_fit in self.value.items()
         )
-        return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(each)}"
+        return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(sample_texts)}"
 
     def plain(self, options: Options) -> Any:
-        return {str(name): _numbers(one) for name, one in self.value.items()}
+        return {str(name): _numbers(sample_fit) for name, sample_fit in self.value.items()}
 
 
 class Fit(Finding):
@@ -249,7 +250,7 @@ def _band(fit: Estimate, share: float, noncompliers: str) -> Floats:
 _KINDS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
 
 
-def _found(kind: type[Finding], fit: Estimate) -> Finding | None:
+def _finding_of(kind: type[Finding], fit: Estimate) -> Finding | None:
     """The finding; None where an estimate has none of this kind."""
     if not kind.concerns(fit):
         return None
@@ -257,7 +258,7 @@ def _found(kind: type[Finding], fit: Estimate) -> Finding | None:
     return kind(fit, value) if value is not None or kind.left_out else None
 
 
-FINDINGS = {kind.name: functools.partial(_found, kind) for kind in _KINDS}
+FINDINGS = {kind.name: functools.partial(_finding_of, kind) for kind in _KINDS}
 """How each kind of finding is made from an estimate, by name, in the order in which they are printed."""
 
 
@@ -267,11 +268,12 @@ def _numbers(fit: Estimate) -> dict[str, Any]:
 
 
 def _ranges(fit: Estimate, band: Floats) -> str:
-    show = functools.partial(shown, places=decimals_of(fit))
+    show = functools.partial(number_text, places=decimals_of(fit))
     outside = (fit.proportions < 0) | (fit.proportions > 1)
     empty = " (nearest to what lies outside [0, 1])"
-    each = [
+    range_texts = [
         f"“{_checks.label(category)}” from {show(low)} to {show(high)}{empty if beyond and low == high else ''}"
         for category, (low, high), beyond in zip(fit.categories, band.tolist(), outside, strict=True)
     ]
-    return f"{', '.join(each[:1] if len(each) == 2 else each)} (around the estimate, before sampling error)"
+    shown_texts = range_texts[:1] if len(range_texts) == 2 else range_texts
+    return f"{', '.join(shown_texts)} (around the estimate, before sampling error)"

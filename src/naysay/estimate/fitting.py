@@ -76,33 +76,33 @@ class Agreement(NamedTuple):
     law: str
 
 
-def counted(part: Part, proportions: Floats, matrix: Floats | None = None) -> Counts:
+def pooled_counts(part: Part, proportions: Floats, matrix: Floats | None = None) -> Counts:
     """The observed and the expected answers of one sample, for responses that can be listed.
 
     With survey weights they are in numbers of equally weighted answers that would be as precise (Kish 1965).
     """
-    listed = part.design.rows(part.design.space.listing()) if matrix is None else matrix
-    possible = listed.max(axis=1) > 0
-    said = _listed(part)
+    likelihood_rows = part.design.rows(part.design.space.listing()) if matrix is None else matrix
+    possible = likelihood_rows.max(axis=1) > 0
+    answer_places = _response_places(part)
     scale = part.effective / part.weight.sum()
     observed, squared = (
-        np.bincount(said, values, minlength=len(listed))[possible]
+        np.bincount(answer_places, values, minlength=len(likelihood_rows))[possible]
         for values in (part.weight * scale, part.weight_squared * scale**2)
     )
-    rows = listed[possible]
+    rows = likelihood_rows[possible]
     expected = part.effective * np.maximum(rows @ proportions, 0.0)
     order = np.argsort(expected, kind="stable")
     places = np.empty(len(order), dtype=np.intp)
     places[order] = _pools(expected[order])
-    each = np.column_stack([rows, observed, expected, squared])
-    pooled = np.zeros((int(places.max()) + 1, each.shape[1]))
-    np.add.at(pooled, places, each)
+    response_columns = np.column_stack([rows, observed, expected, squared])
+    pooled = np.zeros((int(places.max()) + 1, response_columns.shape[1]))
+    np.add.at(pooled, places, response_columns)
     rare = int((expected < _RARE).sum())
-    ends = places[(np.cumsum(possible) - 1)[said]]
-    return Counts(pooled[:, :-3], pooled[:, -3], pooled[:, -2], rare, pooled[:, -1], ends)
+    answer_pools = places[(np.cumsum(possible) - 1)[answer_places]]
+    return Counts(pooled[:, :-3], pooled[:, -3], pooled[:, -2], rare, pooled[:, -1], answer_pools)
 
 
-def _listed(part: Part) -> NDArray[np.intp]:
+def _response_places(part: Part) -> NDArray[np.intp]:
     """The place of each distinct answer among all responses, (distinct,)."""
     listing = part.design.space.listing()
     distinct, inverse = unique_codes(np.vstack([listing, part.codes]))
@@ -113,12 +113,12 @@ def _listed(part: Part) -> NDArray[np.intp]:
 
 def _pools(expected: Floats) -> NDArray[np.intp]:
     """The pool of each response, (responses,), in ascending order. No pool expects too little, unless n is small."""
-    places, pool, held = [], 0, 0.0
-    for value in expected.tolist():
+    places, pool, pool_total = [], 0, 0.0
+    for expected_count in expected.tolist():
         places.append(pool)
-        held += value
-        if held >= _RARE:
-            pool, held = pool + 1, 0.0
+        pool_total += expected_count
+        if pool_total >= _RARE:
+            pool, pool_total = pool + 1, 0.0
     return np.minimum(places, max(pool - 1, 0))  # the remainder joins the last pool
 
 
@@ -129,23 +129,25 @@ def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
     questions: their answers are none of the listed responses.
     """
     matrices: dict[int, tuple[Channel, Floats]] = {}  # holds the channel, too: else its id could be reused
-    basis, found = tangent(len(proportions)), []
+    basis, sample_scores = tangent(len(proportions)), []
     for part in parts:
         design = part.design
         if design.space.size > LISTED or _in_part(part):
-            found.append(_observed(part, proportions, basis))
+            sample_scores.append(_observed_scores(part, proportions, basis))
             continue
         if id(design) not in matrices:
             matrices[id(design)] = design, design.rows(design.space.listing())
-        c, n = counted(part, proportions, matrices[id(design)][1]), part.effective
-        root = np.sqrt(c.expected)
-        residuals, moved = (c.observed - c.expected) / root, (n * c.rows / root[:, None]) @ basis
-        heavy = (c.squared + _SHRUNK) / (c.observed + _SHRUNK)  # a pool's mean weight, each answer weighed by its own
-        spread, whole = moved.T @ (moved * heavy[:, None]), moved.T @ moved
-        items = (moved / root[:, None])[c.places] * (n / part.weight.sum())
+        counts, n = pooled_counts(part, proportions, matrices[id(design)][1]), part.effective
+        root = np.sqrt(counts.expected)
+        residuals, moved = (counts.observed - counts.expected) / root, (n * counts.rows / root[:, None]) @ basis
+        heavy = (counts.squared + _SHRUNK) / (
+            counts.observed + _SHRUNK
+        )  # a pool's mean weight, each answer weighed by its own
+        spread, information = moved.T @ (moved * heavy[:, None]), moved.T @ moved
+        items = (moved / root[:, None])[counts.places] * (n / part.weight.sum())
         squares, score = float(residuals @ residuals), moved.T @ residuals
-        found.append(Scores(n, squares, score, whole, len(c.rows) - 1, spread, items))
-    return found
+        sample_scores.append(Scores(n, squares, score, information, len(counts.rows) - 1, spread, items))
+    return sample_scores
 
 
 def _in_part(part: Part) -> bool:
@@ -153,7 +155,7 @@ def _in_part(part: Part) -> bool:
     return part.design.space.answers > 1 and bool((part.codes == MISSING).any())
 
 
-def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
+def _observed_scores(part: Part, proportions: Floats, basis: Floats) -> Scores:
     """The score from the answers that came; it counts them as the others do, with the variance that they show."""
     rows, scale = part.design.rows(part.codes), part.effective / part.weight.sum()
     likely = rows @ proportions
@@ -165,20 +167,24 @@ def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
 
 def misfit(samples: Sequence[Scores]) -> tuple[float, int]:
     """Pearson's X² for what one set of proportions cannot explain, and its degrees of freedom."""
-    explained, rank = _explained(samples)
-    return max(sum(each.squares for each in samples) - explained, 0.0), sum(each.free for each in samples) - rank
+    explained, rank = _explained_part(samples)
+    return max(sum(sample.squares for sample in samples) - explained, 0.0), sum(
+        sample.free for sample in samples
+    ) - rank
 
 
 def agreement(samples: Sequence[Scores]) -> tuple[float, int]:
     """The score statistic of separate proportions for each sample against common ones, and its degrees of freedom."""
-    common, shared = _explained(samples)
-    own = [_explained([each]) for each in samples]
-    return max(sum(value for value, _ in own) - common, 0.0), sum(rank for _, rank in own) - shared
+    common, shared = _explained_part(samples)
+    separate_parts = [_explained_part([sample]) for sample in samples]
+    return max(sum(value for value, _ in separate_parts) - common, 0.0), sum(
+        rank for _, rank in separate_parts
+    ) - shared
 
 
 def together(samples: Sequence[Scores]) -> Scores:
     """The scores of several samples, such as the levels of one group, as those of one."""
-    columns: dict[str, Any] = {name: [getattr(each, name) for each in samples] for name in Scores._fields}
+    columns: dict[str, Any] = {name: [getattr(sample, name) for sample in samples] for name in Scores._fields}
     items = np.vstack(columns.pop("items"))
     return Scores(**{name: np.sum(values, axis=0) for name, values in columns.items()}, items=items)
 
@@ -202,20 +208,20 @@ def rao_scott(
     statistic, df = agreement(samples)
     if not df:
         return Agreement(statistic, 0, math.nan, ALIKE)
-    own = [np.linalg.pinv(each.information, rcond=1e-11, hermitian=True) for each in samples]
-    curved = [each.information for each in samples]
-    common = np.linalg.pinv(np.sum(curved, axis=0), rcond=1e-11, hermitian=True)
+    inverses = [np.linalg.pinv(sample.information, rcond=1e-11, hermitian=True) for sample in samples]
+    informations = [sample.information for sample in samples]
+    common = np.linalg.pinv(np.sum(informations, axis=0), rcond=1e-11, hermitian=True)
     if covariance is None:  # by blocks: M is the block diagonal of the samples' I⁻, minus the common I⁻ everywhere
-        apart = [form @ each.covariance for form, each in zip(own, samples, strict=True)]
-        shared = [common @ each.covariance for each in samples]
+        apart = [form @ sample.covariance for form, sample in zip(inverses, samples, strict=True)]
+        shared = [common @ sample.covariance for sample in samples]
         total = np.sum(shared, axis=0)
         pairs = list(zip(apart, shared, strict=True))
         mean = float(sum(np.trace(a - b) for a, b in pairs))
         square = float(sum(np.trace(a @ a - 2 * a @ b) for a, b in pairs) + np.trace(total @ total))
     else:
-        form = scipy.linalg.block_diag(*own) - np.tile(common, (len(samples), len(samples)))
-        items = [each.items for each in samples]
-        alone = scipy.linalg.block_diag(*items) - np.vstack(items) @ (common @ np.hstack(curved))
+        form = scipy.linalg.block_diag(*inverses) - np.tile(common, (len(samples), len(samples)))
+        items = [sample.items for sample in samples]
+        alone = scipy.linalg.block_diag(*items) - np.vstack(items) @ (common @ np.hstack(informations))
         effects = form @ covariance(alone)
         mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     return Agreement(statistic, df, *second_order(statistic, mean, square, worth))
@@ -233,12 +239,12 @@ def second_order(statistic: float, mean: float, square: float, worth: float) -> 
     return float(scipy.stats.f.sf(statistic / mean, first, second)), f"Rao–Scott F({first:.3g}, {second:.3g})"
 
 
-def _explained(samples: Sequence[Scores]) -> tuple[float, int]:
+def _explained_part(samples: Sequence[Scores]) -> tuple[float, int]:
     """sᵀI⁻s of the samples together, and the rank of I."""
-    values, vectors = np.linalg.eigh(np.sum([each.information for each in samples], axis=0))
-    told = values > 1e-11 * max(values.max(), sum(each.n for each in samples))
-    along = vectors[:, told].T @ np.sum([each.score for each in samples], axis=0)
-    return float(along**2 @ (1 / values[told])), int(told.sum())
+    values, vectors = np.linalg.eigh(np.sum([sample.information for sample in samples], axis=0))
+    is_determined = values > 1e-11 * max(values.max(), sum(sample.n for sample in samples))
+    along = vectors[:, is_determined].T @ np.sum([sample.score for sample in samples], axis=0)
+    return float(along**2 @ (1 / values[is_determined])), int(is_determined.sum())
 
 
 def plenty(part: Part) -> bool:
@@ -334,18 +340,19 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
         return None  # nothing is left to test; the fit below would take long with many proportions
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions
-    scored = scores(parts, proportions)
-    least, df = misfit(scored)
+    sample_scores = scores(parts, proportions)
+    least, df = misfit(sample_scores)
     if df <= 0:
         return None
-    pearson = sum(each.squares for each in scored) if proportions.min() <= 1e-9 else least
-    compared = [counted(part, proportions) for part in parts]
+    pearson = sum(sample.squares for sample in sample_scores) if proportions.min() <= 1e-9 else least
+    part_counts = [pooled_counts(part, proportions) for part in parts]
     observed, expected = (
-        np.concatenate(each) for each in ([c.observed for c in compared], [c.expected for c in compared])
+        np.concatenate(count_arrays)
+        for count_arrays in ([c.observed for c in part_counts], [c.expected for c in part_counts])
     )
     logs = np.log(observed / expected, out=np.zeros_like(observed), where=observed > 0)
     deviance = max(2 * float(observed @ logs), 0.0)
     of_deviance = float(scipy.stats.chi2.sf(deviance, df)) if proportions.min() > 1e-9 else math.nan
-    rare = sum(each.pooled for each in compared)
+    rare = sum(counts.pooled for counts in part_counts)
     law = f"χ², {rare} rare responses pooled" if rare else "χ²"
     return GoodnessOfFit(pearson, deviance, df, float(scipy.stats.chi2.sf(least, df)), of_deviance, law, least)

@@ -102,7 +102,11 @@ class Differences:
                 f"{size:,} rows and columns ({8e-9 * size**2:,.1f} GB); use .covariances, (groups, categories, "
                 "categories): the covariance of two differences is that of the reference group"
             )
-        return _together(self.covariances) if self.joint is None else _contrasted(self.joint, len(self.categories))
+        return (
+            _independent_contrasts(self.covariances)
+            if self.joint is None
+            else _joint_contrasts(self.joint, len(self.categories))
+        )
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Intervals of the differences, (G - 1, t, 2), from the normal law; for complex samples from t."""
@@ -114,9 +118,9 @@ class Differences:
             return f"equality of the groups: no test ({self.law})"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
         law = "" if self.law == _USUAL else f" ({self.law})"
-        told = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
+        test_text = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
         rough = "; Wald's test finds differences too often in small groups" if self.test == "Wald" else ""
-        return f"equality of the groups: {told}{rough}"
+        return f"equality of the groups: {test_text}{rough}"
 
 
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independent: bool = False) -> Differences:
@@ -170,8 +174,8 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
         raise DataError(f"differences need two groups or more; got {len(names)}")
     for fit in fits.values():
         check_estimate(fit)
-    named = [name for name in names if name is not None]
-    first = (named or names)[0] if reference is ... else reference
+    named_groups = [name for name in names if name is not None]
+    first = (named_groups or names)[0] if reference is ... else reference
     if first not in fits:
         raise DataError(f"the reference must be one of the groups; got {first!r}")
     categories = fits[first].categories
@@ -182,22 +186,24 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
     proportions = np.array([fit.proportions for fit in ordered])
     covariances = np.array([fit.covariance for fit in ordered])
     reliable = np.isfinite([reliable_errors(fit) for fit in ordered])
-    drawn = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
-    denominator = min((sample.degrees_of_freedom for sample in drawn), default=math.inf)
-    shared = len(drawn) == len(ordered) and all(drawn[0].shares_plan(sample) for sample in drawn)
-    if drawn and not shared and not independent:
+    complex_samples = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
+    denominator = min((sample.degrees_of_freedom for sample in complex_samples), default=math.inf)
+    shared = len(complex_samples) == len(ordered) and all(
+        complex_samples[0].shares_plan(sample) for sample in complex_samples
+    )
+    if complex_samples and not shared and not independent:
         raise DataError(
             "the groups' tallies of complex samples were made one by one, so that nothing shows which clusters, strata "
             "or replicates they share; tally groups of one sample together, by design.tally(…, by=…); if each group is "
             "a sample of its own, say independent=True"
         )
-    if drawn and len(ordered) * len(categories) > _MOST:
+    if complex_samples and len(ordered) * len(categories) > _MOST:
         raise DataError(
             f"{len(ordered):,} groups of {len(categories)} categories are too many to compare in a complex sample; "
             f"groups × categories must be at most {_MOST:,}"
         )
     joint = _joint(ordered) if shared else None
-    test, found = _equality(ordered, joint, denominator)
+    test, equality_test = _equality(ordered, joint, denominator)
     return Differences(
         reference=first,
         groups=tuple(others),
@@ -206,54 +212,54 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
         covariances=covariances,
         reliable=reliable[1:] & reliable[0],
         test=test,
-        statistic=found.statistic,
-        degrees_of_freedom=found.degrees_of_freedom,
-        p_value=found.p_value,
+        statistic=equality_test.statistic,
+        degrees_of_freedom=equality_test.degrees_of_freedom,
+        p_value=equality_test.p_value,
         joint=joint,
         denominator=denominator,
-        law=found.law,
+        law=equality_test.law,
     )
 
 
 def _joint(fits: list[Estimate]) -> Floats:
     """Covariance (G t, G t) of groups that share the units of one sample."""
     t = len(fits[0].categories)
-    moved = np.hstack([deviations(fit) for fit in fits])
-    covariance = moved.T @ moved
+    sample_deviations = np.hstack([deviations(fit) for fit in fits])
+    covariance = sample_deviations.T @ sample_deviations
     for place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
-        here = slice(place * t, (place + 1) * t)
-        covariance[here, here] = fit.covariance
+        group_slice = slice(place * t, (place + 1) * t)
+        covariance[group_slice, group_slice] = fit.covariance
     return np.asarray(covariance)
 
 
-def _contrasted(joint: Floats, t: int) -> Floats:
+def _joint_contrasts(joint: Floats, t: int) -> Floats:
     """Covariance of the differences of all groups from the first, ((G - 1) t, (G - 1) t)."""
     groups = len(joint) // t
     contrast = np.hstack([-np.tile(np.eye(t), (groups - 1, 1)), np.eye((groups - 1) * t)])
     return np.asarray(contrast @ joint @ contrast.T)
 
 
-def _tested(statistic: float, df: int, denominator: float) -> fitting.Agreement:
+def _quadratic_test(statistic: float, df: int, denominator: float) -> fitting.Agreement:
     """The test by χ², or by F where the covariance has finite degrees of freedom (Korn & Graubard 1990)."""
-    rest = denominator - df + 1
+    second_df = denominator - df + 1
     if not math.isfinite(statistic):
         return fitting.Agreement(statistic, df, math.nan, _TOO_LARGE if df else _NO_COVARIANCE)
-    if df <= 0 or rest <= 0:
+    if df <= 0 or second_df <= 0:
         few = f"{df} differences are more than the {denominator:.0f} degrees of freedom of the sample can test"
         return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else few)
     if math.isinf(denominator):
         return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), _USUAL)
-    p_value = float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
-    return fitting.Agreement(statistic, df, p_value, f"F({df}, {rest:.0f})")
+    p_value = float(scipy.stats.f.sf(statistic * second_df / (denominator * df), df, second_df))
+    return fitting.Agreement(statistic, df, p_value, f"F({df}, {second_df:.0f})")
 
 
-def _together(covariances: Floats) -> Floats:
+def _independent_contrasts(covariances: Floats) -> Floats:
     """Covariance of the differences of independent groups from the first, ((G - 1) t, (G - 1) t)."""
     groups, t = len(covariances) - 1, covariances.shape[1]
     blocks = np.tile(covariances[0], (groups, groups))
-    for place, own in enumerate(covariances[1:]):
-        here = slice(place * t, (place + 1) * t)
-        blocks[here, here] += own
+    for place, block in enumerate(covariances[1:]):
+        block_slice = slice(place * t, (place + 1) * t)
+        blocks[block_slice, block_slice] += block
     return np.asarray(blocks)
 
 
@@ -263,23 +269,25 @@ def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) ->
     sampled = any(fit.tally.complex is not None for fit in fits)
     if alike and all(map(_plain, fits)):
         return _likelihoods(fits, np.array([fit.proportions for fit in fits]))
-    if alike and all(map(_scored, fits)):
+    if alike and all(map(_compares_answers, fits)):
         return "score", _scores(fits, denominator, one_sample=joint is not None)
     unbiased_fits = [_without_bounds(fit) for fit in fits] if alike else fits
     if joint is not None and any(new is not old for new, old in zip(unbiased_fits, fits, strict=True)):
         joint = _joint(unbiased_fits)
     proportions, covariances = (np.array([getattr(fit, name) for fit in unbiased_fits]) for name in _MOMENTS)
-    shared = _shared(unbiased_fits) if alike and np.isfinite(covariances).all() else None
+    shared = _alike_covariances(unbiased_fits) if alike and np.isfinite(covariances).all() else None
     if not sampled:
         if shared is None:
-            return "Wald", _tested(*_wald(proportions, covariances), math.inf)
+            return "Wald", _quadratic_test(*_wald(proportions, covariances), math.inf)
         statistic, df = _wald(proportions, shared.covariances)
-        return "score", _tested(statistic, df, math.inf) if math.isinf(shared.worth) else _by_f(statistic, df, shared)
-    contrasts = _together(covariances) if joint is None else _contrasted(joint, proportions.shape[1])
-    return _sampled(proportions, contrasts, shared, denominator)
+        return "score", _quadratic_test(statistic, df, math.inf) if math.isinf(shared.worth) else _by_f(
+            statistic, df, shared
+        )
+    contrasts = _independent_contrasts(covariances) if joint is None else _joint_contrasts(joint, proportions.shape[1])
+    return _test_of_samples(proportions, contrasts, shared, denominator)
 
 
-def _by_f(statistic: float, df: int, shared: _Shared) -> fitting.Agreement:
+def _by_f(statistic: float, df: int, shared: _AlikeCovariances) -> fitting.Agreement:
     """The test by F, whose second degrees of freedom are those of the variance that the groups share."""
     if df <= 0 or shared.worth <= 0 or not math.isfinite(statistic):
         return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else _NO_COVARIANCE)
@@ -303,9 +311,11 @@ def _without_bounds(fit: Estimate) -> Estimate:
 def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fitting.Agreement:
     """The score test of answers with survey weights, of several levels, or of a complex sample."""
     tallies = [fit.tally for fit in fits]
-    found = [evidence(tally) for tally in tallies]
-    worth = [weights / weights.sum() * tally.effective for (_, weights, _), tally in zip(found, tallies, strict=True)]
-    rows = np.vstack([each[0] for each in found])
+    evidences = [evidence(tally) for tally in tallies]
+    worth = [
+        weights / weights.sum() * tally.effective for (_, weights, _), tally in zip(evidences, tallies, strict=True)
+    ]
+    rows = np.vstack([group_evidence[0] for group_evidence in evidences])
     pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
     groups = [fitting.together(fitting.scores(samples.answering(tally), pooled)) for tally in tallies]
     if not fitting.agreement(groups)[1]:
@@ -315,23 +325,23 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
     ends = np.cumsum([len(group.items) for group in groups])[:-1]
 
     def covariance(values: Floats) -> Floats:
-        moved = [
-            tally.drawn().take(_answered(tally)).deviations(own)
-            for tally, own in zip(tallies, np.split(values, ends), strict=True)
+        by_group = [
+            tally.drawn().take(_has_weight(tally)).deviations(group_sums)
+            for tally, group_sums in zip(tallies, np.split(values, ends), strict=True)
         ]
-        total = [np.sum(moved, axis=0)] if one_sample else moved
-        return np.asarray(np.sum([own.T @ own for own in total], axis=0))
+        total = [np.sum(by_group, axis=0)] if one_sample else by_group
+        return np.asarray(np.sum([group_deviations.T @ group_deviations for group_deviations in total], axis=0))
 
     return fitting.rao_scott(groups, denominator, covariance)
 
 
-def _answered(tally: Tally) -> NDArray[np.bool_]:
+def _has_weight(tally: Tally) -> NDArray[np.bool_]:
     """The distinct answers of parts whose answers carry weight, (distinct,)."""
     return np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
 
 
-def _sampled(
-    proportions: Floats, contrasts: Floats, shared: _Shared | None, denominator: float
+def _test_of_samples(
+    proportions: Floats, contrasts: Floats, shared: _AlikeCovariances | None, denominator: float
 ) -> tuple[str, fitting.Agreement]:
     """The test of groups of complex samples whose differences have the covariance `contrasts`, and its name.
 
@@ -339,17 +349,17 @@ def _sampled(
     """
     difference = (proportions[1:] - proportions[0]).ravel()
     if shared is None or not np.isfinite(contrasts).all():
-        return "Wald", _tested(*_quadratic(difference, contrasts), denominator)
-    whole = _together(shared.covariances)
-    statistic, df = _quadratic(difference, whole)
-    effects = np.linalg.pinv(whole, rcond=1e-10, hermitian=True) @ contrasts
+        return "Wald", _quadratic_test(*_quadratic(difference, contrasts), denominator)
+    model_covariance = _independent_contrasts(shared.covariances)
+    statistic, df = _quadratic(difference, model_covariance)
+    effects = np.linalg.pinv(model_covariance, rcond=1e-10, hermitian=True) @ contrasts
     mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     if not df:
         return "score", fitting.Agreement(math.nan, 0, math.nan, fitting.ALIKE)
     return "score", fitting.Agreement(statistic, df, *fitting.second_order(statistic, mean, square, denominator))
 
 
-class _Shared(NamedTuple):
+class _AlikeCovariances(NamedTuple):
     """Covariances (G, t, t) of the groups' proportions if answers vary alike in all groups, and what they are worth.
 
     `worth` are degrees of freedom: infinite where squares are taken about what all groups have in common. `note` says
@@ -375,7 +385,7 @@ class _Spread(NamedTuple):
     scale: float
 
 
-def _shared(fits: list[Estimate]) -> _Shared | None:
+def _alike_covariances(fits: list[Estimate]) -> _AlikeCovariances | None:
     """The covariances of the groups' proportions if all groups are alike; None where that is not known.
 
     An answer at a level then varies alike in all groups. So small groups are judged by what all show: too few people do
@@ -384,53 +394,68 @@ def _shared(fits: list[Estimate]) -> _Shared | None:
     if any(fit.tally.summed or len(fit.categories) > _FEW for fit in fits):
         return None
     if fits[0].cells is not None:
-        return _shared_by_samples(fits)
+        return _alike_by_samples(fits)
     masses = [fit.tally.weight for fit in fits]
     centre = np.average([fit.proportions for fit in fits], axis=0, weights=masses)
     spreads = [list(_spreads(fit, centre)) for fit in fits]
-    levels = {each.level for own in spreads for each in own}
-    shared = {}
+    levels = {spread.level for group_spreads in spreads for spread in group_spreads}
+    moments_by_level = {}
     for level in levels:
-        own = [each for group in spreads for each in group if each.level == level]
-        people = sum(each.people for each in own)
-        lost = 1 if fits[0].level_weights is None else len(own)  # means about which the squares are taken
-        factor = people / max(people - lost, 1)
-        shared[level] = factor * np.sum([each.moments for each in own], axis=0) / sum(each.squared for each in own)
-    found = np.array([np.sum([each.scale * shared[each.level] for each in own], axis=0) for own in spreads])
+        level_spreads = [spread for group in spreads for spread in group if spread.level == level]
+        people = sum(spread.people for spread in level_spreads)
+        lost_degrees = (
+            1 if fits[0].level_weights is None else len(level_spreads)
+        )  # means about which the squares are taken
+        factor = people / max(people - lost_degrees, 1)
+        moments_by_level[level] = (
+            factor
+            * np.sum([spread.moments for spread in level_spreads], axis=0)
+            / sum(spread.squared for spread in level_spreads)
+        )
+    covariances = np.array(
+        [
+            np.sum([spread.scale * moments_by_level[spread.level] for spread in group_spreads], axis=0)
+            for group_spreads in spreads
+        ]
+    )
     weighted = any(fit.tally.weighted for fit in fits)
     worth = sum(fit.tally.effective for fit in fits) - len(fits) * len(levels) if weighted else math.inf
-    return _Shared(found, worth)
+    return _AlikeCovariances(covariances, worth)
 
 
-def _shared_by_samples(fits: list[Estimate]) -> _Shared:
+def _alike_by_samples(fits: list[Estimate]) -> _AlikeCovariances:
     """The same for several samples: an answer in a sample varies about the group's own mean.
 
     Groups may differ in shares beside the categories', such as that of cheaters, so that their means may differ, too.
     """
     stacks = [samples.stacked(fit.design, fit.tally, "population") for fit in fits]
-    cells = np.average([stack.read()[0] for stack in stacks], axis=0, weights=[fit.tally.weight for fit in fits])
+    cells = np.average(
+        [stack.estimate_cells()[0] for stack in stacks], axis=0, weights=[fit.tally.weight for fit in fits]
+    )
     spread: dict[Any, Any] = {}
     for part in (part for stack in stacks for part in stack.parts):
         statistic = part.design.space.statistic(part.codes)
-        moved = statistic - part.weight @ statistic / part.weight.sum()
+        centered_statistic = statistic - part.weight @ statistic / part.weight.sum()
         total, squared, people = spread.get(part.level, (0.0, 0.0, 0))
-        squares = moved.T @ (moved * part.weight_squared[:, None])
+        squares = centered_statistic.T @ (centered_statistic * part.weight_squared[:, None])
         spread[part.level] = total + squares, squared + part.weight_squared.sum(), people + part.n - 1
     everyone = {level: sum(p.n for stack in stacks for p in stack.parts if p.level == level) for level in spread}
-    shared = {
+    moments_by_level = {
         level: total / squared * everyone[level] / max(people, 1) for level, (total, squared, people) in spread.items()
     }
     covariances = []
     for fit, stack in zip(fits, stacks, strict=True):
-        own = sum(
-            slope @ shared[part.level] @ slope.T * (part.weight_squared.sum() / part.weight.sum() ** 2)
+        cell_covariance = sum(
+            slope @ moments_by_level[part.level] @ slope.T * (part.weight_squared.sum() / part.weight.sum() ** 2)
             for part, slope in zip(stack.parts, stack.slopes, strict=True)
         )
-        covariances.append(replace(fit.cells_of_samples, proportions=cells, covariance=np.asarray(own)).estimates[1])
-    lost = sum(len(stack.parts) for stack in stacks)
+        covariances.append(
+            replace(fit.cells_of_samples, proportions=cells, covariance=np.asarray(cell_covariance)).estimates[1]
+        )
+    lost_degrees = sum(len(stack.parts) for stack in stacks)
     weighted = any(fit.tally.weighted for fit in fits)
     note = "; rejects too often if weights go with the answers" if weighted else ""
-    return _Shared(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost, note)
+    return _AlikeCovariances(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost_degrees, note)
 
 
 def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
@@ -438,33 +463,33 @@ def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
     for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
         weight, squared = part.weight.sum(), part.weight_squared
         scale = squared.sum() / weight**2
-        moved = unbiased(part, fit.solution)
+        unbiased_rows = unbiased(part, fit.solution)
         if fit.level_weights is not None:
-            moved = moved - part.weight @ moved / weight
+            unbiased_rows = unbiased_rows - part.weight @ unbiased_rows / weight
             scale *= fit.level_weights.get(part.level, 0.0) ** 2
         else:
             scale *= (weight / fit.tally.weight) ** 2
-            moved = moved if fit.target == "file" else moved - centre
-        moments = moved.T @ (moved * squared[:, None])
+            unbiased_rows = unbiased_rows if fit.target == "file" else unbiased_rows - centre
+        moments = unbiased_rows.T @ (unbiased_rows * squared[:, None])
         if fit.target == "file" and fit.level_weights is None:  # only the randomization is random
-            moments = moments - np.diag(squared @ moved)
+            moments = moments - np.diag(squared @ unbiased_rows)
         yield _Spread(part.level, moments, float(squared.sum()), part.n, float(scale))
 
 
 def _likelihoods(fits: list[Estimate], proportions: Floats) -> tuple[str, fitting.Agreement]:
     """The likelihood ratio, or where it would not follow χ² the score."""
     parts = [part for fit in fits for part in fit.tally.parts if part.n]
-    whole = Part.of(
+    pooled_part = Part.of(
         parts[0].design, np.vstack([p.codes for p in parts]), count=np.concatenate([p.count for p in parts])
     )
-    together = maximize(*evidence(Tally((whole,)))[:2], tolerance=1e-6)
-    inside = min(float(proportions.min()), float(together.proportions.min())) > 1e-9
+    common_maximum = maximize(*evidence(Tally((pooled_part,)))[:2], tolerance=1e-6)
+    inside = min(float(proportions.min()), float(common_maximum.proportions.min())) > 1e-9
     if not inside or not all(map(fitting.plenty, parts)):
-        score = fitting.agreement(fitting.scores(parts, together.proportions))
-        return "score", _tested(*score, math.inf)
-    apart = sum(_log_likelihood(fit) for fit in fits)
-    df = (len(fits) - 1) * rank_of(whole.design.expected_statistic)
-    return "LR", _tested(max(2 * (apart - together.log_likelihood), 0.0), df, math.inf)
+        score = fitting.agreement(fitting.scores(parts, common_maximum.proportions))
+        return "score", _quadratic_test(*score, math.inf)
+    separate_likelihood = sum(_log_likelihood(fit) for fit in fits)
+    df = (len(fits) - 1) * rank_of(pooled_part.design.expected_statistic)
+    return "LR", _quadratic_test(max(2 * (separate_likelihood - common_maximum.log_likelihood), 0.0), df, math.inf)
 
 
 def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
@@ -485,7 +510,7 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
         return float(np.einsum("gi,gij,gj->", at - centre, precision, at - centre)), (groups - 1) * (t - 1)
     if (groups - 1) * t > _FEW:
         return math.nan, (groups - 1) * (t - 1)
-    return _quadratic((proportions[1:] - proportions[0]).ravel(), _together(covariances))
+    return _quadratic((proportions[1:] - proportions[0]).ravel(), _independent_contrasts(covariances))
 
 
 def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
@@ -501,7 +526,7 @@ def _plain(fit: Estimate) -> bool:
     return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 
-def _scored(fit: Estimate) -> bool:
+def _compares_answers(fit: Estimate) -> bool:
     """Whether an estimate's groups are compared by the answers themselves.
 
     So are likelihoods, and moments of people who weigh differently, for a population without shares beside the
@@ -525,12 +550,14 @@ def deviations(fit: Estimate) -> Floats:
     another group. Where the population is finite, DᵀD lacks what the randomization adds to each estimate.
     """
     if fit.cells is not None:
-        each = samples.influences(fit)
-        own = {id(part): sampled for part, sampled in fit.tally.apart}
+        part_influences = samples.influences(fit)
+        sampled_of_part = {id(part): sampled for part, sampled in fit.tally.apart}
         t = len(fit.categories)
-        return np.asarray(sum(own[id(part)].deviations(moved[:, :t]) for part, moved in each))
+        return np.asarray(
+            sum(sampled_of_part[id(part)].deviations(influence[:, :t]) for part, influence in part_influences)
+        )
     if fit.level_weights is not None:
         parts = [(fit.level_weights.get(p.level, 0.0), Indicators.of(p, sampled)) for p, sampled in fit.tally.apart]
-        return np.asarray(sum(z * one.sampled.deviations(one.influence) for z, one in parts if z > 0))
+        return np.asarray(sum(z * term.sampled.deviations(term.influence) for z, term in parts if z > 0))
     terms = fit.indicators or efficient_indicators(*evidence(fit.tally), certified(fit))
     return terms.sampled.deviations(terms.influence)

@@ -85,51 +85,59 @@ def heavy_hitters(
     (('cat', 'dog', 'bird'), array([0.51, 0.3 , 0.2 ]))
     """
     _check(design, tally)
-    keep, level = _checks.whole(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
-    kept, stages, forged = [""], [], 0.0
+    keep, level = _checks.whole_number(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
+    kept_prefixes, stages, forged = [""], [], 0.0
     columns = (TextColumn("groups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
         *columns, console=console, transient=True, disable=console is None or not console.is_terminal
     ) as progress:
         for part, bits in progress.track(list(zip(tally.parts, _prefixes(design), strict=True))):
-            if len(kept) * 2 ** (bits - len(kept[0])) > _MOST:
-                raise DataError(f"{len(kept)} beginnings go on in too many ways; take a smaller step, or keep fewer")
-            candidates = design.candidates(kept, bits)  # type: ignore[attr-defined]
+            if len(kept_prefixes) * 2 ** (bits - len(kept_prefixes[0])) > _MOST:
+                raise DataError(
+                    f"{len(kept_prefixes)} beginnings go on in too many ways; take a smaller step, or keep fewer"
+                )
+            candidates = design.candidates(kept_prefixes, bits)  # type: ignore[attr-defined]
             if part is tally.parts[-1]:
                 break
-            about = part.design.about(candidates)
-            said = replace(part, design=about).total()[0]
-            best = np.argsort(-said, kind="stable")[:keep]
-            least = (said[best[-1]] / part.n - about.even_mean[1]) / about.even_mean[0]
+            candidate_design = part.design.about(candidates)
+            candidate_counts = replace(part, design=candidate_design).total()[0]
+            best_places = np.argsort(-candidate_counts, kind="stable")[:keep]
+            least_share = (
+                candidate_counts[best_places[-1]] / part.n - candidate_design.even_mean[1]
+            ) / candidate_design.even_mean[0]
             if len(candidates) > keep:
-                forged += max(0.0, least) * part.n * about.even_mean[0] / (1 - 1 / about.base)
-            kept = [candidates[place] for place in best]
-            stages.append(Stage(part.level, bits, part.n, len(candidates), len(kept), float(least)))
-    return _judged(design, tally, candidates, stages, forged, level, target)
+                forged += (
+                    max(0.0, least_share) * part.n * candidate_design.even_mean[0] / (1 - 1 / candidate_design.base)
+                )
+            kept_prefixes = [candidates[place] for place in best_places]
+            stages.append(Stage(part.level, bits, part.n, len(candidates), len(kept_prefixes), float(least_share)))
+    return _judge_candidates(design, tally, candidates, stages, forged, level, target)
 
 
-def _judged(
+def _judge_candidates(
     design: Any, tally: Tally, candidates: list[str], stages: list[Stage], forged: float, level: float, target: str
 ) -> HeavyHitters:
     """What the last group says about its candidates."""
     part = tally.parts[-1]
-    about = part.design.about(candidates)
-    own = Tally((replace(part, design=about, level=None),))
-    fit = moments(about, own, target=target)
-    alpha, q = about.even_mean
-    said, each = own.parts[0].total()[0], (1 - level) / len(candidates)
-    critical = int(scipy.stats.binom.isf(each, part.n, q)) + 1
-    order = np.argsort(-said, kind="stable")
-    within = fit.interval(confidence=1 - each)
+    candidate_design = part.design.about(candidates)
+    last_tally = Tally((replace(part, design=candidate_design, level=None),))
+    fit = moments(candidate_design, last_tally, target=target)
+    alpha, q = candidate_design.even_mean
+    candidate_counts, error_chance = last_tally.parts[0].total()[0], (1 - level) / len(candidates)
+    critical = int(scipy.stats.binom.isf(error_chance, part.n, q)) + 1
+    order = np.argsort(-candidate_counts, kind="stable")
+    candidate_intervals = fit.interval(confidence=1 - error_chance)
     forged += max(0.0, critical - part.n * q) / (1 - q)
-    stages.append(Stage(part.level, design.prefixes[-1], part.n, len(candidates), int((said >= critical).sum()), None))
+    stages.append(
+        Stage(part.level, design.prefixes[-1], part.n, len(candidates), int((candidate_counts >= critical).sum()), None)
+    )
     return HeavyHitters(
         design=design,
         candidates=tuple(design.value_of(candidates[place]) for place in order),
         estimates=fit.proportions[order],
         standard_errors=fit.standard_errors[order],
-        intervals=np.asarray(within)[order],
-        accepted=said[order] >= critical,
+        intervals=np.asarray(candidate_intervals)[order],
+        accepted=candidate_counts[order] >= critical,
         threshold=(critical / part.n - q) / alpha,
         confidence=level,
         target=target,
@@ -143,10 +151,10 @@ def _judged(
 def _warnings(tally: Tally) -> tuple[str, ...]:
     """Groups are drawn by an even lot, so that they are about equally large."""
     sizes: NDArray[np.int64] = np.array([part.n for part in tally.parts])
-    found = uniform(sizes, len(sizes), "all groups are equally common")
-    if found is None or not found.suspicious:
+    size_test = uniform(sizes, len(sizes), "all groups are equally common")
+    if size_test is None or not size_test.suspicious:
         return ()
-    return (f"a client is broken or lies; it should hold that {found}",)
+    return (f"a client is broken or lies; it should hold that {size_test}",)
 
 
 def _prefixes(design: Any) -> tuple[int, ...]:
@@ -171,7 +179,7 @@ def _check(design: Answerable, tally: Tally) -> None:
             raise DataError(f"group {part.level} has no reports; each device draws one of {len(tally.parts)} groups")
 
 
-_SHOWN = 100  # rows that a text shows; all are in the data
+_ROWS_IN_TEXT = 100  # rows that a text shows; all are in the data
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,9 @@ class HeavyHitters:
     @property
     def values(self) -> tuple[Any, ...]:
         """The accepted values, by decreasing share."""
-        return tuple(value for value, known in zip(self.candidates, self.accepted.tolist(), strict=True) if known)
+        return tuple(
+            value for value, is_accepted in zip(self.candidates, self.accepted.tolist(), strict=True) if is_accepted
+        )
 
     @property
     def shares(self) -> Floats:
@@ -256,16 +266,19 @@ class HeavyHitters:
 
     def sections(self) -> list[Content]:
         """The result in the vocabulary of `naysay.show`."""
-        last, found = self.stages[-1], len(self.values)
-        stand = "1 value stands out" if found == 1 else f"{found or 'no'} values stand out"
-        about = "the population" if self.target == "population" else "the devices that reported"
-        rows = [row for row in self._rows() if row[-1]][:_SHOWN]
+        last, accepted_count = self.stages[-1], len(self.values)
+        accepted_text = "1 value stands out" if accepted_count == 1 else f"{accepted_count or 'no'} values stand out"
+        target_text = "the population" if self.target == "population" else "the devices that reported"
+        rows = [row for row in self._rows() if row[-1]][:_ROWS_IN_TEXT]
         columns = (Column("value", words=True), *map(Column, ("share", "s.e.", "low", "high")))
-        cells = tuple((str(row[0]), *(f"{each:.4f}" for each in row[1:5])) for row in rows)
-        told = f"Shares of {about}; {self.confidence:.4g} intervals hold for all {last.candidates:,} candidates at once"
+        cells = tuple((str(row[0]), *(f"{number:.4f}" for number in row[1:5])) for row in rows)
+        caption_text = (
+            f"Shares of {target_text}; "
+            f"{self.confidence:.4g} intervals hold for all {last.candidates:,} candidates at once"
+        )
         return [
-            Sentence(f"{stand} among {self.n:,} reports; {self.looked_at:,} candidates were looked at"),
-            *([Table(columns, cells, caption=told)] if cells else []),
+            Sentence(f"{accepted_text} among {self.n:,} reports; {self.looked_at:,} candidates were looked at"),
+            *([Table(columns, cells, caption=caption_text)] if cells else []),
             Points(
                 (
                     f"accepted from a share of {self.threshold:.4g}: with probability {self.confidence:.4g} no value "
@@ -283,7 +296,7 @@ class HeavyHitters:
     def _stages(self) -> Table:
         names = ("group", "bits", "reports", "candidates", "kept", "least share kept")
         rows = tuple(
-            (*(f"{each:,}" for each in (stage.group, stage.bits, stage.reports, stage.candidates, stage.kept)),
+            (*(f"{number:,}" for number in (stage.group, stage.bits, stage.reports, stage.candidates, stage.kept)),
              "–" if stage.least is None else f"{stage.least:.4f}")
             for stage in self.stages
         )  # fmt: skip
@@ -291,12 +304,12 @@ class HeavyHitters:
 
     def _rows(self) -> list[tuple[Any, ...]]:
         columns = (self.estimates, self.standard_errors, *self.intervals.T, self.accepted)
-        return list(zip(self.candidates, *(each.tolist() for each in columns), strict=True))
+        return list(zip(self.candidates, *(column.tolist() for column in columns), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one JSON object, with all candidates of the last group."""
         names = ("value", "share", "standard_error", "low", "high", "accepted")
-        told: dict[str, Any] = plain(
+        json_content: dict[str, Any] = plain(
             {
                 "design": self.design.name or self.design.kind,
                 "n": self.n,
@@ -310,7 +323,7 @@ class HeavyHitters:
                 "warnings": list(self.warnings),
             }
         )
-        return told
+        return json_content
 
     def to_csv(self) -> str:
         """All candidates of the last group as CSV text, not rounded."""

@@ -129,7 +129,7 @@ def independence_test(
     parts = [part for part in tally.parts if part.n]
     ranks = [rank_of(part.design.expected_statistic) for part in parts]
     df = sum(ranks) - rank_of(np.vstack([part.design.expected_statistic for part in parts]))
-    untested = _untested(tally, df)
+    untested = _no_test_result(tally, df)
     if untested is not None:
         return untested
     if tally.weighted:
@@ -137,7 +137,7 @@ def independence_test(
     statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
     if reference == "bootstrap":
         source = np.random.default_rng(SEED) if rng is None else rng
-        return _bootstrapped(parts, together, statistic, df, replicates, source)
+        return _bootstrap_test(parts, together, statistic, df, replicates, source)
     trusted = not at_boundary and all(map(fitting.plenty, parts))
     name = "χ²" if trusted else "χ², doubtful here: a fit touches the boundary or a level is small"
     return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
@@ -145,7 +145,7 @@ def independence_test(
 
 def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     """The score test of a tally by level; `pooled` are the pooled proportions (t,), if they are known already."""
-    untested = _untested(tally, 0)
+    untested = _no_test_result(tally, 0)
     if untested is not None:
         return untested
     if pooled is None:
@@ -166,11 +166,11 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
             return IndependenceTest(float("nan"), 0, float("nan"), "too many levels for answers that are weighted")
         answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
         covariance, worth = tally.complex.take(answered).covariance, tally.complex.degrees_of_freedom
-    found = fitting.rao_scott(scores, worth, covariance)
-    return IndependenceTest(*found, "score") if found.degrees_of_freedom else _TOO_LITTLE
+    agreement = fitting.rao_scott(scores, worth, covariance)
+    return IndependenceTest(*agreement, "score") if agreement.degrees_of_freedom else _TOO_LITTLE
 
 
-def _untested(tally: Tally, df: int) -> IndependenceTest | None:
+def _no_test_result(tally: Tally, df: int) -> IndependenceTest | None:
     """The result that states why a tally cannot be tested; None where it can."""
     if sum(part.n > 0 for part in tally.parts) < 2:
         return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
@@ -188,37 +188,37 @@ def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Float
     return max(float(ratio), 0.0), together.proportions, boundary
 
 
-def _bootstrapped(
+def _bootstrap_test(
     parts: list[Part], proportions: Floats, statistic: float, df: int, replicates: int, rng: np.random.Generator
 ) -> IndependenceTest:
     """The test by parametric bootstrap, stopped once enough replicates exceed the statistic."""
-    exceeded = drawn = 0
-    while drawn < replicates and exceeded < _ENOUGH:
-        exceeded += _ratio([_redrawn(part, proportions, rng) for part in parts])[0] >= statistic - 1e-9
-        drawn += 1
+    exceeded = replicates_done = 0
+    while replicates_done < replicates and exceeded < _ENOUGH:
+        exceeded += _ratio([_redraw_level(part, proportions, rng) for part in parts])[0] >= statistic - 1e-9
+        replicates_done += 1
     settled = exceeded >= _ENOUGH
-    p_value = exceeded / drawn if settled else (exceeded + 1) / (drawn + 1)
-    early = "stopped early after " if drawn < replicates else ""
-    name = f"parametric bootstrap, {early}{drawn} replicates"
-    return IndependenceTest(statistic, df, p_value, name, floor=1 / (drawn + 1))
+    p_value = exceeded / replicates_done if settled else (exceeded + 1) / (replicates_done + 1)
+    early = "stopped early after " if replicates_done < replicates else ""
+    name = f"parametric bootstrap, {early}{replicates_done} replicates"
+    return IndependenceTest(statistic, df, p_value, name, floor=1 / (replicates_done + 1))
 
 
-def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _redraw_level(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Simulated evidence of a level whose people are drawn from the pooled proportions."""
     design: Any = part.design
     if design.space.size <= 5_000:  # all counts in one draw: the same law, and a seed gives the numbers printed before
         rows = design.matrix
         counts = rng.multinomial(part.n, rows @ proportions / (rows @ proportions).sum())
-        seen = counts > 0
-        return rows[seen], counts[seen].astype(float)
+        has_answers = counts > 0
+        return rows[has_answers], counts[has_answers].astype(float)
     truth = rng.choice(len(proportions), size=part.n, p=proportions / proportions.sum())
-    again = Part.of(design, design.draw(truth, GeneratorSource(rng)), count=np.ones(part.n, dtype=np.int64))
-    return design.rows(again.codes), again.weight
+    redrawn_part = Part.of(design, design.draw(truth, GeneratorSource(rng)), count=np.ones(part.n, dtype=np.int64))
+    return design.rows(redrawn_part.codes), redrawn_part.weight
 
 
 def check_levels(design: Answerable) -> None:
     """Raise unless the design offers levels."""
     needed = "this needs an offer of levels, such as negative_levels()"
-    check_design(design, told=needed)
+    check_design(design, needed_text=needed)
     if design.assigned_by != "respondent":
         raise DataError(f"{needed}; got {design.name or design.kind}")

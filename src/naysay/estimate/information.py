@@ -120,10 +120,10 @@ def maximize(
     NaysayError
         If the search does not come near a maximum.
     """
-    given = weights > 0
-    scale = rows[given].max(axis=1)
-    scaled, total = rows[given] / scale[:, None], float(weights[given].sum())
-    shares = weights[given] / total
+    has_weight = weights > 0
+    scale = rows[has_weight].max(axis=1)
+    scaled, total = rows[has_weight] / scale[:, None], float(weights[has_weight].sum())
+    shares = weights[has_weight] / total
     pi = np.full(rows.shape[1], 1 / rows.shape[1])
     needed = max(tolerance / total, _FLOOR)
     best, stalled, polish = np.inf, 0, polish + 1
@@ -143,7 +143,7 @@ def maximize(
         if gap > _NEAR:
             raise NaysayError(f"maximum likelihood did not get near its maximum in {iterations} steps (gap {gap:.1e})")
     pi, undetermined = _most_even(scaled, shares, pi, gradient)
-    value = float(total * shares @ np.log(scaled @ pi) + weights[given] @ np.log(scale))
+    value = float(total * shares @ np.log(scaled @ pi) + weights[has_weight] @ np.log(scale))
     gap = max(gap, 0.0)
     return Maximum(pi, value, gap, total * gap, done, undetermined)
 
@@ -346,14 +346,14 @@ def alike(tally: Tally) -> list[str]:
 
 def suspicions(tally: Tally) -> list[str]:
     """Warnings about answers that the design's own clients would hardly ever give, whatever is true of people."""
-    found = ((part.level, part.design.diagnosed(part)) for part in tally.parts if part.n)
+    client_tests = ((part.level, part.design.diagnosed(part)) for part in tally.parts if part.n)
     return [
         f"{'' if level is None else f'at level {level} '}a client is broken or lies; it should hold that {test}"
-        for level, test in found
+        for level, test in client_tests
         if test is not None and test.suspicious
     ]
 
 
-def warnings_of(told: Iterable[str]) -> tuple[StatisticalWarning, ...]:
+def warnings_of(sentences: Iterable[str]) -> tuple[StatisticalWarning, ...]:
     """The warnings that an estimate carries, from their texts."""
-    return tuple(map(StatisticalWarning, told))
+    return tuple(map(StatisticalWarning, sentences))

@@ -71,11 +71,11 @@ def bootstrap_bounds(fit: Estimate, confidence: float, replicates: Any, rng: np.
     if fit.indicators is None:
         return _refit_bootstrap(fit, replicates, tail, rng)
     terms = fit.indicators
-    ends = [_studentized(terms.u[:, j], terms.count, replicates, tail, rng) for j in range(terms.u.shape[1])]
+    ends = [_studentized_bounds(terms.u[:, j], terms.count, replicates, tail, rng) for j in range(terms.u.shape[1])]
     return np.array(ends)
 
 
-def _studentized(
+def _studentized_bounds(
     u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """The bootstrap-t interval of a mean."""
@@ -84,9 +84,9 @@ def _studentized(
     n = int(size.sum())
     mean = float(size @ values / n)
     error = float(np.sqrt(size @ (values - mean) ** 2 / n / max(n - 1, 1)))
-    drawn = rng.multinomial(n, size / n, size=replicates)
-    means = drawn @ values / n
-    errors = np.sqrt(np.maximum(drawn @ values**2 / n - means**2, 0) / max(n - 1, 1))
+    resampled_counts = rng.multinomial(n, size / n, size=replicates)
+    means = resampled_counts @ values / n
+    errors = np.sqrt(np.maximum(resampled_counts @ values**2 / n - means**2, 0) / max(n - 1, 1))
     usable = errors > 0
     if error == 0 or not usable.any():
         return mean, mean
@@ -102,9 +102,11 @@ def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random
     n = round(weights.sum())
     refits = []
     for _ in range(replicates):
-        drawn = rng.multinomial(n, weights / weights.sum())
-        seen = drawn > 0
-        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3, polish=0).proportions)
+        resampled_counts = rng.multinomial(n, weights / weights.sum())
+        is_drawn = resampled_counts > 0
+        refits.append(
+            maximize(rows[is_drawn], resampled_counts[is_drawn].astype(float), tolerance=1e-3, polish=0).proportions
+        )
     if not refits:
         raise NotEstimable("a bootstrap needs at least one replicate")
     return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
@@ -140,10 +142,10 @@ class Request(NamedTuple):
     def z(self) -> float:
         """The two-sided quantile: 1.96 for a confidence of 0.95; for complex samples the quantile of t."""
         complex_, share = self.fit.tally.complex, 0.5 + self.confidence / 2
-        found = (
+        quantile = (
             scipy.special.ndtri(share) if complex_ is None else scipy.stats.t.ppf(share, complex_.degrees_of_freedom)
         )
-        return float(found)
+        return float(quantile)
 
 
 @dataclass(frozen=True)
@@ -185,15 +187,15 @@ def intervals(
         raise DataError(
             f"the interval methods are {', '.join(METHODS)}; got {method!r} ({_checks.nearest(method, METHODS)})"
         )
-    chosen = default_method(fit) if method is None else method
-    refused = METHODS[chosen].refusal(fit)
-    if refused is not None:
-        raise DataError(refused)
+    method_name = default_method(fit) if method is None else method
+    refusal_text = METHODS[method_name].refusal(fit)
+    if refusal_text is not None:
+        raise DataError(refusal_text)
     ask = Request(fit, confidence, replicates, rng)
-    method_bounds = METHODS[chosen].bounds
+    method_bounds = METHODS[method_name].bounds
     raw = method_bounds(ask)
     outside, misfit = _outside(raw), False
-    if METHODS[chosen].moves_within and ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # it may lie beyond an end
+    if METHODS[method_name].moves_within and ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # it may lie beyond an end
         outside = _outside(method_bounds(ask._replace(within=False)))
     if outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
@@ -202,7 +204,7 @@ def intervals(
     if fit.maximum is not None:  # it may rest on the unbounded estimate, and must hold the printed one
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
         bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
-    return Intervals(bounds, chosen, confidence, outside, misfit)
+    return Intervals(bounds, method_name, confidence, outside, misfit)
 
 
 def _outside(raw: Floats) -> NDArray[np.bool_]:
@@ -213,10 +215,10 @@ def nuisance_intervals(
     fit: Estimate, *, confidence: float = 0.95, method: str | None = None
 ) -> dict[Any, tuple[float, float]]:
     """The interval of each nuisance parameter of several samples, by the method of the proportions."""
-    chosen = default_method(fit) if method is None else method
+    method_name = default_method(fit) if method is None else method
     if not fit.nuisance:
         return {}
-    raw = (samples.bounds if chosen == "profile" else samples.wald)(fit, confidence, fit.cells_of_samples.nuisance)
+    raw = (samples.bounds if method_name == "profile" else samples.wald)(fit, confidence, fit.cells_of_samples.nuisance)
     bounds = np.clip(raw, 0.0, 1.0)
     if fit.maximum is not None:
         values = np.array([value.value for value in fit.nuisance.values()])
@@ -233,10 +235,10 @@ def default_method(fit: Estimate) -> str:
         return "wald"
     if fit.named is not None and (fit.maximum is None or fit.design.by_transform is not None):
         return "agresti_coull"
-    if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
+    if fit.tally.weighted or fit.target == "file" or _has_open_split(fit) or binomial_shares(fit) is None:
         return "score"
-    told = fit.maximum is not None and more_is_told(fit.tally.parts[0].design)
-    return "score" if told else "agresti_coull"
+    uses_more = fit.maximum is not None and more_is_told(fit.tally.parts[0].design)
+    return "score" if uses_more else "agresti_coull"
 
 
 def more_is_told(design: Design) -> bool:
@@ -245,13 +247,15 @@ def more_is_told(design: Design) -> bool:
 
 
 def _score(ask: Request) -> Floats:
-    fit, found = ask.fit, score_bounds(ask.fit, ask.confidence, within=ask.within)
+    fit, bounds = ask.fit, score_bounds(ask.fit, ask.confidence, within=ask.within)
     if fit.maximum is not None and fit.maximum.open.any():  # the interval must hold every split that is equally likely
         open_ = fit.maximum.open
         rows, weights, _ = evidence(fit.tally)
         likely = profile.simplex_profile(rows, weights, fit.proportions, np.full(len(open_), ask.z**2))[open_]
-        found[open_] = np.column_stack([np.fmin(found[open_, 0], likely[:, 0]), np.fmax(found[open_, 1], likely[:, 1])])
-    return found
+        bounds[open_] = np.column_stack(
+            [np.fmin(bounds[open_, 0], likely[:, 0]), np.fmax(bounds[open_, 1], likely[:, 1])]
+        )
+    return bounds
 
 
 def _wald(ask: Request) -> Floats:
@@ -331,8 +335,8 @@ def _effective_size(shares: BinomialShares) -> Floats:
     kish = terms.effective
     linearized = terms.variances * (terms.n - 1) / max(terms.n, 1)
     plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
-    told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # nobody gave the answer: only rounding is left
-    ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=told)
+    is_varying = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # nobody gave the answer: only rounding is left
+    ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=is_varying)
     return np.asarray(kish / np.maximum(ratio, 1.0))
 
 
@@ -362,7 +366,7 @@ def _profile(ask: Request) -> Floats:
     design = fit.tally.parts[0].design
     # A saturated design maps proportions one to one to answer shares, so both profiles agree.
     saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
-    if fit.indicators is not None or (saturated and not _undetermined(fit)):
+    if fit.indicators is not None or (saturated and not _has_open_split(fit)):
         return _mean_profile(ask)
     rows, weights, sampled = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, sampled, certified(fit)))
@@ -371,7 +375,7 @@ def _profile(ask: Request) -> Floats:
             np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, sampled, certified(fit)))
         )
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
-    if not (listable and not _proving(fit) and not _undetermined(fit)):
+    if not (listable and not _proving(fit) and not _has_open_split(fit)):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
     try:
         inside = 0.999 * fit.proportions + 0.001 / len(quantile)
@@ -397,7 +401,7 @@ def _proving(fit: Estimate) -> bool:
     return any(privacy.still_possible(fit.design.channel(part.level))[0] == 1 for part in fit.tally.parts if part.n)
 
 
-def _undetermined(fit: Estimate) -> bool:
+def _has_open_split(fit: Estimate) -> bool:
     """Whether the likelihood leaves the split between some proportions open."""
     return fit.maximum is not None and fit.maximum.undetermined.shape[1] > 0
 
@@ -410,8 +414,8 @@ def _mean_profile(ask: Request) -> Floats:
     if fit.target == "file" or fit.tally.weighted:
         plain = terms.weight / terms.weight.sum() @ (terms.u - terms.mean) ** 2 / max(terms.n - 1, 1)
         quantile = quantile * _ratio(np.diagonal(terms.covariance(fit.target)), plain)
-    each = zip(terms.u.T, quantile.tolist(), _extremes(fit), strict=True)
-    return np.array([profile.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in each])
+    category_terms = zip(terms.u.T, quantile.tolist(), _extremes(fit), strict=True)
+    return np.array([profile.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in category_terms])
 
 
 def _quantile(ask: Request, terms: Indicators) -> Floats:
@@ -482,8 +486,8 @@ def _no_profile(fit: Estimate) -> str | None:
 
 
 METHODS = {
-    each.name: each
-    for each in (
+    interval_method.name: interval_method
+    for interval_method in (
         IntervalMethod("score", "all values that the mean of the indicators does not reject", _score, _no_score),
         IntervalMethod("agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_share),
         IntervalMethod("wald", "estimate ± z standard errors", _wald),

@@ -77,39 +77,41 @@ def stratified(
     checked_target(target)
     if weights == "proportional" and not tally.summed:
         fit = moments(design, tally, target=target)
-        return replace(fit, warnings=(*fit.warnings, *warnings_of([*_levels_told(design, tally), *_factor(tally)])))
+        return replace(fit, warnings=(*fit.warnings, *warnings_of([*_level_sentences(design, tally), *_factor(tally)])))
     if weights not in ("proportional", "equal", "variance", "design"):
         raise DataError(f"weights must be 'proportional', 'equal', 'variance' or 'design'; got {weights!r}")
-    return _combined(design, tally, weights, target)
+    return _combine_levels(design, tally, weights, target)
 
 
-def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Estimate:
+def _combine_levels(design: Answerable, tally: Tally, weights: str, target: str) -> Estimate:
     """Levels' own estimates under weights other than the numbers of answers, or from sums."""
     least = 1 + (weights == "variance" or tally.summed)
     parts = [part for part in tally.parts if part.n >= least]
     if not parts:
         raise DataError(f"{weights} weights need a level with at least two answers; use weights='proportional'")
     terms: list[Any] = [_terms(part, tally) for part in parts]
-    z, told = np.full(len(parts), 1 / len(parts)), list[str]()
+    z, sentences = np.full(len(parts), 1 / len(parts)), list[str]()
     if weights == "variance":
-        z, told = _inverse_variances(parts, terms)
+        z, sentences = _inverse_variances(parts, terms)
     elif weights == "design":
-        z, told = design_weights(parts), _factor(tally)
+        z, sentences = design_weights(parts), _factor(tally)
     elif weights == "proportional":
-        z, told = np.array([part.weight.sum() for part in parts]) / tally.weight, _factor(tally)
-    independent = [
+        z, sentences = np.array([part.weight.sum() for part in parts]) / tally.weight, _factor(tally)
+    choice_sentences = [
         f"{weights} weights estimate the population only if the choice of level is independent of the category"
     ] * (weights != "proportional")
-    used = [(share, term) for share, term in zip(z, terms, strict=True) if share > 0]
-    proportions = np.sum([share * term.mean for share, term in used], axis=0)
-    covariance = np.sum([share**2 * term.covariance("population") for share, term in used], axis=0)
+    weighted_terms = [(share, term) for share, term in zip(z, terms, strict=True) if share > 0]
+    proportions = np.sum([share * term.mean for share, term in weighted_terms], axis=0)
+    covariance = np.sum([share**2 * term.covariance("population") for share, term in weighted_terms], axis=0)
     if weights == "proportional":  # how many people answer at each level is random, too
-        apart = np.array([term.mean - proportions for _, term in used])
-        covariance = covariance + apart.T @ (apart * z[:, None]) / max(tally.effective - 1, 1)
+        level_deviations = np.array([term.mean - proportions for _, term in weighted_terms])
+        covariance = covariance + level_deviations.T @ (level_deviations * z[:, None]) / max(tally.effective - 1, 1)
     if tally.complex is not None:  # units hold people of several levels
-        found = np.sum([share * term.sampled.deviations(term.influence) for share, term in used], axis=0)
-        kept = [share**2 * term.randomization(term.sampled.kept) for share, term in used]
-        covariance = found.T @ found + np.sum(kept, axis=0)
+        sample_deviations = np.sum(
+            [share * term.sampled.deviations(term.influence) for share, term in weighted_terms], axis=0
+        )
+        randomizations = [share**2 * term.randomization(term.sampled.kept) for share, term in weighted_terms]
+        covariance = sample_deviations.T @ sample_deviations + np.sum(randomizations, axis=0)
     if target == "file":  # who answers at which level stays random, so subtract only once what drawing the people adds
         covariance = covariance - (np.diag(proportions) - np.outer(proportions, proportions)) / tally.n
     return Estimate(
@@ -120,7 +122,7 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         proportions=proportions,
         covariance=covariance,
         standard_error_kind=f"moments{_error_kind(tally) if target == 'population' else ', randomization only'}",
-        warnings=warnings_of([*_levels_told(design, tally), *told, *independent]),
+        warnings=warnings_of([*_level_sentences(design, tally), *sentences, *choice_sentences]),
         made_by=f"stratified_{weights}",
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
@@ -130,7 +132,7 @@ def _terms(part: Any, tally: Tally) -> Any:
     """The unbiased indicators of a level's answers; from their sums where these are all that is kept."""
     if tally.summed:
         return named(part)
-    return Indicators.of(part, next(own for each, own in tally.apart if each is part))
+    return Indicators.of(part, next(sampled for other_part, sampled in tally.apart if other_part is part))
 
 
 def design_weights(parts: Sequence[Any]) -> Floats:
@@ -146,9 +148,9 @@ def design_variances(channels: Sequence[Any]) -> Floats:
     no such number, the sum over equally common categories.
     """
     means = filter(None, (design.even_mean for design in channels))
-    known = [beta * (1 - beta) / alpha**2 for alpha, beta in means if 0 < beta < 1 and alpha]
-    if len(known) == len(channels):
-        return np.array(known)
+    closed_forms = [beta * (1 - beta) / alpha**2 for alpha, beta in means if 0 < beta < 1 and alpha]
+    if len(closed_forms) == len(channels):
+        return np.array(closed_forms)
     return np.array([float(indicator_variances(design).sum()) for design in channels])
 
 
@@ -158,9 +160,12 @@ def _factor(tally: Tally) -> list[str]:
     means = [part.design.even_mean or (0, 0) for part in parts]
     if len(parts) < 2 or not all(0 < beta < 1 and alpha > 0 for alpha, beta in means):
         return []
-    each = design_variances([part.design for part in parts]) / [part.effective for part in parts]
-    plain, best = np.array([part.weight.sum() for part in parts]) / tally.weight, design_weights(parts)
-    factor = float(plain**2 @ each / (best**2 @ each))
+    level_variances = design_variances([part.design for part in parts]) / [part.effective for part in parts]
+    proportional_weights, best_weights = (
+        np.array([part.weight.sum() for part in parts]) / tally.weight,
+        design_weights(parts),
+    )
+    factor = float(proportional_weights**2 @ level_variances / (best_weights**2 @ level_variances))
     if factor < _ALIKE:
         return []
     return [
@@ -179,13 +184,13 @@ def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floa
     usable = traces > 0
     if not usable.any():
         raise DataError("at every level all answers are alike, so no variance is known; use weights='proportional'")
-    told = []
+    sentences = []
     if not usable.all():
-        gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
-        told.append(f"all answers are alike at level {gone}, whose variance is unknown: left out")
-    told.append("variance weights come from the same data, which biases the estimate somewhat")
+        level_names = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
+        sentences.append(f"all answers are alike at level {level_names}, whose variance is unknown: left out")
+    sentences.append("variance weights come from the same data, which biases the estimate somewhat")
     z = np.where(usable, 1 / np.where(usable, traces, 1), 0)
-    return z / z.sum(), told
+    return z / z.sum(), sentences
 
 
 def pooled(design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6) -> Estimate:
@@ -223,70 +228,78 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     """
     check_levels(design)
     fit = maximum_likelihood(design, tally, target=target, tolerance=tolerance)
-    told = "pooled is biased if the choice of level goes with the category; see stratified beside it"
-    return replace(fit, warnings=(*fit.warnings, *warnings_of([*_levels_told(design, tally), told])))
+    bias_sentence = "pooled is biased if the choice of level goes with the category; see stratified beside it"
+    return replace(fit, warnings=(*fit.warnings, *warnings_of([*_level_sentences(design, tally), bias_sentence])))
 
 
 def compare(fit: Estimate) -> Comparison | None:
     """Stratified beside pooled, for the answers of an estimate; None where a level by itself is not estimable."""
     design, tally = fit.design, fit.tally
     try:
-        apart = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
+        stratified_fit = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
     except NotEstimable:
         return None
     if design.moments_only or tally.summed:
         return None
-    together = fit if is_pooled(fit) else pooled(design, tally, target=fit.target)
+    pooled_fit = fit if is_pooled(fit) else pooled(design, tally, target=fit.target)
     return Comparison(
-        stratified=apart,
-        pooled=together,
-        difference=apart.proportions - together.proportions,
-        standard_errors=difference_errors(apart, together),
-        test=score_test(tally, together.proportions),
+        stratified=stratified_fit,
+        pooled=pooled_fit,
+        difference=stratified_fit.proportions - pooled_fit.proportions,
+        standard_errors=difference_errors(stratified_fit, pooled_fit),
+        test=score_test(tally, pooled_fit.proportions),
     )
 
 
-def difference_errors(apart: Estimate, together: Estimate) -> Floats:
+def difference_errors(stratified_fit: Estimate, pooled_fit: Estimate) -> Floats:
     """Standard errors of stratified - pooled, (t,), from the influence of each answer on both."""
-    tally, pi = apart.tally, together.proportions
+    tally, pi = stratified_fit.tally, pooled_fit.proportions
     if tally.n < 2:
-        return np.full(len(apart.categories), np.nan)
+        return np.full(len(stratified_fit.categories), np.nan)
     rows, weights, _ = evidence(tally)
     bread = inverse(information(rows, weights, pi)) * weights.sum()
-    bread[:, certified(together).open] = np.nan
+    bread[:, certified(pooled_fit).open] = np.nan
     first, total, squares = np.zeros((3, len(pi)))
     heavy = mass = 0.0
-    moved: Any = 0.0
-    kept: Any = 0.0
+    deviations: Any = 0.0
+    randomization: Any = 0.0
     for part, sampled in tally.apart:  # level by level, so that memory holds only one level at a time
-        piece, used = Indicators.of(part, sampled), part.weight > 0
-        own = part.design.rows(part.codes)
-        influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
+        level_indicators, has_weight = Indicators.of(part, sampled), part.weight > 0
+        likelihood_rows = part.design.rows(part.codes)
+        influence = (
+            _influence(stratified_fit, part.level, level_indicators)
+            - (likelihood_rows / (likelihood_rows @ pi)[:, None]) @ bread
+        )
         if tally.complex is not None:  # same target for each person, so only randomization differs
-            influence = np.where(used[:, None], influence, 0.0) / tally.weight
-            moved, kept = moved + sampled.deviations(influence), kept + sampled.kept @ influence**2
+            influence = np.where(has_weight[:, None], influence, 0.0) / tally.weight
+            deviations, randomization = (
+                deviations + sampled.deviations(influence),
+                randomization + sampled.kept @ influence**2,
+            )
             continue
-        influence, weight, squared = influence[used], part.weight[used], part.weight_squared[used]
+        influence, weight, squared = influence[has_weight], part.weight[has_weight], part.weight_squared[has_weight]
         first += weight @ influence
         total += squared @ influence
         squares += squared @ influence**2
         mass, heavy = mass + weight.sum(), heavy + squared.sum()
     if tally.complex is not None:
-        return np.asarray(np.sqrt((moved**2).sum(axis=0) + kept))
+        return np.asarray(np.sqrt((deviations**2).sum(axis=0) + randomization))
     mean = first / mass
     centred = np.maximum(squares - 2 * mean * total + mean**2 * heavy, 0.0)
     return np.asarray(np.sqrt(centred * tally.n / (tally.n - 1)) / mass)
 
 
-def _influence(apart: Estimate, level: Any, piece: Indicators) -> Floats:
+def _influence(stratified_fit: Estimate, level: Any, level_indicators: Indicators) -> Floats:
     """Influence of each answer at a level on the stratified estimate, per respondent."""
-    if apart.level_weights is None:
-        return piece.u - apart.proportions
-    share = piece.weight.sum() / apart.tally.weight
-    return np.asarray(apart.level_weights.get(level, 0.0) / share * (piece.u - piece.mean))
+    if stratified_fit.level_weights is None:
+        return level_indicators.u - stratified_fit.proportions
+    share = level_indicators.weight.sum() / stratified_fit.tally.weight
+    return np.asarray(
+        stratified_fit.level_weights.get(level, 0.0) / share * (level_indicators.u - level_indicators.mean)
+    )
 
 
-def _levels_told(design: Answerable, tally: Tally) -> list[str]:
+def _level_sentences(design: Answerable, tally: Tally) -> list[str]:
     """Warnings about levels at which nobody, or only one person, answered."""
     sizes: dict[Any, int] = dict.fromkeys(design.levels, 0)
     for part in tally.parts:

@@ -105,27 +105,27 @@ def maximum_likelihood(
         raise DataError(f"tolerance must be positive, such as 1e-6; got {tolerance!r}")
     if design.assigned_by == "lot":
         raise DataError(f"maximum_likelihood is not for {design.name or design.kind}; use estimate.{design.estimates}")
-    if (why := design.moments_only) or tally.summed:
-        raise DataError(f"{why or 'this tally keeps sums'}; use estimate.moments")
+    if (reason := design.moments_only) or tally.summed:
+        raise DataError(f"{reason or 'this tally keeps sums'}; use estimate.moments")
     if design.by_transform is not None:
         return _by_transform(design, tally, target, tolerance, standard_errors)
     kind = checked_kind(standard_errors, tally)
     general = partial(_general, design, tally, target, tolerance, kind)
     if design.several or not tally.one_pattern or target != "population" or kind != "observed":
         return general()
-    found = named(tally.parts[0])
+    closed_form = named(tally.parts[0])
     return EvenEstimate(
         design=design,
         tally=tally,
         method="maximum likelihood",
         target=target,
-        proportions=found.maximum.proportions,
+        proportions=closed_form.maximum.proportions,
         standard_error_kind=standard_error_kind(kind, tally, target),
         made_by="maximum_likelihood",
-        warnings=warnings_of([*reservations(tally.categories, found.maximum, tolerance), *alike(tally)]),
-        maximum=found.maximum,
-        named=found,
-        variances=found.likelihood_variances,
+        warnings=warnings_of([*reservations(tally.categories, closed_form.maximum, tolerance), *alike(tally)]),
+        maximum=closed_form.maximum,
+        named=closed_form,
+        variances=closed_form.likelihood_variances,
         general=general,
         spread=lambda: general().covariance,
     )
@@ -134,24 +134,26 @@ def maximum_likelihood(
 def _by_transform(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str | None) -> Estimate:
     """The estimate without likelihood rows; its variances are those of moments, which are at least as large."""
     if tally.weighted or kind is not None:
-        asked = "survey weights" if tally.weighted else f"standard_errors={kind!r}"
+        request_text = "survey weights" if tally.weighted else f"standard_errors={kind!r}"
         size = f"{design.space.size:,} responses and {len(design.categories):,} categories"
-        raise DataError(f"{asked} would take likelihood rows of {size}, which are too many; use estimate.moments")
+        raise DataError(
+            f"{request_text} would take likelihood rows of {size}, which are too many; use estimate.moments"
+        )
     part = tally.parts[0]
     weights = np.zeros(design.space.size)
     weights[part.codes[:, 0]] = part.count
-    maximum, plain = (
+    maximum, by_moments = (
         maximize_by(design.by_transform, weights, tolerance=tolerance),
         moments(design, tally, target=target),
     )
-    told = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
+    sentences = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
     return replace(
-        plain,
+        by_moments,
         method="maximum likelihood",
         proportions=maximum.proportions,
-        standard_error_kind=f"those of {plain.standard_error_kind}; the likelihood's are at most as large",
+        standard_error_kind=f"those of {by_moments.standard_error_kind}; the likelihood's are at most as large",
         made_by="maximum_likelihood",
-        warnings=warnings_of(told),
+        warnings=warnings_of(sentences),
         maximum=maximum,
     )
 
@@ -162,10 +164,10 @@ def _general(design: Answerable, tally: Tally, target: str, tolerance: float, ki
         samples.stacked(design, tally, target)  # raises where a share is not estimable
     else:
         check_identified(tally)
-    seen = evidence(tally)
-    maximum = maximize(*seen[:2], tolerance=tolerance)
+    answer_evidence = evidence(tally)
+    maximum = maximize(*answer_evidence[:2], tolerance=tolerance)
     pooled = design.assigned_by == "respondent"
-    fit = of_maximum(design, tally, maximum, seen, target=target, tolerance=tolerance, kind=kind)
+    fit = of_maximum(design, tally, maximum, answer_evidence, target=target, tolerance=tolerance, kind=kind)
     return replace(fit, method="pooled maximum likelihood", made_by="pooled") if pooled else fit
 
 
@@ -173,7 +175,7 @@ def of_maximum(
     design: Answerable,
     tally: Tally,
     maximum: Maximum,
-    seen: Evidence,
+    answer_evidence: Evidence,
     *,
     target: str,
     tolerance: float = np.inf,
@@ -181,16 +183,16 @@ def of_maximum(
 ) -> Estimate:
     """The estimate at a maximum of the likelihood."""
     kind = checked_kind(kind, tally)
-    proportions, found = maximum.proportions, None
+    proportions, stacked_cells = maximum.proportions, None
     if is_stacked(design):  # the answers may determine shares even where they do not determine the cells
         free = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
-        cells = _covariance(tally, free, seen, target, kind, stacked=True)
-        found = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
-        proportions, covariance = found.estimates
-        told = samples.reservations(design, tally, found.values, maximum)
+        cells = _covariance(tally, free, answer_evidence, target, kind, stacked=True)
+        stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
+        proportions, covariance = stacked_cells.estimates
+        sentences = samples.reservations(design, tally, stacked_cells.values, maximum)
     else:
-        covariance = _covariance(tally, maximum, seen, target, kind)
-        told = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
+        covariance = _covariance(tally, maximum, answer_evidence, target, kind)
+        sentences = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
     return Estimate(
         design=design,
         tally=tally,
@@ -200,9 +202,9 @@ def of_maximum(
         covariance=covariance,
         standard_error_kind=standard_error_kind(kind, tally, target),
         made_by="maximum_likelihood",
-        warnings=warnings_of(told),
+        warnings=warnings_of(sentences),
         maximum=maximum,
-        cells=found,
+        cells=stacked_cells,
     )
 
 
@@ -217,32 +219,34 @@ def checked_kind(kind: str | None, tally: Tally) -> str:
 
 
 def _covariance(
-    tally: Tally, maximum: Maximum, seen: Evidence, target: str, kind: str, *, stacked: bool = False
+    tally: Tally, maximum: Maximum, answer_evidence: Evidence, target: str, kind: str, *, stacked: bool = False
 ) -> Floats:
     """The covariance (t, t) for a target; that for a file leaves out what drawing the respondents adds."""
     if target == "file" and tally.weighted:
-        return efficient_indicators(*seen, maximum).covariance("file")
-    if tally.complex is not None and (kept := seen[2].kept).any():  # a census still has the randomization
-        added = (
-            _randomization(tally, seen, maximum.proportions)
+        return efficient_indicators(*answer_evidence, maximum).covariance("file")
+    if (
+        tally.complex is not None and (corrected_squares := answer_evidence[2].kept).any()
+    ):  # a census still has the randomization
+        randomization = (
+            _randomization(tally, answer_evidence, maximum.proportions)
             if stacked
-            else efficient_indicators(*seen, maximum).randomization(kept)
+            else efficient_indicators(*answer_evidence, maximum).randomization(corrected_squares)
         )
-        return likelihood_covariance(*seen, maximum, kind=kind) + added
+        return likelihood_covariance(*answer_evidence, maximum, kind=kind) + randomization
     curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
-    covariance = likelihood_covariance(*seen, maximum, kind=kind, curvature=curvature)
+    covariance = likelihood_covariance(*answer_evidence, maximum, kind=kind, curvature=curvature)
     if target == "file":
         pi = maximum.proportions
         return covariance - (np.diag(pi) - np.outer(pi, pi)) / tally.n
     return covariance
 
 
-def _randomization(tally: Tally, seen: Evidence, cells: Floats) -> Floats:
+def _randomization(tally: Tally, answer_evidence: Evidence, cells: Floats) -> Floats:
     """What the randomization adds to the covariance of cells, (cells, cells), where a finite population took it off.
 
     It is Σ_r w_r² (s_r s_rᵀ - Σ_c π_c m_c m_cᵀ), with the scores s and their means m_c among the people of each cell.
     """
-    bread = inverse(information(*seen[:2], cells))
+    bread = inverse(information(*answer_evidence[:2], cells))
     total, scale = np.zeros_like(bread), tally.n / tally.weight
 
     def ratios(rows: Floats) -> Floats:
@@ -250,10 +254,10 @@ def _randomization(tally: Tally, seen: Evidence, cells: Floats) -> Floats:
         return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
 
     for part, sampled in tally.apart:
-        kept, score = sampled.kept * scale**2, ratios(part.design.rows(part.codes)) - 1
+        corrected_squares, score = sampled.kept * scale**2, ratios(part.design.rows(part.codes)) - 1
         possible = part.design.rows(part.design.space.listing())
         means = possible.T @ ratios(possible) - 1
-        total += score.T @ (score * kept[:, None]) - kept.sum() * (means.T * cells) @ means
+        total += score.T @ (score * corrected_squares[:, None]) - corrected_squares.sum() * (means.T * cells) @ means
     return np.asarray(bread @ total @ bread)
 
 
@@ -286,25 +290,26 @@ def certified(fit: Estimate) -> Maximum:
 
 def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[str]:
     """Warnings that a reader of a maximum-likelihood estimate needs."""
-    told = []
+    sentences = []
     if maximum.total_gap > tolerance:
-        told.append(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
+        sentences.append(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
     open_ = maximum.open
     if open_.any():
-        told.append(
-            f"not determined by these answers: how shares split between {_named(categories, open_)}; "
+        sentences.append(
+            f"not determined by these answers: how shares split between {_category_names(categories, open_)}; "
             "the most even split is shown, without standard errors"
         )
     zero = (maximum.proportions <= 1e-12) & ~open_
     if zero.any():
-        told.append(
-            f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, see intervals"
+        sentences.append(
+            f"at the boundary, 0: {_category_names(categories, zero)}; "
+            "standard errors are unreliable there, see intervals"
         )
-    return told
+    return sentences
 
 
-def _named(categories: tuple[Any, ...], chosen: NDArray[np.bool_]) -> str:
-    return ", ".join(_checks.label(category) for category, keep in zip(categories, chosen, strict=True) if keep)
+def _category_names(categories: tuple[Any, ...], is_named: NDArray[np.bool_]) -> str:
+    return ", ".join(_checks.label(category) for category, keep in zip(categories, is_named, strict=True) if keep)
 
 
 _STEPS = 60
@@ -334,19 +339,21 @@ def maximize_by(operator: Any, weights: Floats, *, tolerance: float = 1e-6) -> M
         Several proportions are equally likely, or nearly so: there are too few answers.
     """
     total, t = float(weights.sum()), operator.shape[1]
-    shares, seen = weights / total, weights > 0
-    if int(seen.sum()) * _SPARSE < t:
-        raise DataError(f"{seen.sum():,} different answers say too little about {t:,} categories; use estimate.moments")
+    shares, is_observed = weights / total, weights > 0
+    if int(is_observed.sum()) * _SPARSE < t:
+        raise DataError(
+            f"{is_observed.sum():,} different answers say too little about {t:,} categories; use estimate.moments"
+        )
     pi = np.full(t, 1 / t)
     fitted = operator @ pi
     for done in range(1, _STEPS + 1):  # noqa: B007 (told in the result)
-        ratio = np.divide(shares, fitted, out=np.zeros_like(fitted), where=seen)
+        ratio = np.divide(shares, fitted, out=np.zeros_like(fitted), where=is_observed)
         gradient = 1 - operator.T @ ratio
         gap = max(float(-gradient.min()), 0.0)
         # A category near zero that would fall is held there: else steps would stop at one such category after another.
         near = min(1e-3 / t, float(abs(pi - np.maximum(pi - gradient, 0.0)).max()))
         free = ~((pi <= near) & (gradient > 0))
-        curvature = _curvature(operator, ratio / np.where(seen, fitted, 1.0), free)
+        curvature = _curvature(operator, ratio / np.where(is_observed, fitted, 1.0), free)
         if total * gap <= tolerance:
             break
         slope = gradient[free]
@@ -357,7 +364,7 @@ def maximize_by(operator: Any, weights: Floats, *, tolerance: float = 1e-6) -> M
     else:
         raise DataError(f"the likelihood is so flat that {_STEPS} steps do not reach its maximum; use estimate.moments")
     _check_determined(curvature)
-    value = float(weights[seen] @ np.log(fitted[seen]))
+    value = float(weights[is_observed] @ np.log(fitted[is_observed]))
     return Maximum(pi, value, gap, total * gap, done, np.zeros((t, 0)))
 
 
@@ -365,25 +372,27 @@ def _curvature(operator: Any, weights: Floats, free: NDArray[np.bool_]) -> Any:
     """H among the free categories."""
 
     def product(direction: Any) -> Floats:
-        whole = np.zeros(len(free))
-        whole[free] = np.ravel(direction)
-        return np.asarray((operator.T @ (weights * (operator @ whole)))[free] + _RIDGE * whole[free])
+        full_direction = np.zeros(len(free))
+        full_direction[free] = np.ravel(direction)
+        return np.asarray((operator.T @ (weights * (operator @ full_direction)))[free] + _RIDGE * full_direction[free])
 
     return scipy.sparse.linalg.LinearOperator((int(free.sum()),) * 2, matvec=product, dtype=float)
 
 
 def _along(
-    operator: Any, shares: Floats, here: tuple[Floats, Floats], step: Floats, gradient: Floats
+    operator: Any, shares: Floats, start_point: tuple[Floats, Floats], step: Floats, gradient: Floats
 ) -> tuple[Floats, Floats]:
     """The proportions and their Pπ after as much of a step, projected onto π ≥ 0, as lowers φ enough."""
-    (pi, fitted), seen, length = here, shares > 0, 1.0
+    (pi, fitted), is_observed, length = start_point, shares > 0, 1.0
     while True:
-        moved = np.maximum(pi + length * step, 0.0)
-        reached = operator @ moved
-        if (reached[seen] > 0).all():
-            gained = moved.sum() - 1 - shares[seen] @ np.log(reached[seen] / fitted[seen])
-            if gained <= _SUFFICIENT * min(float(gradient @ (moved - pi)), 0.0) or length < _SHORTEST:
-                return moved / moved.sum(), reached / moved.sum()
+        next_pi = np.maximum(pi + length * step, 0.0)
+        next_fitted = operator @ next_pi
+        if (next_fitted[is_observed] > 0).all():
+            change_of_phi = (
+                next_pi.sum() - 1 - shares[is_observed] @ np.log(next_fitted[is_observed] / fitted[is_observed])
+            )
+            if change_of_phi <= _SUFFICIENT * min(float(gradient @ (next_pi - pi)), 0.0) or length < _SHORTEST:
+                return next_pi / next_pi.sum(), next_fitted / next_pi.sum()
         length /= 2
 
 
@@ -391,8 +400,8 @@ def _check_determined(curvature: Any) -> None:
     """Raise where proportions can move without changing the likelihood."""
     if (t := curvature.shape[0]) < 3:
         return
-    wanted: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
-    ends = [scipy.sparse.linalg.eigsh(curvature, which=which, **wanted) for which in ("SA", "LA")]
+    eigsh_options: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
+    ends = [scipy.sparse.linalg.eigsh(curvature, which=which, **eigsh_options) for which in ("SA", "LA")]
     least, largest = np.concatenate(ends).tolist()
     if least <= _FLAT * largest:
         raise DataError(f"many proportions of {t:,} categories make these answers equally likely; use estimate.moments")

@@ -111,8 +111,8 @@ class Indicators:
         """The covariance (t, t) that the randomization of answers adds, for sums of squared weights (distinct,)."""
         if not squared.any():
             return np.zeros((self.u.shape[1],) * 2)
-        each = self.u.T @ (self.u * squared[:, None]) - np.diag(squared @ self.u)
-        return np.asarray(each / self.weight.sum() ** 2)
+        covariance = self.u.T @ (self.u * squared[:, None]) - np.diag(squared @ self.u)
+        return np.asarray(covariance / self.weight.sum() ** 2)
 
     @property
     def variances(self) -> Floats:
@@ -170,7 +170,7 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     if solution not in (None, *_SOLUTIONS):
         raise DataError(f"solution must be {' or '.join(map(repr, _SOLUTIONS))}; got {solution!r}")
     if solution is None and design.pure and plainly_apart(design):
-        return _solved(design)
+        return _usual_map(design)
     expected = design.expected_statistic
     if not plainly_apart(design):
         check_rank(expected, design.categories)
@@ -179,13 +179,15 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
         if mean is None:
             raise DataError("the mean is for two categories and answers that are numbers, such as in kuk(draws=5)")
         return mean
-    solved = _solved(design) if solution is None else _least_squares(design, expected)
+    usual_map = _usual_map(design) if solution is None else _least_squares(design, expected)
     if mean is None:
-        return solved
-    return min(solved, mean, key=lambda each: float(_variances(each(np.eye(len(expected))), expected)[0]))
+        return usual_map
+    return min(
+        usual_map, mean, key=lambda candidate_map: float(_variances(candidate_map(np.eye(len(expected))), expected)[0])
+    )
 
 
-def _solved(design: Channel) -> LinearMap:
+def _usual_map(design: Channel) -> LinearMap:
     """The map in closed form, by the inverse, or by least squares under Σπ = 1."""
     if design.even_mean is not None:
         (alpha, beta), t = design.even_mean, len(design.categories)
@@ -251,8 +253,9 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     up = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
     down = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
     raise NotEstimable(
-        f"the answers cannot tell {_checks.shown(up)} from {_checks.shown(down)}: shares can move between them without "
-        f"changing any response probability (rank {rank}, {t - 1} needed); merge these categories or change the design",
+        f"the answers cannot tell {_checks.listing_text(up)} from {_checks.listing_text(down)}: shares can move "
+        f"between them without changing any response probability (rank {rank}, {t - 1} needed); "
+        "merge these categories or change the design",
         contrast=contrast.tolist(),
         rank=rank,
     )

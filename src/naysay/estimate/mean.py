@@ -20,7 +20,7 @@ import scipy
 from naysay import _checks, privacy
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import decimals, shown
+from naysay.estimate.findings import decimals, number_text
 from naysay.estimate.information import alike, answered_under, checked_target, suspicions
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
@@ -96,7 +96,7 @@ class Measured(ABC):
         confidence = (options or Options()).confidence
         rows = self.rows(_checks.confidence(confidence))
         places = decimals([row.standard_error for row in rows]) or 3
-        cells = tuple((row.name, *(_told(each, places) for each in row[1:])) for row in rows)
+        cells = tuple((row.name, *(_cell_text(number, places) for number in row[1:])) for row in rows)
         missing = f"{self.missing:,} missing" if self.missing else "none missing"
         weighted = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
         return [
@@ -113,7 +113,7 @@ class Measured(ABC):
         """The estimate as one JSON object; undefined numbers are None."""
         confidence = (options or Options()).confidence
         names = ("n", "missing", "target", "method")
-        told: dict[str, Any] = plain(
+        json_content: dict[str, Any] = plain(
             {
                 "question": self.tally.question,
                 "design": self.design.name or self.design.kind,
@@ -125,7 +125,7 @@ class Measured(ABC):
                 "warnings": self._reservations(),
             }
         )
-        return told
+        return json_content
 
     def __str__(self) -> str:
         return text(self.sections())
@@ -138,8 +138,8 @@ class Measured(ABC):
         return f"<{self.quantity}: {first.name} {first.estimate} (n = {self.n})>"
 
 
-def _told(value: Any, places: int) -> str:
-    return shown(value, places) if isinstance(value, float) else _checks.label(value)
+def _cell_text(value: Any, places: int) -> str:
+    return number_text(value, places) if isinstance(value, float) else _checks.label(value)
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,9 @@ class Quantity:
         DataError
             If it is not for this design, or other arguments are given that it does not have.
         """
-        given = [name for name, value in others.items() if value is not None]
-        if given:
-            raise DataError(f"{self.name} has one kind of {given[0]}; leave it out")
+        option_names = [name for name, value in others.items() if value is not None]
+        if option_names:
+            raise DataError(f"{self.name} has one kind of {option_names[0]}; leave it out")
         return self.function(design, tally, target=target)
 
 
@@ -189,7 +189,7 @@ def default_quantity(design: Answerable) -> Quantity | None:
     >>> default_quantity(designs.number(low=0, high=1, epsilon=1)).name, default_quantity(designs.two_coins())
     ('mean', None)
     """
-    return next((each for each in QUANTITIES.values() if design.estimates in each.of), None)
+    return next((quantity for quantity in QUANTITIES.values() if design.estimates in quantity.of), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +299,12 @@ def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mea
 def _bounds(design: Answerable) -> tuple[float, float]:
     """The least and the largest category, if all are numbers."""
     odd = next(
-        (each for each in design.categories if isinstance(each, bool) or not isinstance(each, int | float)), None
+        (
+            category
+            for category in design.categories
+            if isinstance(category, bool) or not isinstance(category, int | float)
+        ),
+        None,
     )
     if odd is not None:
         raise DataError(f"a mean needs categories that are numbers; {odd!r} is none", value=odd)
@@ -322,8 +327,8 @@ def _of_numbers(tally: Tally, parts: list[Any], target: str) -> tuple[float, flo
 
     def randomized(heavy: Floats) -> float:
         """Σ w² Var(u | x): the mean of u² less that of x², for which Jensen gives a lower bound, too."""
-        known = max(float(heavy @ square) - rounding * heavy.sum(), value**2 * heavy.sum())
-        return float(max(heavy @ number**2 - known, 0.0)) / total**2
+        true_squares = max(float(heavy @ square) - rounding * heavy.sum(), value**2 * heavy.sum())
+        return float(max(heavy @ number**2 - true_squares, 0.0)) / total**2
 
     if target == "file":
         return value, randomized(squared)
@@ -331,8 +336,8 @@ def _of_numbers(tally: Tally, parts: list[Any], target: str) -> tuple[float, flo
         return value, math.nan
     sampled = tally.sampled.take(np.concatenate([np.full(len(part.codes), part.n > 0) for part in tally.parts]))
     spread = float(sampled.covariance((number - value).reshape(-1, 1) / total)[0, 0])
-    kept = sampled.kept
-    return value, spread + (randomized(kept) if kept.any() else 0.0)
+    corrected_squares = sampled.kept
+    return value, spread + (randomized(corrected_squares) if corrected_squares.any() else 0.0)
 
 
 QUANTITIES["mean"] = Quantity("mean", mean, "the mean of a number, unbiased", ("mean",))
@@ -393,15 +398,15 @@ class Distribution(Measured):
         part, rng = self.tally.parts[0], np.random.default_rng(_SEED)
         n = max(round(part.effective), 1)
         counts = rng.multinomial(n, part.weight / part.weight.sum(), size=_REPLICATES)
-        return _maximized(part.design.rows(part.codes), counts / n * part.n, smooth=self.smooth)
+        return _maximize_shares(part.design.rows(part.codes), counts / n * part.n, smooth=self.smooth)
 
     def rows(self, confidence: float = 0.95) -> list[Row]:
         tail = (1 - confidence) / 2
-        drawn = _quantiles(self.points, self.replicates, np.array(QUANTILES))
-        ends = np.quantile(drawn, [tail, 1 - tail], axis=0)
-        numbers = zip(QUANTILES, self.quantile(QUANTILES), drawn.std(axis=0), *ends, strict=True)
-        shown = [Row(f"p{100 * p:g} (display)", *map(float, rest)) for p, *rest in numbers]
-        return [*shown, mean(self.design, self.tally).rows(confidence)[0]]
+        replicate_quantiles = _quantiles(self.points, self.replicates, np.array(QUANTILES))
+        ends = np.quantile(replicate_quantiles, [tail, 1 - tail], axis=0)
+        numbers = zip(QUANTILES, self.quantile(QUANTILES), replicate_quantiles.std(axis=0), *ends, strict=True)
+        quantile_rows = [Row(f"p{100 * p:g} (display)", *map(float, row_numbers)) for p, *row_numbers in numbers]
+        return [*quantile_rows, mean(self.design, self.tally).rows(confidence)[0]]
 
     def remarks(self) -> list[str]:
         return [
@@ -458,20 +463,24 @@ def distribution(design: Answerable, tally: Tally, *, target: str = "population"
         what = "a file" if target == "file" else "levels" if design.several else "a complex sample"
         raise DataError(f"a distribution is for a population, one design, and people drawn independently; got {what}")
     points = design.categories
-    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in points) or list(points) != sorted(
+    if any(isinstance(point, bool) or not isinstance(point, int | float) for point in points) or list(points) != sorted(
         points
     ):
-        raise DataError(f"a distribution needs categories that are numbers in order; got {_checks.shown(points)}")
+        raise DataError(
+            f"a distribution needs categories that are numbers in order; got {_checks.listing_text(points)}"
+        )
     part = tally.parts[0]
     if len(points) < 3:
         raise DataError("a distribution needs a grid of three points or more; use number(…, aim='distribution')")
     if part.summed or len(part.codes) * len(points) > _LARGEST:
         raise DataError(f"a distribution over {len(points):,} points takes too long; use a hierarchy, or fewer steps")
-    shares = _maximized(part.design.rows(part.codes), part.weight[None] / part.weight.sum() * part.n, smooth=smooth)
+    shares = _maximize_shares(
+        part.design.rows(part.codes), part.weight[None] / part.weight.sum() * part.n, smooth=smooth
+    )
     return Distribution(design, tally, target, np.array(points, dtype=float), _checks.read_only(shares[0]), smooth)
 
 
-def _maximized(rows: Floats, counts: Floats, *, smooth: bool) -> Floats:
+def _maximize_shares(rows: Floats, counts: Floats, *, smooth: bool) -> Floats:
     """The shares for each row of counts, (replicates, t), all replicates at once."""
     shares = np.full((len(counts), rows.shape[1]), 1 / rows.shape[1])
     before = np.full(len(counts), -math.inf)

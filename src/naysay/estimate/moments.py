@@ -19,7 +19,7 @@ from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
-_SHOWN = 24  # so many categories are named in a warning
+_NAMES_IN_WARNING = 24  # so many categories are named in a warning
 _INSIDE = "maximum_likelihood stays inside"
 
 
@@ -74,25 +74,29 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     general = partial(_general, design, tally, target, solution)
     if design.several or not tally.pure or solution is not None:
         return general()
-    found = named(replace(tally.parts[0], design=design.channel()))  # candidates of an open domain are the design's
-    errors = found.spread(target)
+    closed_form = named(
+        replace(tally.parts[0], design=design.channel())
+    )  # candidates of an open domain are the design's
+    errors = closed_form.spread(target)
     return EvenEstimate(
         design=design,
         tally=tally,
         method="moments (closed form)",
         target=target,
-        proportions=found.mean,
+        proportions=closed_form.mean,
         standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
         made_by="moments",
-        warnings=warnings_of(_told(design, tally, found.mean, errors)),
-        named=found,
+        warnings=warnings_of(_closed_form_warnings(design, tally, closed_form.mean, errors)),
+        named=closed_form,
         variances=errors,
         general=general,
-        spread=partial(found.covariance, target),
+        spread=partial(closed_form.covariance, target),
     )
 
 
-def _told(design: Answerable, tally: Tally, proportions: np.ndarray, variances: np.ndarray) -> list[str]:
+def _closed_form_warnings(
+    design: Answerable, tally: Tally, proportions: np.ndarray, variances: np.ndarray
+) -> list[str]:
     """Warnings about an estimate in closed form; under some designs no estimate stays inside [0, 1]."""
     inside = "cut off, their sums would be biased" if design.moments_only else _INSIDE
     return reservations(proportions, tally, variances, inside=inside, categories=design.categories)
@@ -100,18 +104,20 @@ def _told(design: Answerable, tally: Tally, proportions: np.ndarray, variances: 
 
 def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
     """The mean of one indicator for each answer, (answers, t), or the cells that stacked samples tell."""
-    levels, terms, found = design.assigned_by == "respondent", None, None
+    levels, terms, stacked_cells = design.assigned_by == "respondent", None, None
     if is_stacked(design):
         if solution is not None:
             raise DataError("several samples are solved by least squares; leave `solution` out")
-        found = Cells(design.cells, design.shares, design.nuisance, *samples.stacked(design, tally, target).read())
-        proportions, covariance = found.estimates
-        told = samples.reservations(design, tally, found.values, None)
+        stacked_cells = Cells(
+            design.cells, design.shares, design.nuisance, *samples.stacked(design, tally, target).estimate_cells()
+        )
+        proportions, covariance = stacked_cells.estimates
+        sentences = samples.reservations(design, tally, stacked_cells.values, None)
     else:
         terms = indicators(tally, solution)
         proportions, covariance = terms.mean, terms.covariance(target)
         inside = "pooled stays inside, but is biased if the choice goes with the category" if levels else _INSIDE
-        told = reservations(proportions, tally, np.diagonal(covariance), inside=inside)
+        sentences = reservations(proportions, tally, np.diagonal(covariance), inside=inside)
     return Estimate(
         design=design,
         tally=tally,
@@ -121,10 +127,10 @@ def _general(design: Answerable, tally: Tally, target: str, solution: str | None
         covariance=covariance,
         standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
         made_by="stratified" if levels else "moments",
-        warnings=warnings_of(told),
+        warnings=warnings_of(sentences),
         indicators=terms,
         solution=solution,
-        cells=found,
+        cells=stacked_cells,
     )
 
 
@@ -169,25 +175,25 @@ def reservations(
     categories: tuple[Any, ...] | None = None,
 ) -> list[str]:
     """Warnings that a reader of an unbiased estimate needs; `inside` names the estimate that stays in [0, 1]."""
-    told = []
+    sentences = []
     names = [_checks.label(category) for category in categories or tally.categories]
     outside = [name for name, value in zip(names, proportions, strict=True) if not 0 <= value <= 1]
     if outside:
-        told.append(f"outside [0, 1], as an unbiased estimate may be: {_some(outside)}; {inside}")
+        sentences.append(f"outside [0, 1], as an unbiased estimate may be: {_first_names(outside)}; {inside}")
     below = [name for name, value in zip(names, variances, strict=True) if value < -1e-12]
     if below:
-        told.append(
-            f"the variance of the randomization comes out below zero, so few are the answers: {_some(below)}; "
+        sentences.append(
+            f"the variance of the randomization comes out below zero, so few are the answers: {_first_names(below)}; "
             "intervals are those for a population"
         )
     if tally.n == 1:
-        told.append("a single answer has no standard error")
+        sentences.append("a single answer has no standard error")
     else:
-        told += alike(tally)
-    return [*told, *suspicions(tally)]
+        sentences += alike(tally)
+    return [*sentences, *suspicions(tally)]
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     """The names, or the first of very many."""
-    more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f", and {len(names) - _NAMES_IN_WARNING:,} more" if len(names) > _NAMES_IN_WARNING else ""
+    return ", ".join(names[:_NAMES_IN_WARNING]) + more

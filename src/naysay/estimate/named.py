@@ -90,8 +90,8 @@ class Named:
             return np.full(len(self.counts), np.nan)
         if self.heavy == self.weight == self.n:
             return np.asarray(self.share * (1 - self.share) / (self.alpha**2 * (self.n - 1)))
-        apart = self.squared * (1 - 2 * self.share) + self.share**2 * self.heavy
-        return np.asarray(self.n / (self.n - 1) * apart / (self.alpha * self.weight) ** 2)
+        squared_deviations = self.squared * (1 - 2 * self.share) + self.share**2 * self.heavy
+        return np.asarray(self.n / (self.n - 1) * squared_deviations / (self.alpha * self.weight) ** 2)
 
     @property
     def file_variances(self) -> Floats:
@@ -116,19 +116,23 @@ class Named:
             if products is None:
                 raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
         else:
-            said = self.part.design.space.statistic(self.part.codes)
+            statistic = self.part.design.space.statistic(self.part.codes)
             products, heavy = (
-                said.T @ (said * self.part.weight_squared[:, None]) / self.heavy,
+                statistic.T @ (statistic * self.part.weight_squared[:, None]) / self.heavy,
                 self.squared / self.heavy,
             )
         # Σ w² (T_i - c_i)(T_j - c_j), with c the mean for a population, and q* for a file, where people are not drawn
         centre = self.share if target == "population" else np.full(t, self.beta)
-        moved = np.outer(centre, heavy)
-        each = (products - moved - moved.T + np.outer(centre, centre)) * self.heavy / (self.alpha * self.weight) ** 2
+        cross_terms = np.outer(centre, heavy)
+        covariance = (
+            (products - cross_terms - cross_terms.T + np.outer(centre, centre))
+            * self.heavy
+            / (self.alpha * self.weight) ** 2
+        )
         if target == "population":
-            each *= self.n / max(self.n - 1, 1)
-        np.fill_diagonal(each, self.spread(target))
-        return np.asarray(each)
+            covariance *= self.n / max(self.n - 1, 1)
+        np.fill_diagonal(covariance, self.spread(target))
+        return np.asarray(covariance)
 
     def noncompliance(self, proportions: Floats, share: float, *, alike: bool) -> Floats:
         """The band (t, 2) around proportions if a share of the respondents gave any answer; see `noncompliance_band`.
@@ -136,23 +140,23 @@ class Named:
         Their answer y moves π_j by -share [y speaks for j] / α. Their hidden category moves it back. If they may be any
         people, that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
         """
-        said = np.array([0.0, -1 / self.alpha])
+        extremes = np.array([0.0, -1 / self.alpha])
         if alike:
-            moved = share / (1 - share) * (proportions + self.beta / self.alpha + said[:, None])
+            shifts = share / (1 - share) * (proportions + self.beta / self.alpha + extremes[:, None])
         else:
-            ends = np.sort(said) + self.beta / self.alpha + np.array([0.0, 1.0])
-            moved = np.broadcast_to(share * ends[:, None], (2, len(self.counts)))
-        low, high = np.minimum(moved.min(axis=0), 0.0), np.maximum(moved.max(axis=0), 0.0)
+            ends = np.sort(extremes) + self.beta / self.alpha + np.array([0.0, 1.0])
+            shifts = np.broadcast_to(share * ends[:, None], (2, len(self.counts)))
+        low, high = np.minimum(shifts.min(axis=0), 0.0), np.maximum(shifts.max(axis=0), 0.0)
         return np.asarray(np.clip(np.column_stack([proportions + low, proportions + high]), 0.0, 1.0))
 
     @cached_property
     def maximum(self) -> Maximum:
         """The proportions that make the answers most likely, with the certificate of the general solver."""
         proportions, undetermined = self._most_likely()
-        fitted, seen = self.beta + self.alpha * proportions, self.counts > 0
-        slope = np.divide(self.share, fitted, out=np.zeros_like(fitted), where=seen)
+        fitted, is_observed = self.beta + self.alpha * proportions, self.counts > 0
+        slope = np.divide(self.share, fitted, out=np.zeros_like(fitted), where=is_observed)
         gap = max(float(self.beta * slope.sum() + (self.alpha * slope).max()) - 1, 0.0)
-        value = float(self.counts[seen] @ np.log(fitted[seen]))
+        value = float(self.counts[is_observed] @ np.log(fitted[is_observed]))
         return Maximum(proportions, value, gap, self.n * gap, 1, undetermined)
 
     def _most_likely(self) -> tuple[Floats, Floats]:
@@ -174,8 +178,8 @@ class Named:
         valid = np.isfinite(mu) & (mu * np.sign(self.alpha) > 0)
         positive = valid & (np.divide(sorted_, mu, out=np.zeros(t), where=valid) - ratio > 0)
         last = int(np.flatnonzero(positive)[-1])
-        kept = order[: last + 1]
-        proportions[kept] = np.maximum(self.counts[kept] / mu[last] - ratio, 0.0)
+        positive_places = order[: last + 1]
+        proportions[positive_places] = np.maximum(self.counts[positive_places] / mu[last] - ratio, 0.0)
         return proportions / proportions.sum(), undetermined
 
     @property
@@ -186,10 +190,16 @@ class Named:
         no information, so that they share evenly what the others leave; this is the pseudo-inverse.
         """
         fitted = self.beta + self.alpha * self.maximum.proportions
-        seen = self.counts > 0
-        each = np.divide((fitted / self.alpha) ** 2, self.counts, out=np.zeros_like(fitted), where=seen)
-        rest = int((~seen).sum())
-        variances = np.where(seen, each, each.sum() / max(rest, 1) ** 2) if rest else each - each**2 / each.sum()
+        is_observed = self.counts > 0
+        free_variances = np.divide(
+            (fitted / self.alpha) ** 2, self.counts, out=np.zeros_like(fitted), where=is_observed
+        )
+        unnamed_count = int((~is_observed).sum())
+        variances = (
+            np.where(is_observed, free_variances, free_variances.sum() / max(unnamed_count, 1) ** 2)
+            if unnamed_count
+            else free_variances - free_variances**2 / free_variances.sum()
+        )
         return np.asarray(np.where(self.maximum.open, np.nan, variances))
 
 
@@ -211,5 +221,5 @@ def named(part: Any) -> Named:
             contrast=[1.0, -1.0, *[0.0] * (t - 2)],
             rank=0,
         )
-    said, squared = part.total()
-    return Named(part, said.astype(float), squared.astype(float), alpha, beta)
+    counts, squared = part.total()
+    return Named(part, counts.astype(float), squared.astype(float), alpha, beta)

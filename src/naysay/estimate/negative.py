@@ -182,20 +182,20 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=rounds)
 
 
-def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
+def _drop_negative(named_counts: Floats) -> tuple[Floats, Floats]:
     """The counts of NStoPS-II (t,) and those after each round, from how often each category was named (t,)."""
-    total, kept = named.sum(), np.ones(len(named), dtype=bool)
+    total, is_left = named_counts.sum(), np.ones(len(named_counts), dtype=bool)
     rounds: list[Floats] = []
     while True:
-        inside = named[kept].sum()
+        inside = named_counts[is_left].sum()
         if inside == 0:  # nobody named the categories left, so all people are in them: split evenly
-            counts = np.where(kept, total / kept.sum(), 0.0)
+            counts = np.where(is_left, total / is_left.sum(), 0.0)
         else:
-            counts = np.where(kept, (inside - (kept.sum() - 1) * named) * total / inside, 0.0)
+            counts = np.where(is_left, (inside - (is_left.sum() - 1) * named_counts) * total / inside, 0.0)
         rounds.append(counts)
         if (counts >= 0).all():
             return counts, np.array(rounds)
-        kept &= counts >= 0
+        is_left &= counts >= 0
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:

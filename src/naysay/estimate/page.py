@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, Options
 from naysay.estimate import printing as estimates
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.findings import decimals_of, shown
+from naysay.estimate.findings import decimals_of, number_text
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
 from naysay.show import (
@@ -125,43 +125,45 @@ def estimate_section(
         raise DataError(
             f"truth must have one share for each of the {len(fit.proportions)} categories; got {true.shape}"
         )
-    asked = options or Options(confidence, noncompliance=noncompliance)
-    found = fit.intervals(asked.confidence, method=asked.method)
+    page_options = options or Options(confidence, noncompliance=noncompliance)
+    intervals = fit.intervals(page_options.confidence, method=page_options.method)
     title = heading or fit.tally.question or "Estimate"
-    rests = tuple(map(_sentence, estimates.checks(fit, asked)))
-    checked: list[Content] = [Heading("What the estimate rests on"), Points(rests, small=True)] if rests else []
+    basis_sentences = tuple(map(_sentence, estimates.checks(fit, page_options)))
+    basis_content: list[Content] = (
+        [Heading("What the estimate rests on"), Points(basis_sentences, small=True)] if basis_sentences else []
+    )
     content = [
-        _shares(fit, found, true, title),
-        *_numbers(fit, found, true),
+        _shares(fit, intervals, true, title),
+        *_numbers(fit, intervals, true),
         *_convergence(fit, title),
-        *checked,
+        *basis_content,
         *_privacy(fit),
-        *(Note(text) for text in estimates.reservations(fit, found)),
-        _facts(fit, found),
+        *(Note(text) for text in estimates.reservations(fit, intervals)),
+        _facts(fit, intervals),
     ]
     return Section(title, content)
 
 
-def _shares(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
+def _shares(fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
     """The shares. If the truth is known, their distances from it stand beside them (on a phone, below)."""
-    marks = [charts.Mark("estimate", _short(fit), fit.proportions, found.bounds)]
+    marks = [charts.Mark("estimate", _short(fit), fit.proportions, intervals.bounds)]
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
         marks.append(charts.Mark("pooled", _short(other), other.proportions))
-    shares = functools.partial(charts.dots, fit.categories, title=f"{title}: shares with {confidence_name(found)}")
+    shares = functools.partial(charts.dots, fit.categories, title=f"{title}: shares with {confidence_name(intervals)}")
     if truth is None:
         return Chart(lambda size, room: shares(marks, size=min(size, 640), room=room))
-    every = [charts.Mark("truth", "truth", truth), *marks]
+    all_marks = [charts.Mark("truth", "truth", truth), *marks]
     apart = functools.partial(
         charts.differences, fit.categories, marks, truth, title=f"{title}: distance from the truth"
     )
 
-    def both(size: int, room: int) -> str:
+    def shares_and_distances(size: int, room: int) -> str:
         if (size, room) == PHONE:
-            return shares(every, size=size, room=room) + apart(size=size, room=room)
-        return shares(every, size=600) + apart(size=320, labeled=False)
+            return shares(all_marks, size=size, room=room) + apart(size=size, room=room)
+        return shares(all_marks, size=600) + apart(size=320, labeled=False)
 
-    return Chart(both)
+    return Chart(shares_and_distances)
 
 
 def _short(fit: Estimate) -> str:
@@ -169,33 +171,33 @@ def _short(fit: Estimate) -> str:
     return "pooled" if is_pooled(fit) else fit.method.partition(" (")[0]
 
 
-def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
+def _numbers(fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
     """The table of shares (in percent, to two digits of their standard error), and notes on how to read it."""
-    columns = _columns(fit, found, truth)
-    names = [finish.full(name) for name in (*fit.categories, *fit.nuisance)]
-    cells = [[*each, *[""] * (len(names) - len(each))] for _, each in columns]
+    columns = _columns(fit, intervals, truth)
+    names = [finish.label_line(name) for name in (*fit.categories, *fit.nuisance)]
+    cells = [[*column_cells, *[""] * (len(names) - len(column_cells))] for _, column_cells in columns]
     rows = tuple(zip(names, *cells, strict=True))
-    named = (Column("category", words=True), *(column for column, _ in columns))
-    told: list[Content] = [Table(named, rows, "Shares in percent", apart=len(fit.nuisance))]
+    table_columns = (Column("category", words=True), *(column for column, _ in columns))
+    contents: list[Content] = [Table(table_columns, rows, "Shares in percent", apart=len(fit.nuisance))]
     if fit.nuisance:
-        told.append(Sentence("Below the line: what the design estimates besides the categories.", small=True))
+        contents.append(Sentence("Below the line: what the design estimates besides the categories.", small=True))
     if fit.comparison is not None:
         text = (
             f"{_sentence(str(fit.comparison.test))}. A small p says that the choice of level depends on the category; "
             "then only the stratified estimate stands. A large p is no proof of the contrary."
         )
-        told.append(Sentence(text, small=True))
-    return told
+        contents.append(Sentence(text, small=True))
+    return contents
 
 
 def _columns(
-    fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None
+    fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None
 ) -> list[tuple[Column, Sequence[str | Marked]]]:
     """Each column with its cells; some columns have fewer cells than others."""
     places = max(decimals_of(fit) - 2, 0)
 
     def cells(values: NDArray[np.float64]) -> list[str]:
-        return [shown(value, places).replace("-", "−") for value in (100 * values).tolist()]
+        return [number_text(value, places).replace("-", "−") for value in (100 * values).tolist()]
 
     def ranges(bounds: NDArray[np.float64]) -> list[str]:
         return [f"{start} to {end}" for start, end in zip(*map(cells, bounds.T), strict=True)]
@@ -206,14 +208,14 @@ def _columns(
     columns: list[tuple[Column, Sequence[str | Marked]]] = []
     if truth is not None:
         columns.append((Column("truth", role="truth"), cells(truth)))
-    more = np.array([value.value for value in fit.nuisance.values()])
+    nuisance_shares = np.array([value.value for value in fit.nuisance.values()])
     errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
-    add(_short(fit), np.array([*fit.proportions, *more]), errors, "estimate")
-    ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
-    bounds = np.array([*found.bounds, *ends.values()])
-    columns.append((Column(confidence_name(found, many=False)), ranges(bounds)))
+    add(_short(fit), np.array([*fit.proportions, *nuisance_shares]), errors, "estimate")
+    ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
+    bounds = np.array([*intervals.bounds, *ends.values()])
+    columns.append((Column(confidence_name(intervals, many=False)), ranges(bounds)))
     if truth is not None:
-        inside = ["yes" if yes else Marked("no", "wrong") for yes in holds(found, truth)]
+        inside = ["yes" if is_inside else Marked("no", "wrong") for is_inside in holds(intervals, truth)]
         columns.append((Column("holds the truth", role="holds"), inside))
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
@@ -237,17 +239,17 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def holds(found: Intervals, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
+def holds(intervals: Intervals, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each interval holds the true share, (t,)."""
-    return np.asarray((found.bounds[:, 0] <= truth) & (truth <= found.bounds[:, 1]))
+    return np.asarray((intervals.bounds[:, 0] <= truth) & (truth <= intervals.bounds[:, 1]))
 
 
-def confidence_name(found: Intervals, *, many: bool = True) -> str:
+def confidence_name(intervals: Intervals, *, many: bool = True) -> str:
     """The name of the intervals: ``95 % intervals``."""
-    return f"{100 * found.confidence:.4g} % interval{'s' if many else ''}"
+    return f"{100 * intervals.confidence:.4g} % interval{'s' if many else ''}"
 
 
-def _facts(fit: Estimate, found: Intervals) -> Facts:
+def _facts(fit: Estimate, intervals: Intervals) -> Facts:
     """How the numbers were computed."""
     missing = f", {fit.missing:,} missing" if fit.missing else ", none missing"
     weights = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
@@ -260,7 +262,7 @@ def _facts(fit: Estimate, found: Intervals) -> Facts:
             ("Target", f"the {fit.target}"),
             ("Method", fit.method),
             ("Standard errors", fit.standard_error_kind),
-            ("Intervals", f"{100 * found.confidence:.4g} %, {found.method.replace('_', '-')}"),
+            ("Intervals", f"{100 * intervals.confidence:.4g} %, {intervals.method.replace('_', '-')}"),
         )
     )
 
@@ -268,12 +270,12 @@ def _facts(fit: Estimate, found: Intervals) -> Facts:
 def _privacy(fit: Estimate) -> list[Content]:
     """What an answer reveals; for a design of several parts, part by part."""
     several = len(fit.privacy) > 1
-    chosen = {str(level): part.n for level, part in fit.tally.by_level.items()}
+    people_by_level = {str(level): part.n for level, part in fit.tally.by_level.items()}
     rows = []
-    for level, told in fit.privacy.items():
-        people = f"{fit.n if level is None else chosen.get(str(level), 0):,}"
-        rows.append((*([finish.full(level)] if several else []), people, *_given_away(told)))
-    most = math.log2(max(told.categories for told in fit.privacy.values()))
+    for level, statement in fit.privacy.items():
+        people = f"{fit.n if level is None else people_by_level.get(str(level), 0):,}"
+        rows.append((*([finish.label_line(level)] if several else []), people, *_statement_cells(statement)))
+    most = math.log2(max(statement.categories for statement in fit.privacy.values()))
     names = ("people", "categories left", f"bits, of {most:.2f}", "ε")
     first = [Column(_PARTS[fit.design.assigned_by], words=True)] if several else []
     columns = (*first, *(Column(name) for name in names), Column("in words", words=True))
@@ -288,11 +290,18 @@ def _privacy(fit: Estimate) -> list[Content]:
     return content
 
 
-def _given_away(told: privacy.Statement) -> tuple[str | Bar, ...]:
-    few, many = told.still_possible
-    left = f"{few if few == many else f'{few} to {many}'} of {told.categories}"
+def _statement_cells(statement: privacy.Statement) -> tuple[str | Bar, ...]:
+    few, many = statement.still_possible
+    left_text = f"{few if few == many else f'{few} to {many}'} of {statement.categories}"
     bits, full = "–", 0.0
-    if not math.isnan(told.bits):
-        bits, full = f"{told.bits:.2f}", min(1.0, told.bits / math.log2(told.categories))
-    epsilon = "∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}"
-    return Bar(left, few / told.categories), Bar(bits, full), epsilon, "; ".join((told.reason, *told.notes))
+    if not math.isnan(statement.bits):
+        bits, full = f"{statement.bits:.2f}", min(1.0, statement.bits / math.log2(statement.categories))
+    epsilon = (
+        "∞" if math.isinf(statement.epsilon) else "–" if math.isnan(statement.epsilon) else f"{statement.epsilon:.3g}"
+    )
+    return (
+        Bar(left_text, few / statement.categories),
+        Bar(bits, full),
+        epsilon,
+        "; ".join((statement.reason, *statement.notes)),
+    )

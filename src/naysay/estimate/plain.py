@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from naysay import _checks
 from naysay.designs import direct
 from naysay.errors import DataError
-from naysay.estimate.findings import decimals, shown
+from naysay.estimate.findings import decimals, number_text
 from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
 from naysay.show import Column, Content, Sentence, Table, plain, text
@@ -39,11 +39,13 @@ class _Plain(ABC):
         """The numbers in the vocabulary of `naysay.show`."""
         head, *rows = self.table()
         missing = f"{self.missing:,} missing" if self.missing else "none missing"
-        told = f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"
+        count_sentence = (
+            f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"
+        )
         places = self._places()
-        cells = tuple((str(name), *(_shown(value, places) for value in values)) for name, *values in rows)
+        cells = tuple((str(name), *(_cell_text(value, places) for value in values)) for name, *values in rows)
         columns = (Column(head[0], words=True, width=40), *map(Column, head[1:]))
-        return [Sentence(self.question), Sentence(told), Table(columns, cells)]
+        return [Sentence(self.question), Sentence(count_sentence), Table(columns, cells)]
 
     @abstractmethod
     def _places(self) -> int:
@@ -57,8 +59,8 @@ class _Plain(ABC):
         return text(self.content())
 
 
-def _shown(value: Any, places: int) -> str:
-    return f"{value:,}" if isinstance(value, int) else shown(np.nan if value is None else float(value), places)
+def _cell_text(value: Any, places: int) -> str:
+    return f"{value:,}" if isinstance(value, int) else number_text(np.nan if value is None else float(value), places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +101,8 @@ class Shares(_Plain):
     def to_dict(self) -> dict[str, Any]:
         """The numbers as one JSON object."""
         names = ("question", "n", "missing", "labels", "counts", "proportions", "standard_errors", "confidence")
-        told: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"intervals": self.bounds})
-        return told
+        json_content: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"intervals": self.bounds})
+        return json_content
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +139,9 @@ class Numbers(_Plain):
         """The numbers as one JSON object."""
         names = ("value", "standard_error", "low", "high")
         rows = {name: dict(zip(names, row, strict=True)) for name, row in self.rows.items()}
-        told = {name: getattr(self, name) for name in ("question", "n", "missing", "confidence")}
-        found: dict[str, Any] = plain(told | rows)
-        return found
+        json_fields = {name: getattr(self, name) for name in ("question", "n", "missing", "confidence")}
+        json_content: dict[str, Any] = plain(json_fields | rows)
+        return json_content
 
 
 def shares(
@@ -181,11 +183,11 @@ def shares(
     design = direct(tuple(labels))
     tally = design.tally(list(answers), count=count)
     fit = moments(design, tally)
-    found = fit.intervals(confidence)
+    share_intervals = fit.intervals(confidence)
     counts = tuple(round(share * fit.n) for share in fit.proportions)
     errors = np.sqrt(np.diagonal(fit.covariance))
     return Shares(
-        question, tuple(labels), counts, fit.n, fit.missing, fit.proportions, errors, found.bounds, confidence
+        question, tuple(labels), counts, fit.n, fit.missing, fit.proportions, errors, share_intervals.bounds, confidence
     )
 
 
@@ -216,24 +218,27 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
     Source: David and Nagaraja (2003), *Order Statistics*, section 7.1.
     """
     _checks.confidence(confidence)
-    given = np.asarray(values, dtype=float)
-    known = np.sort(given[~np.isnan(given)])
-    n = len(known)
+    number_array = np.asarray(values, dtype=float)
+    sorted_numbers = np.sort(number_array[~np.isnan(number_array)])
+    n = len(sorted_numbers)
     if not n:
         raise DataError(f"nobody has answered {question!r}" if question else "there are no numbers")
-    mean, error = float(known.mean()), (float(known.std(ddof=1)) / np.sqrt(n) if n > 1 else None)
+    mean, error = float(sorted_numbers.mean()), (float(sorted_numbers.std(ddof=1)) / np.sqrt(n) if n > 1 else None)
     rows: dict[str, tuple[float, float | None, float | None, float | None]] = {"mean": (mean, None, None, None)}
     if error is not None:
         reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
         rows["mean"] = (mean, error, mean - reach, mean + reach)
     for name, share in _QUARTILES.items():
-        rows[name] = (float(np.quantile(known, share)), None, *_around(known, share, confidence))
-    return Numbers(question, n, len(given) - n, rows, confidence)
+        rows[name] = (float(np.quantile(sorted_numbers, share)), None, *_around(sorted_numbers, share, confidence))
+    return Numbers(question, n, len(number_array) - n, rows, confidence)
 
 
-def _around(known: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:
+def _around(sorted_numbers: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:
     """The order statistics around a quantile; None on a side where there are too few numbers."""
-    tail, n = (1 - confidence) / 2, len(known)
+    tail, n = (1 - confidence) / 2, len(sorted_numbers)
     low = int(scipy.stats.binom.ppf(tail, n, share))  # P(B < low) ≤ tail
     high = int(scipy.stats.binom.ppf(1 - tail, n, share)) + 1  # P(B ≥ high) ≤ tail
-    return (float(known[low - 1]) if low >= 1 else None, float(known[high - 1]) if high <= n else None)
+    return (
+        float(sorted_numbers[low - 1]) if low >= 1 else None,
+        float(sorted_numbers[high - 1]) if high <= n else None,
+    )

@@ -89,14 +89,14 @@ def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Float
     def excess(c: float, category: int) -> float:
         """How far the signed root of the likelihood ratio at π_j = c exceeds the root of the quantile."""
         others = np.delete(rows, category, axis=1)
-        held = c * rows[:, [category]] + (1 - c) * others
-        if (held.max(axis=1) <= 0).any():
+        fixed_share_rows = c * rows[:, [category]] + (1 - c) * others
+        if (fixed_share_rows.max(axis=1) <= 0).any():
             return 1e6
         try:
-            reached = maximize(held, weights, tolerance=1e-3, polish=0).log_likelihood
+            log_likelihood = maximize(fixed_share_rows, weights, tolerance=1e-3, polish=0).log_likelihood
         except NaysayError:
             return 1e6
-        return float(np.sqrt(max(2 * (top - reached), 0.0)) - np.sqrt(quantile[category]))
+        return float(np.sqrt(max(2 * (top - log_likelihood), 0.0)) - np.sqrt(quantile[category]))
 
     def end(category: int, limit: float) -> float:
         if excess(limit, category) <= 0 or excess(best[category], category) >= 0:
@@ -122,8 +122,8 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
         Of χ² with one degree of freedom, times any variance ratio.
     """
     summit = summit_of(rows, weights, start, tangent(rows.shape[1]))
-    each = list(zip(np.eye(len(quantile)), quantile.tolist(), strict=True))
-    return np.array([[_bound(summit, sign * unit, q) @ unit for sign in (-1.0, 1.0)] for unit, q in each])
+    unit_quantiles = list(zip(np.eye(len(quantile)), quantile.tolist(), strict=True))
+    return np.array([[_bound(summit, sign * unit, q) @ unit for sign in (-1.0, 1.0)] for unit, q in unit_quantiles])
 
 
 def told_summit(rows: Floats, weights: Floats, start: Floats) -> Summit:
@@ -267,9 +267,9 @@ def _length(fitted: Floats, change: Floats, weights: Floats, decrement: float) -
     """A step length that keeps Lπ > 0 and raises the likelihood."""
     value, length = float(weights @ np.log(fitted)), 1.0
     for _ in range(60):
-        moved = fitted + length * change
-        wanted = value + 1e-4 * length * decrement - 1e-10 * abs(value)
-        if (moved > 0).all() and float(weights @ np.log(moved)) >= wanted:
+        next_fitted = fitted + length * change
+        sufficient_likelihood = value + 1e-4 * length * decrement - 1e-10 * abs(value)
+        if (next_fitted > 0).all() and float(weights @ np.log(next_fitted)) >= sufficient_likelihood:
             return length
         length /= 2
     return 0.0

@@ -44,12 +44,14 @@ def projected(shares: ArrayLike) -> Floats:
     >>> projected([0.75, 0.5, -0.25])
     array([0.625, 0.375, 0.   ])
     """
-    given = np.asarray(shares, dtype=float)
-    if given.ndim != 1 or not given.size or not np.isfinite(given).all():
-        raise DataError(f"shares must be one row of finite numbers; got {_checks.shown(given.ravel().tolist())}")
-    largest = np.sort(given)[::-1]
+    share_array = np.asarray(shares, dtype=float)
+    if share_array.ndim != 1 or not share_array.size or not np.isfinite(share_array).all():
+        raise DataError(
+            f"shares must be one row of finite numbers; got {_checks.listing_text(share_array.ravel().tolist())}"
+        )
+    largest = np.sort(share_array)[::-1]
     excess = (np.cumsum(largest) - 1) / np.arange(1, len(largest) + 1)
-    return np.asarray(np.maximum(given - excess[largest > excess][-1], 0))
+    return np.asarray(np.maximum(share_array - excess[largest > excess][-1], 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +88,13 @@ class Projected:
         numbers = np.column_stack([self.fit.proportions, self.fit.interval(confidence), self.shares])
         rows = zip(map(_checks.label, self.fit.categories), numbers.tolist(), strict=True)
         columns = (Column("category", words=True, width=40), *map(Column, ("estimate", "low", "high", "display")))
-        told = "display: moved to the nearest possible shares; its sums are biased, it is not a basis for intervals"
-        return [Table(columns, tuple((name, *(f"{each:.4f}" for each in row)) for name, row in rows)), Note(told)]
+        note_text = (
+            "display: moved to the nearest possible shares; its sums are biased, it is not a basis for intervals"
+        )
+        return [
+            Table(columns, tuple((name, *(f"{number:.4f}" for number in row)) for name, row in rows)),
+            Note(note_text),
+        ]
 
     def __str__(self) -> str:
         return text(self.sections())

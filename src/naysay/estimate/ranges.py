@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import shown
+from naysay.estimate.findings import number_text
 from naysay.estimate.information import answered_under, checked_target
 from naysay.estimate.linear import Floats
 from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row
@@ -94,7 +94,7 @@ class Ranges(Measured):
         sums : (t, q) float
             0 or 1: which categories each sum adds.
         """
-        found, scores = np.zeros((sums.shape[1],) * 2), []
+        covariance, scores = np.zeros((sums.shape[1],) * 2), []
         for part, weights in zip(self._parts, self.tree.weights(sums), strict=True):
             alpha, _ = part.design.design.even_mean
             number = part.design.space.added(part.codes, weights) / alpha
@@ -102,16 +102,16 @@ class Ranges(Measured):
             if self.tally.complex is not None:
                 scores.append(score)
             elif part.n > 1:
-                found += part.n / (part.n - 1) * ((score * part.weight_squared[:, None]).T @ score)
+                covariance += part.n / (part.n - 1) * ((score * part.weight_squared[:, None]).T @ score)
             else:
-                found += math.nan
+                covariance += math.nan
         if self.tally.complex is not None:
-            found = self.tally.complex.covariance(np.vstack(scores))
+            covariance = self.tally.complex.covariance(np.vstack(scores))
         if self.target == "file":  # lot and randomization are left: what people themselves vary is taken off
             mean = sums.T @ self.proportions
             people = sums.T @ (self.proportions[:, None] * sums) - np.outer(mean, mean)
-            found = found - people / self.tally.effective
-        return found
+            covariance = covariance - people / self.tally.effective
+        return covariance
 
     def range(self, low: Any, high: Any, confidence: float = 0.95) -> Row:
         """The share of people whose category lies from `low` to `high`, both included.
@@ -126,7 +126,7 @@ class Ranges(Measured):
         Row
             Estimate, standard error, and the ends of a Wald interval cut to [0, 1].
         """
-        first, last = (self._place(each) for each in (low, high))
+        first, last = (self._place(end_category) for end_category in (low, high))
         if first > last:
             raise DataError(f"a range goes from a category to a later one; got {low!r} to {high!r}", value=low)
         return self._row(first, last + 1, confidence)
@@ -222,7 +222,7 @@ class Ranges(Measured):
 
     def beside(self, confidence: float) -> list[Content]:
         rows = self._widest(confidence)
-        cells = tuple((row.name, *(shown(each, 4) for each in row[1:])) for row in rows)
+        cells = tuple((row.name, *(number_text(number, 4) for number in row[1:])) for row in rows)
         return [Table(tuple(map(Column, ("range", "share", "s.e.", "low", "high"))), cells)]
 
     def _widest(self, confidence: float) -> list[Row]:
@@ -231,8 +231,8 @@ class Ranges(Measured):
         return [self._row(first, min(first + width, t), confidence) for first in range(0, t, width)]
 
     def to_dict(self, options: Any = None) -> dict[str, Any]:
-        told = super().to_dict(options)
-        return told | {"ranges": [row._asdict() for row in self._widest(told["confidence"])]}
+        json_content = super().to_dict(options)
+        return json_content | {"ranges": [row._asdict() for row in self._widest(json_content["confidence"])]}
 
 
 def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> Ranges:
@@ -283,8 +283,10 @@ def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> R
     parts = [tally.by_level.get(level) for level in design.levels]
     empty = [level for level, part in zip(design.levels, parts, strict=True) if part is None or not part.weight.sum()]
     if empty:
-        raise DataError(f"every level of a hierarchy needs answers; level {_checks.shown(empty)} has none", value=empty)
-    measured, variances = zip(*map(_measured, parts), strict=True)
+        raise DataError(
+            f"every level of a hierarchy needs answers; level {_checks.listing_text(empty)} has none", value=empty
+        )
+    measured, variances = zip(*map(_measure_groups, parts), strict=True)
     tree = Tree(fanout, tuple(map(len, measured)), variances)
     shares = _checks.read_only(tree.consistent(measured))
     if not np.isfinite(shares).all():
@@ -292,11 +294,11 @@ def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> R
     return Ranges(design, tally, target, shares, tree)
 
 
-def _measured(part: Any) -> tuple[Floats, float]:
+def _measure_groups(part: Any) -> tuple[Floats, float]:
     """The unbiased shares of a level's groups, and the variance that each has where few people are in it."""
     alpha, beta = part.design.design.even_mean
-    said, _ = part.total()
-    shares = (said / part.weight.sum() - beta) / alpha
+    group_counts, _ = part.total()
+    shares = (group_counts / part.weight.sum() - beta) / alpha
     return shares, beta * (1 - beta) / (alpha**2 * part.effective)
 
 
@@ -332,15 +334,15 @@ class Tree:
         """For each level the variance of each group after going up, and the summed variance of the groups below."""
         after, below = [np.full(self.sizes[-1], self.variances[-1])], [np.zeros(0)]
         for size, variance in zip(self.sizes[-2::-1], self.variances[-2::-1], strict=True):
-            summed = self._summed(after[0], size)
+            summed = self._sum_by_parent(after[0], size)
             after.insert(0, 1 / (1 / variance + 1 / summed))
             below.insert(0, summed)
         return after, below
 
-    def _summed(self, values: Floats, groups: int) -> Floats:
+    def _sum_by_parent(self, values: Floats, groups: int) -> Floats:
         """The sums over the groups of the level above, (groups, …)."""
-        found: Floats = np.add.reduceat(values, np.arange(0, self.fanout * groups, self.fanout), axis=0)
-        return found
+        sums: Floats = np.add.reduceat(values, np.arange(0, self.fanout * groups, self.fanout), axis=0)
+        return sums
 
     def _spread_out(self, values: Floats, size: int) -> Floats:
         """Each group's value for all groups of the level below, (size, …)."""
@@ -358,13 +360,16 @@ class Tree:
         after, below = self._spread
         up = [measured[-1]]
         for level in range(len(self.sizes) - 2, -1, -1):
-            own, rest = measured[level] / self.variances[level], self._summed(up[0], self.sizes[level]) / below[level]
-            up.insert(0, after[level] * (own + rest))
-        found = up[0] + self._shares(0) * (1 - up[0].sum())
+            measured_part, part_below = (
+                measured[level] / self.variances[level],
+                self._sum_by_parent(up[0], self.sizes[level]) / below[level],
+            )
+            up.insert(0, after[level] * (measured_part + part_below))
+        shares = up[0] + self._shares(0) * (1 - up[0].sum())
         for level in range(1, len(self.sizes)):
-            left = found - self._summed(up[level], self.sizes[level - 1])
-            found = up[level] + self._shares(level) * self._spread_out(left, self.sizes[level])
-        return np.asarray(found)
+            remainder = shares - self._sum_by_parent(up[level], self.sizes[level - 1])
+            shares = up[level] + self._shares(level) * self._spread_out(remainder, self.sizes[level])
+        return np.asarray(shares)
 
     def weights(self, sums: Floats) -> list[Floats]:
         """How much each measurement weighs in sums of the solution, (groups, q) for each level.
@@ -375,17 +380,17 @@ class Tree:
             The coefficients of each sum: of the finest groups that it adds, such as 1 within a range and 0 outside.
         """
         after, below = self._spread
-        own: list[Floats] = []
+        level_weights: list[Floats] = []
         rest = sums
         for level in range(len(self.sizes) - 1, 0, -1):  # the steps of `consistent`, each transposed, in reverse
-            upper = self._summed(self._shares(level)[:, None] * rest, self.sizes[level - 1])
-            own.insert(0, rest - self._spread_out(upper, self.sizes[level]))
+            upper = self._sum_by_parent(self._shares(level)[:, None] * rest, self.sizes[level - 1])
+            level_weights.insert(0, rest - self._spread_out(upper, self.sizes[level]))
             rest = upper
-        own.insert(0, rest - (self._shares(0)[:, None] * rest).sum(axis=0))
-        found = []
+        level_weights.insert(0, rest - (self._shares(0)[:, None] * rest).sum(axis=0))
+        weights_by_level = []
         for level, size in enumerate(self.sizes):
             if level:
                 ratio = (after[level - 1] / below[level - 1])[:, None]
-                own[level] = own[level] + self._spread_out(ratio * own[level - 1], size)
-            found.append(own[level] * (after[level] / self.variances[level])[:, None])
-        return found
+                level_weights[level] = level_weights[level] + self._spread_out(ratio * level_weights[level - 1], size)
+            weights_by_level.append(level_weights[level] * (after[level] / self.variances[level])[:, None])
+        return weights_by_level

@@ -70,21 +70,21 @@ class Cells:
         return np.array(above), np.array(below)
 
     @property
-    def _whole(self) -> Floats:
+    def _denominators(self) -> Floats:
         """What each share is a share of, (shares,); NaN where that is zero but for rounding."""
-        whole = self._weights[1] @ self.proportions
-        return np.where(np.abs(whole) > _ROUNDING, whole, np.nan)
+        denominators = self._weights[1] @ self.proportions
+        return np.where(np.abs(denominators) > _ROUNDING, denominators, np.nan)
 
     @property
     def values(self) -> Floats:
         """The shares, (shares,)."""
-        return _without_rounding(self._weights[0] @ self.proportions / self._whole)
+        return _without_rounding(self._weights[0] @ self.proportions / self._denominators)
 
     @property
     def gradients(self) -> Floats:
         """Derivatives of the shares with respect to the cells, (shares, cells)."""
         above, below = self._weights
-        return np.asarray((above - self.values[:, None] * below) / self._whole[:, None])
+        return np.asarray((above - self.values[:, None] * below) / self._denominators[:, None])
 
     @property
     def covariance_of_shares(self) -> Floats:
@@ -227,7 +227,7 @@ class Estimate:
     @property
     def nuisance_shares(self) -> dict[Any, float]:
         """The nuisance parameters that are determined; values outside [0, 1] are moved to its nearest end."""
-        values = {name: each.value for name, each in self.nuisance.items() if math.isfinite(each.value)}
+        values = {name: parameter.value for name, parameter in self.nuisance.items() if math.isfinite(parameter.value)}
         return {name: min(max(value, 0.0), 1.0) for name, value in values.items()}
 
     def interval(
@@ -266,28 +266,28 @@ class Estimate:
 
         Where cells are finer than the categories, it is about the category, at the estimated nuisance shares.
         """
-        told = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
-        return told if isinstance(told, dict) else {None: told}
+        statements = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
+        return statements if isinstance(statements, dict) else {None: statements}
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What this estimate tells beyond its numbers, in the order in which it is printed."""
-        found = (self._finding(name) for name in self.estimator.findings)
-        return tuple(each for each in found if each is not None)
+        possible_findings = (self._finding(name) for name in self.estimator.findings)
+        return tuple(finding for finding in possible_findings if finding is not None)
 
     @cached_property
-    def _made(self) -> dict[str, Finding | None]:
+    def _findings_by_name(self) -> dict[str, Finding | None]:
         """Findings made so far: each is made once, when it is first asked for."""
         return {}
 
     def _finding(self, name: str) -> Finding | None:
-        if name not in self._made:
-            self._made[name] = self.estimator.findings[name](self)
-        return self._made[name]
+        if name not in self._findings_by_name:
+            self._findings_by_name[name] = self.estimator.findings[name](self)
+        return self._findings_by_name[name]
 
     def _value(self, name: str) -> Any:
-        found = self._finding(name)
-        return None if found is None else found.value
+        finding = self._finding(name)
+        return None if finding is None else finding.value
 
     @property
     def comparison(self) -> Comparison | None:
@@ -394,8 +394,10 @@ def reliable_errors(fit: Estimate) -> Floats:
 
 def reliable_nuisance(fit: Estimate) -> dict[str, float]:
     """The standard errors of the nuisance parameters, where they can be trusted; NaN elsewhere."""
-    pairs = ((name, each, bool(_reliable(fit, np.array(each.value)))) for name, each in fit.nuisance.items())
-    return {name: each.standard_error if keep else math.nan for name, each, keep in pairs}
+    pairs = (
+        (name, parameter, bool(_reliable(fit, np.array(parameter.value)))) for name, parameter in fit.nuisance.items()
+    )
+    return {name: parameter.standard_error if keep else math.nan for name, parameter, keep in pairs}
 
 
 def _reliable(fit: Estimate, values: Floats) -> NDArray[np.bool_]:
@@ -495,7 +497,7 @@ class Finding(ABC):
         """One line about the value; empty where the table says all."""
         return ""
 
-    def told(self, options: Options) -> Sequence[Content]:
+    def content_below(self, options: Options) -> Sequence[Content]:
         """The content below the table."""
         line = self.left_out if self.value is None else self.words(options)
         return [Points((line,))] if line else []

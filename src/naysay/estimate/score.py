@@ -34,7 +34,7 @@ from naysay.tally import Part, Tally
 EMPTY = 1e-6
 """A cell of a likelihood's maximum below this counts as 0: the maximum is known to about as much."""
 
-_DRAWN = 400_000  # responses × categories that are drawn to represent all, where there are many more
+_DRAWN_ENTRIES = 400_000  # responses × categories that are drawn to represent all, where there are many more
 _MORE = 3  # times as many are listed instead: with many categories few are drawn, and these would not represent all
 _LEAST = 0.1  # least share of independent people's variance that strata or a finite population may leave
 _ROUNDING = 1e-12  # a variance below this share of the largest one is only rounding
@@ -101,15 +101,17 @@ def _law(fit: Estimate) -> _Law:
     mixing = _mixing(fit, parts)
     effective = fit.tally.effective
     equal = np.full(len(fit.categories), 1 / len(fit.categories))
-    first = _efficient(parts, mixing, equal)
+    first = _efficient_means(parts, mixing, equal)
     center = first.mean if fit.maximum is None else fit.proportions
-    near = _drawn(center, toward=equal, distance=first.mean - equal, variance=first.variance / effective)
+    near = _pull_toward(center, toward=equal, distance=first.mean - equal, variance=first.variance / effective)
     if fit.maximum is not None:
-        means, shares = _efficient(parts, mixing, near), np.tile(near, (len(parts), 1))
+        means, shares = _efficient_means(parts, mixing, near), np.tile(near, (len(parts), 1))
     else:
-        means = _unbiased(parts, mixing, fit.solution)
+        means = _unbiased_means(parts, mixing, fit.solution)
         shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
-    spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
+    spread = np.array(
+        [z**2 * effective / part_answers.part.effective for z, part_answers in zip(mixing, parts, strict=True)]
+    )
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
     df: float | None = None
     size = np.full(len(equal), effective)
@@ -155,19 +157,19 @@ class _Answers:
         design: Any = part.design
         space, rows = design.space, design.rows(part.codes)
         t = rows.shape[1]
-        drawn = max(_DRAWN // t, 2 * t)
-        if space.listable and space.size <= _MORE * drawn:
+        draw_count = max(_DRAWN_ENTRIES // t, 2 * t)
+        if space.listable and space.size <= _MORE * draw_count:
             codes = space.listing()
             chances = design.rows(codes)
         else:
             source = GeneratorSource(np.random.default_rng(_SEED))
-            codes = design.draw(np.arange(drawn) % t, source)  # each category equally often
+            codes = design.draw(np.arange(draw_count) % t, source)  # each category equally often
             chances = design.rows(codes)
             chances = chances / (chances.mean(axis=1, keepdims=True) * len(codes))
         patterns, place = np.unique(part.codes == MISSING, axis=0, return_inverse=True)
-        often = np.bincount(place.ravel(), part.weight) / part.weight.sum()
+        pattern_shares = np.bincount(place.ravel(), part.weight) / part.weight.sum()
         codes = np.vstack([np.where(pattern, MISSING, codes) for pattern in patterns])
-        return cls(part, rows, codes, design.rows(codes), np.vstack([chances * share for share in often]))
+        return cls(part, rows, codes, design.rows(codes), np.vstack([chances * share for share in pattern_shares]))
 
     @cached_property
     def share(self) -> Floats:
@@ -188,8 +190,10 @@ def foretold(tally: Tally, cells: Floats) -> tuple[Floats, Floats]:
     """
     answers = [_Answers.of(part) for part in tally.parts if part.weight.sum() > 0]
     scale = tally.n / tally.weight
-    weights = [scale * float(each.part.weight.sum()) * (each.chances @ cells) for each in answers]
-    rows, amounts = np.vstack([each.possible for each in answers]), np.concatenate(weights)
+    weights = [
+        scale * float(part_answers.part.weight.sum()) * (part_answers.chances @ cells) for part_answers in answers
+    ]
+    rows, amounts = np.vstack([part_answers.possible for part_answers in answers]), np.concatenate(weights)
     return rows[amounts > 0], amounts[amounts > 0]
 
 
@@ -217,12 +221,12 @@ class _Means(NamedTuple):
 def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
     """The weight of each part's mean in the estimate, (parts,)."""
     if fit.level_weights is not None:
-        return np.array([fit.level_weights.get(each.part.level, 0.0) for each in parts])
-    weight = np.array([each.part.weight.sum() for each in parts])
+        return np.array([fit.level_weights.get(part_answers.part.level, 0.0) for part_answers in parts])
+    weight = np.array([part_answers.part.weight.sum() for part_answers in parts])
     return np.asarray(weight / weight.sum())
 
 
-def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
+def _efficient_means(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
     """Indicators u = π + I⁻¹(L/(L·π) - 1) of weighted least squares: unbiased, and most precise at the reference π."""
 
     def ratios(rows: Floats) -> Floats:
@@ -230,32 +234,42 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
         return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
 
     information = np.sum(
-        [z * each.expected(ratios(each.possible)) for z, each in zip(mixing, parts, strict=True)], axis=0
+        [
+            z * part_answers.expected(ratios(part_answers.possible))
+            for z, part_answers in zip(mixing, parts, strict=True)
+        ],
+        axis=0,
     )
     covariance = inverse(information)
-    u = [reference + (ratios(each.rows) - 1) @ covariance for each in parts]
-    possible = [reference + (ratios(each.possible) - 1) @ covariance for each in parts]
+    u = [reference + (ratios(part_answers.rows) - 1) @ covariance for part_answers in parts]
+    possible = [reference + (ratios(part_answers.possible) - 1) @ covariance for part_answers in parts]
     return _means(parts, mixing, u, possible)._replace(variance=float(np.trace(covariance)))
 
 
-def _unbiased(parts: list[_Answers], mixing: Floats, solution: str | None) -> _Means:
+def _unbiased_means(parts: list[_Answers], mixing: Floats, solution: str | None) -> _Means:
     """The indicators of moments, made for each part by itself."""
     u, possible = [], []
-    for each in parts:
-        mapping, space = linear_map(each.part.design, solution), each.part.design.space
-        u.append(mapping(space.statistic(each.part.codes)))
-        possible.append(mapping(space.statistic(each.codes)))
+    for part_answers in parts:
+        mapping, space = linear_map(part_answers.part.design, solution), part_answers.part.design.space
+        u.append(mapping(space.statistic(part_answers.part.codes)))
+        possible.append(mapping(space.statistic(part_answers.codes)))
     return _means(parts, mixing, u, possible)
 
 
 def _means(parts: list[_Answers], mixing: Floats, u: list[Floats], possible: list[Floats]) -> _Means:
     """Means of the indicators `u`, whose values at all possible responses are known."""
-    mean = np.sum([z * (each.share @ own) for z, each, own in zip(mixing, parts, u, strict=True)], axis=0)
-    squares = np.array([each.expected(values**2) for each, values in zip(parts, possible, strict=True)])
+    mean = np.sum(
+        [
+            z * (part_answers.share @ part_indicators)
+            for z, part_answers, part_indicators in zip(mixing, parts, u, strict=True)
+        ],
+        axis=0,
+    )
+    squares = np.array([part_answers.expected(values**2) for part_answers, values in zip(parts, possible, strict=True)])
     return _Means(mean, u, squares, variance=np.nan)
 
 
-def _drawn(proportions: Floats, *, toward: Floats, distance: Floats, variance: float) -> Floats:
+def _pull_toward(proportions: Floats, *, toward: Floats, distance: Floats, variance: float) -> Floats:
     """Proportions, none below zero, drawn toward others by their variance over the observed squared distance."""
     squared = float(distance @ distance)
     pull = 1.0 if squared <= variance else variance / squared
@@ -271,10 +285,10 @@ def _shares(parts: list[_Answers], means: _Means, near: Floats) -> Floats:
     if len(parts) == 1:
         return near[None, :]
     shares = []
-    for each, u in zip(parts, means.u, strict=True):
-        own = each.share @ u
-        variance = float(each.share @ ((u - own) ** 2).sum(axis=1)) / each.part.effective
-        shares.append(_drawn(own, toward=near, distance=own - near, variance=variance))
+    for part_answers, u in zip(parts, means.u, strict=True):
+        level_shares = part_answers.share @ u
+        variance = float(part_answers.share @ ((u - level_shares) ** 2).sum(axis=1)) / part_answers.part.effective
+        shares.append(_pull_toward(level_shares, toward=near, distance=level_shares - near, variance=variance))
     return np.array(shares)
 
 
@@ -304,33 +318,42 @@ def _choosing(parts: list[_Answers], means: _Means, mixing: Floats, variance: Fl
     constant, slope, curvature = variance
     mean = np.clip(means.mean, 0.0, 1.0)
     modeled = constant + slope * mean + curvature * mean**2
-    squares = np.sum([z * (each.share @ u**2) for z, each, u in zip(mixing, parts, means.u, strict=True)], axis=0)
-    shown = squares - (means.mean if file else means.mean**2)
-    return np.asarray(np.maximum(np.divide(shown, modeled, out=np.ones_like(shown), where=modeled > 0), 1.0))
+    squares = np.sum(
+        [z * (part_answers.share @ u**2) for z, part_answers, u in zip(mixing, parts, means.u, strict=True)], axis=0
+    )
+    shown_variance = squares - (means.mean if file else means.mean**2)
+    return np.asarray(
+        np.maximum(np.divide(shown_variance, modeled, out=np.ones_like(shown_variance), where=modeled > 0), 1.0)
+    )
 
 
 def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floats) -> Floats:
     """Linearized variance, divided by the one that Kish's effective number of answers implies, (t,)."""
-    own = {part.level: sampled for part, sampled in fit.tally.apart}
+    sampled_at_level = {part.level: sampled for part, sampled in fit.tally.apart}
     linearized, plain = np.zeros((2, len(means.mean)))
-    moved: Any = 0.0
-    for z, each, u in zip(mixing, parts, means.u, strict=True):
-        from_mean, sampled = u - (means.mean if fit.level_weights is None else each.share @ u), own[each.part.level]
-        plain += z**2 * (each.share @ from_mean**2) / each.part.effective
-        influence = z * from_mean / each.part.weight.sum()
+    deviations: Any = 0.0
+    for z, part_answers, u in zip(mixing, parts, means.u, strict=True):
+        from_mean, sampled = (
+            u - (means.mean if fit.level_weights is None else part_answers.share @ u),
+            sampled_at_level[part_answers.part.level],
+        )
+        plain += z**2 * (part_answers.share @ from_mean**2) / part_answers.part.effective
+        influence = z * from_mean / part_answers.part.weight.sum()
         if fit.tally.complex is None:
-            linearized += each.part.weight_squared @ influence**2 * (fit.n / max(fit.n - 1, 1))
+            linearized += part_answers.part.weight_squared @ influence**2 * (fit.n / max(fit.n - 1, 1))
         else:
-            moved = moved + sampled.deviations(influence)
-            kept = sampled.kept / each.part.weight.sum() ** 2
-            linearized += z**2 * (kept @ u**2 - kept @ u)
-    linearized += np.sum(np.square(moved), axis=0)
-    told = plain > _ROUNDING * plain.max()
-    if not told.any():  # all answers are alike: no more is known than that as many independent units are
+            deviations = deviations + sampled.deviations(influence)
+            corrected_squares = sampled.kept / part_answers.part.weight.sum() ** 2
+            linearized += z**2 * (corrected_squares @ u**2 - corrected_squares @ u)
+    linearized += np.sum(np.square(deviations), axis=0)
+    is_varying = plain > _ROUNDING * plain.max()
+    if not is_varying.any():  # all answers are alike: no more is known than that as many independent units are
         units = fit.n if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom + 1
         return np.full_like(plain, max(fit.tally.effective / units, 1.0))
-    overall = linearized[told].sum() / plain[told].sum()  # for categories of which every answer says the same
-    return np.where(told, linearized / np.where(told, plain, 1.0), max(float(overall), 1.0))
+    overall = (
+        linearized[is_varying].sum() / plain[is_varying].sum()
+    )  # for categories of which every answer says the same
+    return np.where(is_varying, linearized / np.where(is_varying, plain, 1.0), max(float(overall), 1.0))
 
 
 def score_ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:

@@ -18,11 +18,11 @@ def check_columns(frame: pl.LazyFrame, names: Sequence[str]) -> None:
     for name in names:
         if name in there:
             continue
-        told = _checks.no_column(name, there)
+        problem = _checks.no_column(name, there)
         for separator, flag in ((";", "';'"), ("\t", "$'\\t'"), ("|", "'|'")):
             if len(there) == 1 and separator in there[0]:
-                told += f" (the file seems to be separated by {separator!r}: add --separator {flag})"
-        raise DataError(told, column=name)
+                problem += f" (the file seems to be separated by {separator!r}: add --separator {flag})"
+        raise DataError(problem, column=name)
 
 
 def as_text(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
@@ -66,11 +66,11 @@ def as_measured(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
     texts = [name for name in names if schema[name] == pl.String]
     numbers = {name: pl.col(name).str.strip_chars().cast(pl.Float64, strict=False) for name in texts}
     cells = {name: (pl.col(name).is_not_null() & (pl.col(name) != "")) for name in texts}
-    found = frame.select((cells[name] & numbers[name].is_null()).any().alias(name) for name in texts).collect()
-    frame = frame.with_columns(numbers[name].alias(name) for name in texts if not found[name][0])
-    measured = [name for name in texts if not found[name][0]]
-    whole = frame.select((pl.col(name) == pl.col(name).round()).all() for name in measured).collect()
-    return frame.with_columns(pl.col(name).cast(pl.Int64) for name in measured if whole[name][0])
+    has_texts = frame.select((cells[name] & numbers[name].is_null()).any().alias(name) for name in texts).collect()
+    frame = frame.with_columns(numbers[name].alias(name) for name in texts if not has_texts[name][0])
+    number_columns = [name for name in texts if not has_texts[name][0]]
+    whole = frame.select((pl.col(name) == pl.col(name).round()).all() for name in number_columns).collect()
+    return frame.with_columns(pl.col(name).cast(pl.Int64) for name in number_columns if whole[name][0])
 
 
 def as_booleans(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
@@ -85,10 +85,10 @@ def as_booleans(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
     values = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
     for name in names:
         cell = pl.col(name).str.to_lowercase().str.strip_chars()
-        found = cell.replace_strict(values, default=None, return_dtype=pl.Boolean)
-        bad = found.is_null() & cell.is_not_null() & (cell != "")
+        truth_value = cell.replace_strict(values, default=None, return_dtype=pl.Boolean)
+        bad = truth_value.is_null() & cell.is_not_null() & (cell != "")
         _check_cells(frame, name, bad, "which is neither 0 nor 1, neither true nor false")
-        frame = frame.with_columns(found.alias(name))
+        frame = frame.with_columns(truth_value.alias(name))
     return frame
 
 
@@ -97,5 +97,5 @@ def _check_cells(frame: pl.LazyFrame, name: str, bad: pl.Expr, problem: str) -> 
     first = frame.select(name).with_row_index("__naysay_row").filter(bad).head(1).collect()
     if first.height:
         row, value = first.row(0)
-        held = "is empty" if value is None or value == "" else f"holds {str(value)[:80]!r}"
-        raise DataError(f"column {name!r}, row {row + 1}, {held}, {problem}", column=name, row=row, value=value)
+        cell_text = "is empty" if value is None or value == "" else f"holds {str(value)[:80]!r}"
+        raise DataError(f"column {name!r}, row {row + 1}, {cell_text}, {problem}", column=name, row=row, value=value)

@@ -120,20 +120,20 @@ class Entry:
 
     def form(self) -> dict[str, Any]:
         """The entry as a JSON object."""
-        told: dict[str, Any] = {name: getattr(self, name) for name in ("column", "question", "label", "holds")}
-        told |= {"wording": self.wording, "meaning": self.meaning}
-        told |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
+        json_fields: dict[str, Any] = {name: getattr(self, name) for name in ("column", "question", "label", "holds")}
+        json_fields |= {"wording": self.wording, "meaning": self.meaning}
+        json_fields |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
         if self.asked is not None:
-            told |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
-        return told
+            json_fields |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
+        return json_fields
 
     @classmethod
     def of_form(cls, node: Mapping[str, Any]) -> Entry:
         """The entry that a JSON object describes."""
         plain = {name: node[name] for name in ("column", "question", "label", "holds", "measure")}
         plain |= {"meaning": node.get("meaning", ""), "wording": node.get("wording", "")}  # older ones have none
-        asked = Asked(read(node["design"]), node["level"]) if "design" in node else None
-        return cls(**plain, values=tuple(Value(**each) for each in node["values"]), asked=asked)
+        randomization = Asked(read(node["design"]), node["level"]) if "design" in node else None
+        return cls(**plain, values=tuple(Value(**value_fields) for value_fields in node["values"]), asked=randomization)
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,10 @@ class Codebook:
 
     def asked(self, *, names: bool = False) -> dict[str, Asked]:
         """How the answers in each private column were randomized, about labels, or on request about names."""
-        found = {entry.column: entry.worded(names=names) for entry in self.entries}
-        return {column: asked for column, asked in found.items() if asked is not None}
+        randomization_of = {entry.column: entry.worded(names=names) for entry in self.entries}
+        return {
+            column: randomization for column, randomization in randomization_of.items() if randomization is not None
+        }
 
     def read(self, frame: pl.LazyFrame, *, names: bool = False, escaped: bool = False) -> pl.LazyFrame:
         """The frame with labels, or on request names, in place of what the file holds; numbers and days as such.
@@ -186,16 +188,20 @@ class Codebook:
         """
         schema = frame.collect_schema()
         there = [entry for entry in self.entries if entry.column in schema]
-        listed = [_worded(entry, schema[entry.column], self.coded, names) for entry in there if entry.listed]
+        listed = [_cells_as_words(entry, schema[entry.column], self.coded, names) for entry in there if entry.listed]
         texts = [entry.column for entry in there if entry.holds == "texts" and escaped]
-        typed = [_typed(each, schema[each.column]) for each in there if each.holds in ("numbers", "flags", "days")]
+        typed = [
+            _cells_as_typed(typed_entry, schema[typed_entry.column])
+            for typed_entry in there
+            if typed_entry.holds in ("numbers", "flags", "days")
+        ]
         return frame.with_columns(*listed, *typed, *(unescaped(name) for name in texts))
 
     def form(self) -> dict[str, Any]:
         """The codebook as a JSON object, complete with every design."""
-        told = {name: getattr(self, name) for name in ("survey", "title", "about", "hash", "language", "coded")}
+        head_fields = {name: getattr(self, name) for name in ("survey", "title", "about", "hash", "language", "coded")}
         columns = [entry.form() for entry in self.entries]
-        return {"naysay": "codebook", "version": _VERSION, **told, "columns": columns}
+        return {"naysay": "codebook", "version": _VERSION, **head_fields, "columns": columns}
 
     @classmethod
     def of_form(cls, node: Mapping[str, Any]) -> Codebook:
@@ -204,7 +210,7 @@ class Codebook:
         return cls(**plain, entries=tuple(map(Entry.of_form, node["columns"])))
 
 
-def _worded(entry: Entry, dtype: pl.DataType, coded: bool, names: bool) -> pl.Expr:  # noqa: FBT001
+def _cells_as_words(entry: Entry, dtype: pl.DataType, coded: bool, names: bool) -> pl.Expr:  # noqa: FBT001
     """The cells of a column of values, or of sets of values, as words."""
     words = entry.words(coded=coded and entry.holds == "values", names=names)
     cell = text_of(entry.column, dtype)
@@ -213,7 +219,7 @@ def _worded(entry: Entry, dtype: pl.DataType, coded: bool, names: bool) -> pl.Ex
     return cell.str.split(JOINER).list.eval(pl.element().replace(words)).list.join(JOINER).alias(entry.column)
 
 
-def _typed(entry: Entry, dtype: pl.DataType) -> pl.Expr:
+def _cells_as_typed(entry: Entry, dtype: pl.DataType) -> pl.Expr:
     """Cells that a file of texts holds as texts, as the numbers or days that they are."""
     cell = pl.col(entry.column)
     if entry.holds != "days":
@@ -253,8 +259,8 @@ def codebook_of(path: Path) -> Codebook | None:
             raise ValueError(f"this naysay reads codebooks of version {_VERSION}")
         return Codebook.of_form(node)
     except (ValueError, KeyError, TypeError) as error:
-        told = f"{str(place)!r} is not the codebook of an export ({error})"
-        raise DataError(f"{told}; export the survey again, or move that file away from {path.name!r}") from None
+        problem = f"{str(place)!r} is not the codebook of an export ({error})"
+        raise DataError(f"{problem}; export the survey again, or move that file away from {path.name!r}") from None
 
 
 def designs_of(path: Path, *, codes: bool = False) -> dict[str, Asked]:

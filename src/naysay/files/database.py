@@ -43,12 +43,14 @@ def scan_table(path: Path, table: str | None) -> pl.LazyFrame:
             f"{str(path)!r} has changes that are still in {waiting.name!r}: close the program that has it open, or run "
             "CHECKPOINT there"
         )
-    told = path.stat()
-    return pl.scan_parquet(_copied(path, path.resolve(), table, told.st_mtime_ns, told.st_size), glob=False)
+    file_status = path.stat()
+    return pl.scan_parquet(
+        _parquet_copy(path, path.resolve(), table, file_status.st_mtime_ns, file_status.st_size), glob=False
+    )
 
 
 @functools.cache
-def _copied(path: Path, absolute: Path, table: str | None, changed: int, size: int) -> Path:
+def _parquet_copy(path: Path, absolute: Path, table: str | None, changed: int, size: int) -> Path:
     """The copy of a table; a database that changed is copied anew."""
     duckdb = library(path)
     folder = tempfile.mkdtemp(prefix="naysay-")
@@ -57,7 +59,7 @@ def _copied(path: Path, absolute: Path, table: str | None, changed: int, size: i
     place = str(copy).replace("'", "''")
     try:
         with duckdb.connect(str(absolute), read_only=True) as database:
-            source = _named(database, path, table)
+            source = _quoted_table(database, path, table)
             columns = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
             cells = ", ".join(_cell(str(name), str(kind)) for name, kind, *_ in columns)
             database.execute("SET preserve_insertion_order = true")
@@ -67,28 +69,32 @@ def _copied(path: Path, absolute: Path, table: str | None, changed: int, size: i
     return copy
 
 
-def _named(database: Any, path: Path, table: str | None) -> str:
+def _quoted_table(database: Any, path: Path, table: str | None) -> str:
     """The table, quoted."""
     rows = database.execute(
         "SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE NOT internal AND NOT temporary UNION ALL "
         "SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE NOT internal AND NOT temporary ORDER BY ALL"
     ).fetchall()
     tables = [(schema, name) for schema, name, kind in rows if kind == "table"]
-    shown = [name if schema == "main" else f"{schema}.{name}" for schema, name in tables]
+    table_names = [name if schema == "main" else f"{schema}.{name}" for schema, name in tables]
     if not tables:
         raise DataError(f"{str(path)!r} holds no table")
     if table is None and len(tables) > 1:
         copy = f"COPY {'.'.join(map(_quoted, tables[0]))} TO '{tables[0][1]}.parquet'"
         raise DataError(
-            f"{str(path)!r} holds several tables, {_checks.shown(shown)}: say which one with --table, or where a "
-            f"command has no such option, write it to a file: {copy}"
+            f"{str(path)!r} holds several tables, {_checks.listing_text(table_names)}: say which one with --table, or "
+            f"where a command has no such option, write it to a file: {copy}"
         )
     if table is not None and table in [name for schema, name, kind in rows if kind == "view"]:
         raise DataError(f"{table!r} is a view, whose rows have no fixed order; make a table of it: CREATE TABLE … AS")
-    chosen = [each for each, name in zip(tables, shown, strict=True) if table in (None, name, ".".join(each))]
-    if not chosen:
-        raise DataError(f"{str(path)!r} has no table {table!r}; {_checks.nearest(table, shown)}")
-    return ".".join(map(_quoted, chosen[0]))
+    matching_tables = [
+        schema_and_name
+        for schema_and_name, name in zip(tables, table_names, strict=True)
+        if table in (None, name, ".".join(schema_and_name))
+    ]
+    if not matching_tables:
+        raise DataError(f"{str(path)!r} has no table {table!r}; {_checks.nearest(table, table_names)}")
+    return ".".join(map(_quoted, matching_tables[0]))
 
 
 def _cell(name: str, kind: str) -> str:

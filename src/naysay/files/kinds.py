@@ -13,11 +13,11 @@ from narwhals.exceptions import NarwhalsError
 
 from naysay.errors import DataError
 
-_WRITTEN = {
+_WRITABLE_KINDS = {
     **{".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"},
     **{".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xlsx": "xlsx"},
 }
-_READ = _WRITTEN | {".por": "spss", ".duckdb": "duckdb"}
+_READABLE_KINDS = _WRITABLE_KINDS | {".por": "spss", ".duckdb": "duckdb"}
 
 PROGRAMS = {"spss": "SPSS", "stata": "Stata", "xlsx": "Excel", "duckdb": "DuckDB"}
 """The kinds of files that take a library to read and write, and the programs that they come from."""
@@ -38,17 +38,17 @@ def kind(path: Path, *, to_write: bool = False) -> str:
     DataError
         Another suffix; a portable file of SPSS, or a database of DuckDB, that is to be written.
     """
-    known = _WRITTEN if to_write else _READ
+    kind_of_suffix = _WRITABLE_KINDS if to_write else _READABLE_KINDS
     suffix = path.suffix.lower()
-    if suffix not in known:
+    if suffix not in kind_of_suffix:
         hints = {
             ".por": "; portable files of SPSS are read, not written: take .sav",
             ".duckdb": "; databases of DuckDB are read, not written: take .parquet",
         }
         hint = hints.get(suffix, "")
         what = "file to write" if to_write else "file of answers"
-        raise DataError(f"the name of a {what} must end in {', '.join(known)}; got {str(path)!r}{hint}")
-    return known[suffix]
+        raise DataError(f"the name of a {what} must end in {', '.join(kind_of_suffix)}; got {str(path)!r}{hint}")
+    return kind_of_suffix[suffix]
 
 
 def library(path: Path) -> Any:
@@ -59,13 +59,13 @@ def library(path: Path) -> Any:
     DataError
         It is not installed.
     """
-    found = kind(path)
+    file_kind = kind(path)
     try:
-        return importlib.import_module(_LIBRARIES[found])
+        return importlib.import_module(_LIBRARIES[file_kind])
     except ModuleNotFoundError as error:
-        extra = "duckdb" if found == "duckdb" else "files"
+        extra = "duckdb" if file_kind == "duckdb" else "files"
         raise DataError(
-            f"{str(path)!r} is a file of {PROGRAMS[found]}, and {error.name}, which reads and writes it, is not "
+            f"{str(path)!r} is a file of {PROGRAMS[file_kind]}, and {error.name}, which reads and writes it, is not "
             f'installed; get it with: pip install "naysay[{extra}]"'
         ) from None
 

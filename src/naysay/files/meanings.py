@@ -164,19 +164,21 @@ def _kinds(channel: Design) -> dict[str, str]:
     if channel.even_mean is not None:  # the same for all categories, which may be too many for a table
         alpha, beta = channel.even_mean
         return {label: _kind(alpha + beta, beta) if label in places else "randomized" for label in labels}
-    found = {}
+    kind_of_label = {}
     for label, row in zip(labels, channel.expected_statistic, strict=True):  # that it is named, by true category
-        own = places.get(label)
+        own_place = places.get(label)
         if row.any():
-            found[label] = "randomized" if own is None else _kind(row[own], np.delete(row, own).max(initial=0.0))
-    return found
+            kind_of_label[label] = (
+                "randomized" if own_place is None else _kind(row[own_place], np.delete(row, own_place).max(initial=0.0))
+            )
+    return kind_of_label
 
 
-def _kind(own: float, others: float) -> str:
+def _kind(own_chance: float, other_chance: float) -> str:
     """What a label says that people in its category name with this chance, and others with that one at most."""
-    if own == 0:
+    if own_chance == 0:
         return "ruled_out"
-    return "as_it_is" if (own, others) == (1, 0) else "randomized"
+    return "as_it_is" if (own_chance, other_chance) == (1, 0) else "randomized"
 
 
 def _meaning(value: Value, kinds: Mapping[Any, Mapping[str, str]], phrases: Phrases) -> str:

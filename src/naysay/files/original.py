@@ -74,23 +74,23 @@ class Original:
             What `naysay.files.scan` refuses, and the export of a survey, whose private columns have a design already.
         """
         if codebook_of(path) is not None:
-            told = f"{str(path)!r} is the export of a survey, or a release: its codebook lies beside it"
-            raise DataError(f"{told}, and would not fit what is changed; copy the file to another folder without it")
+            problem = f"{str(path)!r} is the export of a survey, or a release: its codebook lies beside it"
+            raise DataError(f"{problem}, and would not fit what is changed; copy the file to another folder without it")
         frame = scan(path, separator=separator, encoding=encoding, codes=codes, table=table).collect()
         cells: dict[str, Any] = {}
-        about = None
+        metadata = None
         if kind(path) in ("spss", "stata"):
-            cells, about = stored(path, encoding=encoding)
+            cells, metadata = stored(path, encoding=encoding)
         schema = frame.schema
         flat = [name for name in frame.columns if missing and not schema[name].is_nested()]
         gone = [pl.when(~text_of(name, schema[name]).is_in(list(missing))).then(name).alias(name) for name in flat]
-        return cls(path, frame.with_columns(gone), separator, encoding, codes, tuple(missing), cells, about, table)
+        return cls(path, frame.with_columns(gone), separator, encoding, codes, tuple(missing), cells, metadata, table)
 
     @property
     def labels(self) -> dict[str, str]:
         """What the file calls its variables, of those that have a label."""
-        found = {} if self.told is None else self.told.column_names_to_labels
-        return {name: label for name, label in found.items() if label and label.strip()}
+        label_of = {} if self.told is None else self.told.column_names_to_labels
+        return {name: label for name, label in label_of.items() if label and label.strip()}
 
     def value_labels(self, name: str) -> dict[Any, str]:
         """What the file calls the codes of a variable."""
@@ -98,8 +98,8 @@ class Original:
 
     def reasons(self, name: str) -> int:
         """How many cells of a variable say why they are missing: user-missing codes of SPSS, Stata's .a to .z."""
-        known = zip(self.cells.get(name, ()), self.frame[name].is_null(), strict=False)
-        return sum(gap and cell is not None and cell != "" for cell, gap in known)
+        cells_and_gaps = zip(self.cells.get(name, ()), self.frame[name].is_null(), strict=False)
+        return sum(gap and cell is not None and cell != "" for cell, gap in cells_and_gaps)
 
     def write(
         self,
@@ -132,11 +132,11 @@ class Original:
             self._write_labelled(made, rows, path, system, set(changed), set(plain), meanings)
             return
         raw = scan(self.path, separator=self.separator, encoding=self.encoding).collect()
-        kept = {  # by name: of columns in a list, one without a name would be given another
-            name: self._restored(raw[name], made, name, rows) if name not in plain else made[name]
+        restored_columns = {  # by name: of columns in a list, one without a name would be given another
+            name: self._restored_column(raw[name], made, name, rows) if name not in plain else made[name]
             for name in made.columns
         }  # fmt: skip
-        frame = _texts(pl.DataFrame(kept))
+        frame = _texts(pl.DataFrame(restored_columns))
         if system == "csv" and (self.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
             self._write_encoded(frame, path)
         elif system == "csv":
@@ -144,16 +144,20 @@ class Original:
             with whole(path) as file:
                 frame.write_csv(file, separator=self.separator, include_bom=marked, line_terminator=ends)
         else:
-            write_pieces([_typed(frame) if system == "xlsx" else frame], path)
+            write_pieces([_texts_as_numbers(frame) if system == "xlsx" else frame], path)
 
-    def _restored(self, raw: pl.Series, made: pl.DataFrame, name: str, rows: Sequence[int] | None) -> pl.Series:
+    def _restored_column(self, raw: pl.Series, table: pl.DataFrame, name: str, rows: Sequence[int] | None) -> pl.Series:
         """A column with the cells that the file holds where its gaps were: why something is missing stays."""
-        own = made[name]
-        if rows is None or not self.missing or own.dtype != raw.dtype:
-            return own
+        new_cells = table[name]
+        if rows is None or not self.missing or new_cells.dtype != raw.dtype:
+            return new_cells
         before = raw.gather(pl.Series(rows, dtype=pl.UInt32))
         was = self.frame[name].gather(pl.Series(rows, dtype=pl.UInt32))
-        return pl.select(pl.when(own.is_null() & was.is_null()).then(before).otherwise(own)).to_series().alias(name)
+        return (
+            pl.select(pl.when(new_cells.is_null() & was.is_null()).then(before).otherwise(new_cells))
+            .to_series()
+            .alias(name)
+        )
 
     def _write_encoded(self, frame: pl.DataFrame, path: Path) -> None:
         try:
@@ -169,7 +173,7 @@ class Original:
 
     def _write_labelled(
         self,
-        made: pl.DataFrame,
+        table: pl.DataFrame,
         rows: Sequence[int] | None,
         path: Path,
         system: str,
@@ -178,85 +182,97 @@ class Original:
         meanings: Codebook | None,
     ) -> None:
         """A file of SPSS or Stata: stored cells where nothing changed, codes and labels of their own for new values."""
-        writer, told = library(path), self.told
+        writer, metadata = library(path), self.told
         columns: dict[str, list[Any]] = {}
-        labels = dict(told.variable_value_labels)
-        formats, measures = dict(told.original_variable_types), dict(told.variable_measure)
-        ranges = dict(told.missing_ranges)  # what a code would mean, also where no cell holds it any more
-        for name in made.columns:
+        labels = dict(metadata.variable_value_labels)
+        formats, measures = dict(metadata.original_variable_types), dict(metadata.variable_measure)
+        ranges = dict(metadata.missing_ranges)  # what a code would mean, also where no cell holds it any more
+        for name in table.columns:
             if name not in changed and name not in plain and rows is not None:
                 columns[name] = [self.cells[name][row] for row in rows]
-            elif isinstance(made.schema[name], pl.Enum):
-                order = made[name].dtype.categories.to_list()  # type: ignore[attr-defined]
+            elif isinstance(table.schema[name], pl.Enum):
+                order = table[name].dtype.categories.to_list()  # type: ignore[attr-defined]
                 codes = {label: number for number, label in enumerate(order, 1)}
-                columns[name] = [None if cell is None else codes[cell] for cell in made[name].to_list()]
+                columns[name] = [None if cell is None else codes[cell] for cell in table[name].to_list()]
                 labels[name] = {number: label for label, number in codes.items()}
                 formats[name] = "F8.0" if system == "spss" else "%8.0g"
                 ranges.pop(name, None)
                 measures[name] = "nominal" if measures.get(name) == "nominal" else "ordinal"
             else:
-                columns[name] = self._coded(made[name], name, rows, keep=name not in plain)
-        names = dict(told.column_names_to_labels)
+                columns[name] = self._cells_as_codes(table[name], name, rows, keep=name not in plain)
+        names = dict(metadata.column_names_to_labels)
         for entry in meanings.entries if meanings else ():
             names[entry.column], labels[entry.column] = labels_of(entry, labels.get(entry.column, {}), system)
-        given: dict[str, Any] = {
+        writer_options: dict[str, Any] = {
             "column_labels": {name: names.get(name) for name in columns},
-            "variable_value_labels": {name: each for name, each in labels.items() if name in columns},
+            "variable_value_labels": {name: code_labels for name, code_labels in labels.items() if name in columns},
             "variable_format": {name: form for name, form in formats.items() if name in columns and form},
-            "file_label": told.file_label or "",
+            "file_label": metadata.file_label or "",
         }
         if system == "spss":
-            given["missing_ranges"] = {name: each for name, each in ranges.items() if name in columns}
-            given["variable_measure"] = {name: each for name, each in measures.items() if name in columns}
-            widths = told.variable_display_width
-            given["variable_display_width"] = {name: each for name, each in widths.items() if name in columns}
-            given["note"] = told.notes or None
-            given["compress"] = path.suffix.lower() == ".zsav"
+            writer_options["missing_ranges"] = {
+                name: code_ranges for name, code_ranges in ranges.items() if name in columns
+            }
+            writer_options["variable_measure"] = {
+                name: measure for name, measure in measures.items() if name in columns
+            }
+            widths = metadata.variable_display_width
+            writer_options["variable_display_width"] = {
+                name: width for name, width in widths.items() if name in columns
+            }
+            writer_options["note"] = metadata.notes or None
+            writer_options["compress"] = path.suffix.lower() == ".zsav"
         else:
-            letters = {name: each for name, each in told.missing_user_values.items() if name in columns}
-            given["missing_user_values"] = {name: each for name, each in letters.items() if name not in plain}
+            letters = {
+                name: missing_codes for name, missing_codes in metadata.missing_user_values.items() if name in columns
+            }
+            writer_options["missing_user_values"] = {
+                name: missing_codes for name, missing_codes in letters.items() if name not in plain
+            }
             for name in plain & set(letters):  # no cell holds a letter any more, and its label has none to stand for
-                told_labels = given["variable_value_labels"].get(name, {})
-                given["variable_value_labels"][name] = {
-                    code: label for code, label in told_labels.items() if code not in letters[name]
+                all_labels = writer_options["variable_value_labels"].get(name, {})
+                writer_options["variable_value_labels"][name] = {
+                    code: label for code, label in all_labels.items() if code not in letters[name]
                 }
         write_it = writer.write_sav if system == "spss" else writer.write_dta
         frame = pl.DataFrame([self._series(name, cells) for name, cells in columns.items()])
         try:
             with whole(path) as file:
-                write_it(frame, file.name, **given)
+                write_it(frame, file.name, **writer_options)
         except (writer.ReadstatError, writer.PyreadstatError, OSError) as error:
             raise DataError(f"cannot write {str(path)!r} as a file of {PROGRAMS[system]}: {error}") from None
 
-    def _coded(self, column: pl.Series, name: str, rows: Sequence[int] | None, *, keep: bool) -> list[Any]:
+    def _cells_as_codes(self, column: pl.Series, name: str, rows: Sequence[int] | None, *, keep: bool) -> list[Any]:
         """Cells with the code that each value has in the file; numbers that are new stay numbers."""
         before = self.frame[name]
-        shown = before.to_frame().select(text_of(name, before.dtype)).to_series().to_list()
-        known = {text: code for text, code in zip(shown, self.cells[name], strict=True) if text is not None}
-        known |= {
-            label: code for code, label in self.value_labels(name).items() if label not in known and not self.codes
+        before_texts = before.to_frame().select(text_of(name, before.dtype)).to_series().to_list()
+        code_of = {text: code for text, code in zip(before_texts, self.cells[name], strict=True) if text is not None}
+        code_of |= {
+            label: code for code, label in self.value_labels(name).items() if label not in code_of and not self.codes
         }
         texts = column.to_frame().select(text_of(name, column.dtype)).to_series().to_list()
         string = self.told.readstat_variable_types[name] == "string"
-        found: list[Any] = []
+        codes: list[Any] = []
         for place, text in enumerate(texts):
             if text is None:
-                stays = keep and rows is not None and shown[rows[place]] is None
-                found.append(self.cells[name][rows[place]] if stays and rows is not None else None)
-            elif text in known:
-                found.append(known[text])
+                stays = keep and rows is not None and before_texts[rows[place]] is None
+                codes.append(self.cells[name][rows[place]] if stays and rows is not None else None)
+            elif text in code_of:
+                codes.append(code_of[text])
             elif string:
-                found.append(text)
+                codes.append(text)
             else:
-                found.append(self._number(text, name))
-        return found
+                codes.append(self._number(text, name))
+        return codes
 
     def _number(self, text: str, name: str) -> float:
         try:
             return float(text)
         except ValueError:
-            told = f"column {name!r} holds numbers in {self.path.name!r}, and has no code for {text!r}"
-            raise DataError(f"{told}; recode it, so that it gets codes of its own", column=name, value=text) from None
+            problem = f"column {name!r} holds numbers in {self.path.name!r}, and has no code for {text!r}"
+            raise DataError(
+                f"{problem}; recode it, so that it gets codes of its own", column=name, value=text
+            ) from None
 
     def _series(self, name: str, cells: list[Any]) -> pl.Series:
         if self.told.readstat_variable_types[name] == "string" and all(
@@ -286,16 +302,16 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
 
 
-def _typed(frame: pl.DataFrame) -> pl.DataFrame:
+def _texts_as_numbers(frame: pl.DataFrame) -> pl.DataFrame:
     """Texts that are written just as numbers are, as numbers: a workbook's cells were read as texts."""
-    found = []
+    columns = []
     for column in frame:
-        made = column
+        typed_column = column
         if column.dtype == pl.String:
             for number in (pl.Int64, pl.Float64):
                 cast = column.cast(number, strict=False)
                 if cast.cast(pl.String).eq_missing(column).all():
-                    made = cast
+                    typed_column = cast
                     break
-        found.append(made)
-    return pl.DataFrame(found)
+        columns.append(typed_column)
+    return pl.DataFrame(columns)

@@ -64,33 +64,33 @@ def scan(
     """
     book = codebook_of(path)
     if book is None:
-        return _scanned(path, separator=separator, encoding=encoding, codes=codes, table=table)
+        return _scan_plain(path, separator=separator, encoding=encoding, codes=codes, table=table)
     listed = [entry.column for entry in book.entries if entry.listed or entry.holds == "numbers"]
     bare = True if codes is True else [*(codes or ()), *listed]
-    frame = _scanned(path, separator=separator, encoding=encoding, codes=bare, table=table)
+    frame = _scan_plain(path, separator=separator, encoding=encoding, codes=bare, table=table)
     return book.read(frame, names=codes is True, escaped=kind(path) == "csv")
 
 
-def _scanned(
+def _scan_plain(
     path: Path, *, separator: str, encoding: str | None, codes: bool | Collection[str], table: str | None = None
 ) -> pl.LazyFrame:
     """The file as it is, whatever lies beside it."""
-    found = kind(path)
-    if table is not None and found != "duckdb":
+    file_kind = kind(path)
+    if table is not None and file_kind != "duckdb":
         raise DataError(f"--table is for databases of DuckDB; {str(path)!r} is none")
     with readable(path):
         if not path.stat().st_size:
             raise DataError(f"{str(path)!r} is empty (0 bytes)")
-        if found == "csv":
+        if file_kind == "csv":
             frame = text.scan_csv(path, separator, encoding or "utf-8")
-        elif found == "jsonl":
+        elif file_kind == "jsonl":
             frame = text.scan_lines(path, encoding or "utf-8")
-        elif found == "parquet":
+        elif file_kind == "parquet":
             frame = pl.scan_parquet(path, glob=False)
             frame.collect_schema()
-        elif found == "xlsx":
+        elif file_kind == "xlsx":
             frame = scan_workbook(path)
-        elif found == "duckdb":
+        elif file_kind == "duckdb":
             frame = scan_table(path, table)
         else:
             return statistical.scan_labelled(path, encoding=encoding, codes=codes)
@@ -124,9 +124,9 @@ def stored_cells(path: Path, *, separator: str = ",", encoding: str | None = Non
     ['-9', '1.0']
     """
     if kind(path) not in ("spss", "stata"):
-        return _scanned(path, separator=separator, encoding=encoding, codes=False).collect()
-    held, _ = statistical.stored(path, encoding=encoding)
-    texts = {name: [None if cell is None else str(cell) for cell in column] for name, column in held.items()}
+        return _scan_plain(path, separator=separator, encoding=encoding, codes=False).collect()
+    cells_of, _ = statistical.stored(path, encoding=encoding)
+    texts = {name: [None if cell is None else str(cell) for cell in column] for name, column in cells_of.items()}
     return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
 
 

@@ -53,9 +53,11 @@ def _value_label(value: Value, most: int) -> str:
     excess = len(text.encode()) - most
     if excess <= 0 or not value.meaning:
         return cut(text, most)
-    left = len(option.encode()) + -excess // max(text.count(option), 1)  # of each option, where levels name it again
-    if left > _ELLIPSIS and option in text:
-        return text.replace(option, cut(option, left))
+    bytes_left = len(option.encode()) + -excess // max(
+        text.count(option), 1
+    )  # of each option, where levels name it again
+    if bytes_left > _ELLIPSIS and option in text:
+        return text.replace(option, cut(option, bytes_left))
     return cut(f"see the codebook: {option}", most)  # half a meaning would be another one
 
 
@@ -64,7 +66,10 @@ def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str
 
     A label that is no value of the entry, by its text or by its code, stays as it is.
     """
-    limits, values = _LIMITS[system], {each: value for value in entry.values for each in (value.code, value.name)}
+    limits, values = (
+        _LIMITS[system],
+        {spelling: value for value in entry.values for spelling in (value.code, value.name)},
+    )
     meanings = dict(labels)
     for code, label in labels.items():
         if value := values.get(label) or values.get(code):
@@ -84,7 +89,7 @@ def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: st
     names = portable(frame.columns, system)
     entries = book.columns if book is not None else {}
     limits = _LIMITS[system]
-    told: dict[str, Any] = {
+    writer_options: dict[str, Any] = {
         "column_labels": {
             there: limits.variable(entries[name].label if name in entries else name)
             for name, there in names.items()
@@ -97,15 +102,17 @@ def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: st
         },
     }
     if book is not None:
-        told["file_label"] = limits.file(f"{book.survey} {book.hash}" if system == "stata" else book.title)
+        writer_options["file_label"] = limits.file(f"{book.survey} {book.hash}" if system == "stata" else book.title)
     if system == "spss":
-        told["variable_measure"] = {names[name]: entry.measure for name, entry in entries.items() if name in names}
-        told["compress"] = path.suffix.lower() == ".zsav"
+        writer_options["variable_measure"] = {
+            names[name]: entry.measure for name, entry in entries.items() if name in names
+        }
+        writer_options["compress"] = path.suffix.lower() == ".zsav"
         if book is not None:
-            told["note"] = [f"survey {book.survey}", f"hash {book.hash}"]
+            writer_options["note"] = [f"survey {book.survey}", f"hash {book.hash}"]
     write = writer.write_sav if system == "spss" else writer.write_dta
     try:
-        write(_cells(frame).rename(names), place, **told)
+        write(_cells(frame).rename(names), place, **writer_options)
     except (writer.ReadstatError, writer.PyreadstatError) as error:
         raise DataError(f"cannot write {str(path)!r} as a file of {PROGRAMS[system]}: {error}") from None
 
@@ -115,13 +122,13 @@ def _check_texts(frame: pl.DataFrame, path: Path, system: str) -> None:
     for column in frame.select(pl.col(pl.String)):
         longest = column.str.len_bytes().max() or 0
         if isinstance(longest, int) and longest > _LONGEST_TEXT[system]:
-            told = f"column {column.name!r} holds a text of {longest:,} bytes; a file of {PROGRAMS[system]} such as"
-            raise DataError(f"{told} {path.name!r} takes {_LONGEST_TEXT[system]:,}: write .csv or .parquet instead")
+            problem = f"column {column.name!r} holds a text of {longest:,} bytes; a file of {PROGRAMS[system]} such as"
+            raise DataError(f"{problem} {path.name!r} takes {_LONGEST_TEXT[system]:,}: write .csv or .parquet instead")
 
 
 def _cells(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with cells of the kinds that both programs know."""
-    found = []
+    cell_expressions = []
     for name, dtype in frame.schema.items():
         cell = pl.col(name)
         if dtype.is_float():
@@ -132,8 +139,8 @@ def _cells(frame: pl.DataFrame) -> pl.DataFrame:
             cell = cell.dt.replace_time_zone(None)
         elif (dtype.is_temporal() and dtype != pl.Date) or dtype in (pl.Categorical, pl.Enum, pl.Null):
             cell = cell.cast(pl.String)
-        found.append(cell)
-    return frame.select(found)
+        cell_expressions.append(cell)
+    return frame.select(cell_expressions)
 
 
 def _small(column: pl.Series) -> bool:
@@ -196,7 +203,7 @@ class Variable:
         first: dict[str, Code] = {}
         for code, label in self.labels.items():
             if label in first:
-                codes = f"{shown(first[label])} and {shown(code)}"
+                codes = f"{code_text(first[label])} and {code_text(code)}"
                 raise self._alike(f"in column {self.name!r} the codes {codes} are both labelled {label!r}", label)
             first[label] = code
 
@@ -224,18 +231,18 @@ class Variable:
         if bad.any():
             at = bad.arg_max() or 0
             label = text[at]
-            code = next(code for code, known in self.labels.items() if known == label)
-            told = (
+            code = next(code for code, other_label in self.labels.items() if other_label == label)
+            problem = (
                 f"column {self.name!r}, row {row + at + 1}, holds the code {label}, which has no label, while the code "
             )
-            raise self._alike(f"{told}{shown(code)} is labelled {label!r}", label, row=row + at)
+            raise self._alike(f"{problem}{code_text(code)} is labelled {label!r}", label, row=row + at)
 
-    def _alike(self, told: str, label: str, *, row: int | None = None) -> DataError:
+    def _alike(self, problem: str, label: str, *, row: int | None = None) -> DataError:
         way_out = "read the codes instead (--codes), or correct the labels in the file"
-        return DataError(f"labels must tell codes apart; {told}; {way_out}", column=self.name, row=row, value=label)
+        return DataError(f"labels must tell codes apart; {problem}; {way_out}", column=self.name, row=row, value=label)
 
 
-def shown(code: Code) -> str:
+def code_text(code: Code) -> str:
     """A code as it is written in messages: 1.0 as ``1``, a text in quotes."""
     if isinstance(code, str):
         return repr(code)
@@ -255,25 +262,25 @@ def _moment(name: str, moment: str | None) -> pl.Expr:
     return since.round().cast(pl.Int64).cast(pl.Datetime("ms"))
 
 
-def variables(told: Any, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
+def variables(metadata: Any, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
     """The variables by name, from what pyreadstat tells of a file of this system, spss or stata."""
-    found = {}
-    for name in told.column_names:
-        stored = _STORED.get(told.readstat_variable_types[name], pl.Int64)
+    variable_of = {}
+    for name in metadata.column_names:
+        stored = _STORED.get(metadata.readstat_variable_types[name], pl.Int64)
         bare = codes if isinstance(codes, bool) else name in codes
-        labels = {} if bare else _labels(told, name, text=stored is pl.String)
-        form = told.original_variable_types[name] or ""
+        labels = {} if bare else _labels(metadata, name, text=stored is pl.String)
+        form = metadata.original_variable_types[name] or ""
         moments = (kind for kind, pattern in _MOMENTS.items() if kind.startswith(system) and pattern.match(form))
-        found[name] = Variable(name, stored, None if stored is pl.String else next(moments, None), labels)
-    return found
+        variable_of[name] = Variable(name, stored, None if stored is pl.String else next(moments, None), labels)
+    return variable_of
 
 
-def _labels(told: Any, name: str, *, text: bool) -> dict[Code, str]:
+def _labels(metadata: Any, name: str, *, text: bool) -> dict[Code, str]:
     """The labels of codes that a cell can hold: not of user-missing ones, which may well share a label."""
-    ranges = [(each["lo"], each["hi"]) for each in told.missing_ranges.get(name, ())]
+    ranges = [(missing_range["lo"], missing_range["hi"]) for missing_range in metadata.missing_ranges.get(name, ())]
     return {
         code: label
-        for code, label in told.variable_value_labels.get(name, {}).items()
+        for code, label in metadata.variable_value_labels.get(name, {}).items()
         # Stata's .a to .z come as letters among numbers
         if isinstance(code, str) == text and label.strip() and not any(low <= code <= high for low, high in ranges)
     }
@@ -297,15 +304,19 @@ def portable(names: Iterable[str], system: str) -> dict[str, str]:
     >>> portable(["age", "drugs/cannabis", "drugs_cannabis", "2nd", "by"], "spss")
     {'age': 'age', 'drugs/cannabis': 'drugs_cannabis_2', 'drugs_cannabis': 'drugs_cannabis', '2nd': 'v2nd', 'by': 'by_'}
     """
-    given = list(names)
-    kept = [name for name in given if _bare(name, system) == name]
-    found = {name: name for name in kept if [each.casefold() for each in kept].count(name.casefold()) == 1}
-    taken = {name.casefold() for name in found}
-    for name in given:
-        if name not in found:
-            found[name] = _free(_bare(name, system), system, taken)
-            taken.add(found[name].casefold())
-    return {name: found[name] for name in given}
+    column_names = list(names)
+    fitting_names = [name for name in column_names if _bare(name, system) == name]
+    name_there = {
+        name: name
+        for name in fitting_names
+        if [fitting_name.casefold() for fitting_name in fitting_names].count(name.casefold()) == 1
+    }
+    used_names = {name.casefold() for name in name_there}
+    for name in column_names:
+        if name not in name_there:
+            name_there[name] = _free(_bare(name, system), system, used_names)
+            used_names.add(name_there[name].casefold())
+    return {name: name_there[name] for name in column_names}
 
 
 def _bare(name: str, system: str) -> str:
@@ -316,13 +327,13 @@ def _bare(name: str, system: str) -> str:
     return f"{text}_" if text.casefold() in _RESERVED[system] else text
 
 
-def _free(name: str, system: str, taken: set[str]) -> str:
+def _free(name: str, system: str, used_names: set[str]) -> str:
     """The name, or if it is taken, with a number behind it."""
-    number, found = 1, name
-    while found.casefold() in taken:
+    number, free_name = 1, name
+    while free_name.casefold() in used_names:
         number += 1
-        found = _fitted(name, system, f"_{number}")
-    return found
+        free_name = _fitted(name, system, f"_{number}")
+    return free_name
 
 
 def _fitted(name: str, system: str, end: str = "") -> str:
@@ -351,42 +362,42 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
     """The file as a lazy frame, labels in place of codes unless codes are asked for."""
     path.open("rb").close()  # a folder, or a file without permission, in the system's own words
     file = _opened(path, encoding)
-    told = file.told()
-    known = variables(told, system=kind(path), codes=codes)
-    first = list(known)[:1]
+    metadata = file.metadata()
+    variable_of = variables(metadata, system=kind(path), codes=codes)
+    first = list(variable_of)[:1]
     # where a file does not say how many rows it holds, one is read
-    if not first or not (told.number_rows or file.read(usecols=first, row_limit=1)[0][first[0]]):
+    if not first or not (metadata.number_rows or file.read_cells(usecols=first, row_limit=1)[0][first[0]]):
         raise no_rows(path)
 
     def source(
         names: list[str] | None, predicate: pl.Expr | None, most: int | None, batch: int | None
     ) -> Iterator[pl.DataFrame]:
-        asked = [known[name] for name in names or known]
-        for variable in asked:
+        wanted_variables = [variable_of[name] for name in names or variable_of]
+        for variable in wanted_variables:
             variable.check_labels()
-        for piece in _pieces(file, asked, rows=told.number_rows, most=most):
+        for piece in _pieces(file, wanted_variables, rows=metadata.number_rows, most=most):
             yield piece if predicate is None else piece.filter(predicate)
 
-    return register_io_source(source, schema={name: each.dtype for name, each in known.items()})
+    return register_io_source(source, schema={name: file_variable.dtype for name, file_variable in variable_of.items()})
 
 
 def variable_labels(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
     """The labels of one variable by code as text, in the order of the codes; none where there is no such variable."""
-    known = variables(_opened(path, encoding).told(), system=kind(path), codes=False)
-    labels = known[name].labels if name in known else {}
-    return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
+    variable_of = variables(_opened(path, encoding).metadata(), system=kind(path), codes=False)
+    labels = variable_of[name].labels if name in variable_of else {}
+    return {code if isinstance(code, str) else code_text(code): labels[code] for code in sorted(labels)}
 
 
 def stored(path: Path, *, encoding: str | None) -> tuple[dict[str, list[Code | None]], Any]:
     """All cells as the file stores them, user-missing ones too, and all that it tells of its variables."""
     ranges = {} if path.suffix.lower() == ".por" else {"user_missing": True}
-    return _opened(path, encoding).read(**ranges)
+    return _opened(path, encoding).read_cells(**ranges)
 
 
 def titles_of(path: Path, *, encoding: str | None) -> dict[str, str]:
     """The labels of the variables, by name; those without one are left out."""
-    told = _opened(path, encoding).told()
-    return {name: label for name, label in told.column_names_to_labels.items() if label and label.strip()}
+    metadata = _opened(path, encoding).metadata()
+    return {name: label for name, label in metadata.column_names_to_labels.items() if label and label.strip()}
 
 
 @dataclass(frozen=True)
@@ -397,16 +408,16 @@ class _File:
     encoding: str | None
     library: Any
 
-    def read(self, **options: Any) -> tuple[dict[str, list[Code | None]], Any]:
+    def read_cells(self, **options: Any) -> tuple[dict[str, list[Code | None]], Any]:
         """Cells by column, user-missing ones as None, and what the file tells of its variables."""
         reader = getattr(self.library, _READERS[self.path.suffix.lower()])
         if self.encoding is not None:
             options["encoding"] = self.encoding
         try:
-            cells, told = reader(self.path, output_format="dict", disable_datetime_conversion=True, **options)
+            cells, metadata = reader(self.path, output_format="dict", disable_datetime_conversion=True, **options)
         except (self.library.ReadstatError, self.library.PyreadstatError, UnicodeDecodeError) as error:
             raise self._unreadable(error) from None
-        return cells, told
+        return cells, metadata
 
     def _unreadable(self, error: Exception) -> DataError:
         if isinstance(error, UnicodeDecodeError) or "byte sequence" in str(error):
@@ -422,23 +433,25 @@ class _File:
         system = PROGRAMS[kind(self.path)]
         return DataError(f"cannot read {str(self.path)!r} ({error}); it is cut short, damaged or no file of {system}")
 
-    def told(self) -> Any:
+    def metadata(self) -> Any:
         """What the file tells of its variables, with the ranges of codes that are user-missing."""
         ranges = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
-        return self.read(metadataonly=True, **ranges)[1]
+        return self.read_cells(metadataonly=True, **ranges)[1]
 
 
-def _pieces(file: _File, asked: Sequence[Variable], *, rows: int | None, most: int | None) -> Iterator[pl.DataFrame]:
+def _pieces(
+    file: _File, wanted_variables: Sequence[Variable], *, rows: int | None, most: int | None
+) -> Iterator[pl.DataFrame]:
     """These variables in pieces; `rows` is what the file says that it holds."""
-    names = [variable.name for variable in asked]
+    names = [variable.name for variable in wanted_variables]
     end = min((number for number in (rows, most) if number is not None), default=None)
     size = max(_CELLS // len(names), 1)
     at, full = 0, True
     while full and at != end:
         limit = size if end is None else min(size, end - at)
-        cells, _ = file.read(usecols=names, row_limit=limit, row_offset=at)
+        cells, _ = file.read_cells(usecols=names, row_limit=limit, row_offset=at)
         height = len(cells[names[0]])
-        piece = pl.DataFrame([variable.cells(cells[variable.name], row=at) for variable in asked])
+        piece = pl.DataFrame([variable.cells(cells[variable.name], row=at) for variable in wanted_variables])
         _check_letters(file.path, piece)
         yield piece
         at, full = at + height, height == limit

@@ -33,8 +33,8 @@ def _check_header(path: Path, source: Path | bytes, separator: str) -> None:
         names = next(csv.reader(text, delimiter=separator), [])
     for place, name in enumerate(names):
         if name and name in names[:place]:
-            told = f"{str(path)!r} has the column {name!r} twice, as columns {names.index(name) + 1} and {place + 1}"
-            raise DataError(f"{told}; give one of them another name", column=name)
+            problem = f"{str(path)!r} has the column {name!r} twice, as columns {names.index(name) + 1} and {place + 1}"
+            raise DataError(f"{problem}; give one of them another name", column=name)
 
 
 def scan_lines(path: Path, encoding: str) -> pl.LazyFrame:

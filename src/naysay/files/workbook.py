@@ -66,8 +66,8 @@ def write_workbook(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Pat
     A text is written as a text, whatever it begins with: Excel takes no cell for a formula, not even when it is edited.
     """
     openpyxl = library(path)
-    made = openpyxl.Workbook(write_only=True)
-    sheet, height = made.create_sheet("data"), 0
+    workbook = openpyxl.Workbook(write_only=True)
+    sheet, height = workbook.create_sheet("data"), 0
     with closing(sheet):
         for piece in pieces:
             _check_letters(piece, path)
@@ -79,18 +79,20 @@ def write_workbook(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Pat
             for row in piece.iter_rows():
                 sheet.append([_safe(sheet, cell) for cell in row])
     for title, rows in _sheets(book):
-        described = made.create_sheet(title)
+        codebook_sheet = workbook.create_sheet(title)
         for line in rows:
-            described.append([_safe(described, cell) for cell in line])
-    made.save(file)
+            codebook_sheet.append([_safe(codebook_sheet, cell) for cell in line])
+    workbook.save(file)
 
 
 def _check_letters(piece: pl.DataFrame, path: Path) -> None:
     """Raise for control characters, of which Excel takes the tab and new lines only."""
     for column in piece.select(pl.col(pl.String)):
         if column.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
-            told = f"cannot write {str(path)!r}: column {column.name!r} holds control characters, which Excel refuses"
-            raise DataError(f"{told}; write .csv or .parquet instead", column=column.name)
+            problem = (
+                f"cannot write {str(path)!r}: column {column.name!r} holds control characters, which Excel refuses"
+            )
+            raise DataError(f"{problem}; write .csv or .parquet instead", column=column.name)
 
 
 def _safe(sheet: Any, cell: Any) -> Any:
@@ -99,9 +101,9 @@ def _safe(sheet: Any, cell: Any) -> Any:
         return cell
     from openpyxl.cell import WriteOnlyCell
 
-    made = WriteOnlyCell(sheet, value=cell)
-    made.data_type, made.quotePrefix = "s", True
-    return made
+    text_cell = WriteOnlyCell(sheet, value=cell)
+    text_cell.data_type, text_cell.quotePrefix = "s", True
+    return text_cell
 
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
@@ -114,16 +116,18 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
     head = ["column", "label", "meaning", "holds", "measure", "after randomization", "level"]
     rows = [
         [
-            each.column,
-            each.label,
-            each.meaning,
-            each.holds,
-            each.measure,
-            "yes" if each.asked else "",
-            each.asked and each.asked.level,
+            entry.column,
+            entry.label,
+            entry.meaning,
+            entry.holds,
+            entry.measure,
+            "yes" if entry.asked else "",
+            entry.asked and entry.asked.level,
         ]
-        for each in book.entries
+        for entry in book.entries
     ]
     yield _VARIABLES, [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
-    values = [[each.column, value.name, value.label, value.meaning] for each in book.entries for value in each.values]
+    values = [
+        [entry.column, value.name, value.label, value.meaning] for entry in book.entries for value in entry.values
+    ]
     yield "values", [["column", "value", "label", "meaning"], *values]

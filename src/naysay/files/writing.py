@@ -71,49 +71,49 @@ def write_pieces(
         Labels for files that hold them; of a CSV file which columns are people's own words, so that none is a formula.
     """
     system = kind(path, to_write=True)
-    checked = pieces if system in _WITH_LISTS else (_unlisted(piece, path) for piece in pieces)
+    checked = pieces if system in _WITH_LISTS else (_without_lists(piece, path) for piece in pieces)
     try:
         with whole(path) as file:
-            _written(checked, file, path=path, system=system, separator=separator, book=book)
+            _write_pieces(checked, file, path=path, system=system, separator=separator, book=book)
     except OSError as error:
         raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     except pl.exceptions.PolarsError as error:
         raise DataError(f"cannot write {str(path)!r}: {str(error).splitlines()[0]}") from None
 
 
-def _written(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Path, system: str, **asked: Any) -> None:
-    book: Codebook | None = asked["book"]
+def _write_pieces(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Path, system: str, **settings: Any) -> None:
+    book: Codebook | None = settings["book"]
     if system == "csv":
         texts = [entry.column for entry in book.entries if entry.holds == "texts"] if book is not None else []
         for place, piece in enumerate(pieces):
             safe = piece.with_columns(escaped(name) for name in texts)
-            safe.write_csv(file, separator=asked["separator"], include_header=place == 0)
+            safe.write_csv(file, separator=settings["separator"], include_header=place == 0)
     elif system == "jsonl":
         for piece in pieces:
             piece.write_ndjson(file)
     elif system == "parquet":
-        _streamed(pieces, file, book)
+        _write_parquet(pieces, file, book)
     elif system == "xlsx":
         write_workbook(pieces, file, path=path, book=book)
     else:
         write_statistical(pl.concat(pieces), file.name, path=path, system=system, book=book)
 
 
-def _streamed(pieces: Iterable[pl.DataFrame], file: IO[bytes], book: Codebook | None) -> None:
+def _write_parquet(pieces: Iterable[pl.DataFrame], file: IO[bytes], book: Codebook | None) -> None:
     """Parquet, of which polars holds no more than a few pieces at a time."""
-    rest = iter(pieces)
-    first = next(rest)
-    told = {} if book is None else {"naysay.survey": book.survey, "naysay.hash": book.hash}
-    source = register_io_source(lambda *_: chain([first], rest), schema=first.schema)
-    source.sink_parquet(file, metadata=told, maintain_order=True)
+    later_pieces = iter(pieces)
+    first = next(later_pieces)
+    metadata = {} if book is None else {"naysay.survey": book.survey, "naysay.hash": book.hash}
+    source = register_io_source(lambda *_: chain([first], later_pieces), schema=first.schema)
+    source.sink_parquet(file, metadata=metadata, maintain_order=True)
 
 
-def _unlisted(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+def _without_lists(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     """The frame, after checking that it holds no lists, which only Parquet and JSON lines take."""
     nested = next((name for name, dtype in frame.schema.items() if dtype.is_nested()), None)
     if nested is not None:
-        told = f"cannot write {str(path)!r}: column {nested!r} holds {frame.schema[nested]}"
-        raise DataError(f"{told}; take .parquet or .jsonl, or join lists to texts", column=nested)
+        problem = f"cannot write {str(path)!r}: column {nested!r} holds {frame.schema[nested]}"
+        raise DataError(f"{problem}; take .parquet or .jsonl, or join lists to texts", column=nested)
     return frame
 
 

@@ -79,23 +79,25 @@ def compare(
     >>> [(option.name, round(option.rmse, 3), option.pays_from) for option in found.options]
     [('direct()', 0.041, None), ('warner(p=0.6)', 0.078, 3772), ('warner(p=0.75)', 0.029, 490)]
     """
-    named = _named(designs)
-    first = next(iter(named.values()))
-    finer = next((each for each in named.values() if each.finer), first)
+    named_designs = _designs_by_name(designs)
+    first = next(iter(named_designs.values()))
+    finer = next((candidate for candidate in named_designs.values() if candidate.finer), first)
     cells = _checks.probability_vector(proportions, len(finer.cells), what="proportions")
     pi = finer.proportions_of(cells)
     place = place_among(first.categories, category, len(pi))
-    wanted = None if standard_error is None else checked_error(standard_error)
-    question = _Question(pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted, liars, assumed)
+    wanted_error = None if standard_error is None else checked_error(standard_error)
+    question = _Question(
+        pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted_error, liars, assumed
+    )
     options, direct, lying = [], None, 0.0
     if liars is not None:
         # The direct question has no levels and only one estimator, so it takes neither argument.
         simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
         direct = _option("direct()", direct_question(first.categories), simple, liars.share, None)
         options, lying = [direct], liars.under_design
-    options += [_option(name, design, question, lying, direct) for name, design in named.items()]
+    options += [_option(name, design, question, lying, direct) for name, design in named_designs.items()]
     label, share = _checks.label(first.categories[place]), float(pi[place])
-    return Comparison(label, share, n=int(n), wanted=wanted, liars=liars, options=tuple(options))
+    return Comparison(label, share, n=int(n), wanted=wanted_error, liars=liars, options=tuple(options))
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,11 @@ class _Question:
     cells: dict[Any, float]
     place: int
     n: float
-    wanted: float | None
+    wanted_error: float | None
     liars: Liars | None
     assumed: dict[str, Any]
 
-    def stated(self, design: Answerable, amount: float) -> NDArray[np.float64]:
+    def stated_shares(self, design: Answerable, amount: float) -> NDArray[np.float64]:
         """Shares of a design's cells as people state them, if a share of the sensitive category lies."""
         if design.finer:
             if amount:
@@ -116,7 +118,7 @@ class _Question:
                     f"the cells of {design.name or design.kind} already say who lies; leave out liars under a design"
                 )
             if set(design.cells) != set(self.cells):
-                raise DataError(f"proportions must be of the cells {_checks.shown(design.cells)}")
+                raise DataError(f"proportions must be of the cells {_checks.listing_text(design.cells)}")
             return np.array([self.cells[cell] for cell in design.cells])
         if self.liars is None or amount == 0:
             return self.proportions
@@ -124,61 +126,62 @@ class _Question:
         return np.asarray(lies(design.categories, amount, among=(sensitive,), says=self.liars.says) @ self.proportions)
 
 
-def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
+def _designs_by_name(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
     """Designs by name, all of the same categories."""
-    given = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
-    if not given:
+    design_list = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
+    if not design_list:
         raise DataError("at least one design is needed to compare")
-    for each in given:
-        check_design(each, told="a comparison takes designs")
-    names = list(designs) if isinstance(designs, Mapping) else [each.name or each.kind for each in given]
-    for name, each in zip(names, given, strict=True):
-        if tuple(map(str, each.categories)) != tuple(map(str, given[0].categories)):
+    for design in design_list:
+        check_design(design, needed_text="a comparison takes designs")
+    names = list(designs) if isinstance(designs, Mapping) else [design.name or design.kind for design in design_list]
+    for name, design in zip(names, design_list, strict=True):
+        if tuple(map(str, design.categories)) != tuple(map(str, design_list[0].categories)):
             raise DataError(
                 f"designs to compare must have the same categories; {names[0]} has "
-                f"{_checks.shown(given[0].categories)}, {name} has {_checks.shown(each.categories)}"
+                f"{_checks.listing_text(design_list[0].categories)}, "
+                f"{name} has {_checks.listing_text(design.categories)}"
             )
     if len(set(names)) < len(names):
-        raise DataError(f"designs to compare must differ in name; got {_checks.shown(names)}")
-    return dict(zip(names, given, strict=True))
+        raise DataError(f"designs to compare must differ in name; got {_checks.listing_text(names)}")
+    return dict(zip(names, design_list, strict=True))
 
 
 def _option(name: str, design: Answerable, question: _Question, lying: float, direct: Option | None) -> Option:
-    stated = question.stated(design, lying)
-    chosen = design.assigned_by == "respondent"
-    assumed = question.assumed if chosen else {**question.assumed, "preferences": None}
-    found = variance(design, stated, **assumed)
-    one = float(found.each[question.place])
-    bias = float(design.proportions_of(stated)[question.place] - question.proportions[question.place])
-    error = math.sqrt(one / question.n)
+    stated_shares = question.stated_shares(design, lying)
+    chosen_by_people = design.assigned_by == "respondent"
+    assumed = question.assumed if chosen_by_people else {**question.assumed, "preferences": None}
+    design_variance = variance(design, stated_shares, **assumed)
+    person_variance = float(design_variance.each[question.place])
+    bias = float(design.proportions_of(stated_shares)[question.place] - question.proportions[question.place])
+    error = math.sqrt(person_variance / question.n)
     return Option(
         name=name,
         bias=bias,
         standard_error=error,
         rmse=math.hypot(bias, error),
-        deviation=math.sqrt(one),
-        needed=None if question.wanted is None else _needed(one, bias, question.wanted),
-        pays_from=None if direct is None else _pays_from(one, bias, direct),
-        kind=found.kind,
-        **_private(design, stated, assumed.get("preferences")),
+        deviation=math.sqrt(person_variance),
+        needed=None if question.wanted_error is None else _needed_people(person_variance, bias, question.wanted_error),
+        pays_from=None if direct is None else _pays_from(person_variance, bias, direct),
+        kind=design_variance.kind,
+        **_private(design, stated_shares, assumed.get("preferences")),
     )
 
 
-def _needed(one: float, bias: float, wanted: float) -> int | None:
+def _needed_people(person_variance: float, bias: float, wanted_error: float) -> int | None:
     """Respondents for the wanted error; None if the bias alone is as large, or if there are not that many people."""
-    left = wanted**2 - bias**2
-    if left <= 0 or one / left > MOST:
+    variance_room = wanted_error**2 - bias**2
+    if variance_room <= 0 or person_variance / variance_room > MOST:
         return None
-    return max(1, math.ceil(one / left - 1e-9))
+    return max(1, math.ceil(person_variance / variance_room - 1e-9))
 
 
-def _pays_from(one: float, bias: float, direct: Option) -> int | None:
+def _pays_from(person_variance: float, bias: float, direct: Option) -> int | None:
     """The least n at which bias² + V/n is below that of the direct question."""
-    gained = direct.bias**2 - bias**2
-    lost = one - direct.deviation**2
-    if lost < 0 <= gained:
+    bias_gain = direct.bias**2 - bias**2
+    variance_loss = person_variance - direct.deviation**2
+    if variance_loss < 0 <= bias_gain:
         return 1
-    return None if gained <= 0 else max(1, math.floor(lost / gained) + 1)
+    return None if bias_gain <= 0 else max(1, math.floor(variance_loss / bias_gain) + 1)
 
 
 def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayLike | None) -> dict[str, Any]:
@@ -188,23 +191,23 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
     """
     about = privacy.channels_about(design, _within(design, cells)) if design.finer else None
     channels = list((about or design.parts).values())
-    chosen = choice(design, preferences).mean(axis=1)
-    told: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
-    fewest, most = zip(*(each.still_possible for each in told), strict=True)
+    level_shares = choice(design, preferences).mean(axis=1)
+    statements: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
+    fewest, most = zip(*(statement.still_possible for statement in statements), strict=True)
     return {
         "still_possible": (min(fewest), max(most)),
-        "bits": float(chosen @ [each.bits for each in told]),
-        "epsilon": max(each.epsilon for each in told),
+        "bits": float(level_shares @ [statement.bits for statement in statements]),
+        "epsilon": max(statement.epsilon for statement in statements),
         "largest_odds": max(_largest_odds(channel) for channel in channels),
     }
 
 
 def _within(design: Answerable, cells: NDArray[np.float64]) -> NDArray[np.float64]:
     """How common each cell is within each category, (cells, t); equally common in a category that nobody has."""
-    own = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
-    held = own * cells[:, None]
-    held = np.where(held.sum(axis=0) > 0, held, own)
-    return np.asarray(held / held.sum(axis=0))
+    share_weights = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
+    cell_shares = share_weights * cells[:, None]
+    cell_shares = np.where(cell_shares.sum(axis=0) > 0, cell_shares, share_weights)
+    return np.asarray(cell_shares / cell_shares.sum(axis=0))
 
 
 def _largest_odds(channel: Design) -> float:
@@ -282,8 +285,8 @@ class Option:
 
     def to_dict(self) -> dict[str, Any]:
         """The option as a JSON object; an infinite number is "inf"."""
-        told = asdict(self) | {"still_possible": list(self.still_possible)}
-        return {name: _number(value) for name, value in told.items()}
+        json_fields = asdict(self) | {"still_possible": list(self.still_possible)}
+        return {name: _number(value) for name, value in json_fields.items()}
 
 
 def _number(value: Any) -> Any:
@@ -320,16 +323,16 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as one JSON object."""
-        told = asdict(self)
-        del told["options"]  # options come last, below the assumptions that they rest on
-        return told | {"prior": "uniform", "options": [option.to_dict() for option in self.options]}
+        json_fields = asdict(self)
+        del json_fields["options"]  # options come last, below the assumptions that they rest on
+        return json_fields | {"prior": "uniform", "options": [option.to_dict() for option in self.options]}
 
     def to_csv(self) -> str:
         """One line for each design; numbers are not rounded."""
-        told = [option.to_dict() for option in self.options]
-        for row in told:
+        csv_rows = [option.to_dict() for option in self.options]
+        for row in csv_rows:
             row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
-        return csv_text([list(told[0]), *(list(row.values()) for row in told)])
+        return csv_text([list(csv_rows[0]), *(list(row.values()) for row in csv_rows)])
 
     def sections(self) -> tuple[Points, Table, Points]:
         """The assumptions, a table with a row for each design, and notes on how to read the numbers."""
@@ -343,20 +346,20 @@ class Comparison:
         return Points(tuple(lines)), self._table(), Points(tuple(self._notes()), small=True)
 
     def _table(self) -> Table:
-        lied = self.liars is not None
-        names = ["s.e.", *(["bias", "rmse", "pays from n"] if lied else [])]
+        has_liars = self.liars is not None
+        names = ["s.e.", *(["bias", "rmse", "pays from n"] if has_liars else [])]
         names += ["n needed"] if self.wanted is not None else []
         rows = []
         for option in self.options:
             row = [option.name, f"{option.standard_error:.4f}"]
-            if lied:
+            if has_liars:
                 pays = "never" if option.pays_from is None else f"{option.pays_from:,}"
                 row += [f"{option.bias:.4f}", f"{option.rmse:.4f}", "–" if option is self.options[0] else pays]
             if self.wanted is not None:
                 row.append("none reaches it" if option.needed is None else f"{option.needed:,}")
             few, many = option.still_possible
-            row += [f"{few}" if few == many else f"{few} to {many}", _written(option.bits, ".3f")]
-            rows.append((*row, _written(option.epsilon), _written(option.largest_odds)))
+            row += [f"{few}" if few == many else f"{few} to {many}", _number_text(option.bits, ".3f")]
+            rows.append((*row, _number_text(option.epsilon), _number_text(option.largest_odds)))
         names += ["categories left", "bits", "ε", "largest odds"]
         return Table((Column("design", words=True, width=44), *map(Column, names)), tuple(rows))
 
@@ -367,7 +370,7 @@ class Comparison:
         ]
         if self.wanted is not None:
             what = "root mean square error" if self.liars is not None else "standard error"
-            lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached(self.wanted)}")
+            lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached_sentence(self.wanted)}")
         if self.liars is not None:
             lines.append(
                 "pays from n: with so many respondents or more the design errs less than the direct question; the bias "
@@ -376,15 +379,15 @@ class Comparison:
         kinds = dict.fromkeys(option.kind for option in self.options)
         return [*lines, f"standard errors: {'; '.join(kinds)}"]
 
-    def _unreached(self, wanted: float) -> str:
+    def _unreached_sentence(self, wanted_error: float) -> str:
         """Why some designs do not reach the wanted precision."""
         never = [option for option in self.options if option.needed is None]
-        biased = [option.name for option in never if abs(option.bias) >= wanted]
-        rest = [option.name for option in never if option.name not in biased]
-        told = [f"the bias of {', '.join(biased)} alone is as large"] if biased else []
-        if rest:
-            told.append(f"{', '.join(rest)} would need more respondents than there are people")
-        return f"; none reaches it: {'; '.join(told)}" if told else ""
+        biased_names = [option.name for option in never if abs(option.bias) >= wanted_error]
+        unreachable = [option.name for option in never if option.name not in biased_names]
+        reasons = [f"the bias of {', '.join(biased_names)} alone is as large"] if biased_names else []
+        if unreachable:
+            reasons.append(f"{', '.join(unreachable)} would need more respondents than there are people")
+        return f"; none reaches it: {'; '.join(reasons)}" if reasons else ""
 
     def __str__(self) -> str:
         return text(self.sections())
@@ -393,5 +396,5 @@ class Comparison:
         return notebook(self.sections())
 
 
-def _written(value: float, form: str = ".3g") -> str:
+def _number_text(value: float, form: str = ".3g") -> str:
     return "–" if math.isnan(value) else "∞" if math.isinf(value) else format(value, form)

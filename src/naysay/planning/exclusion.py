@@ -80,7 +80,7 @@ class BinomialCount:
         """The chance of `high` where the indicator has this mean."""
         return min(max((mean - self.low) / (self.high - self.low), 0.0), 1.0)
 
-    def excluded(self, null: float, n: Floats, z: float) -> Floats:
+    def exclusion_chance(self, null: float, n: Floats, z: float) -> Floats:
         """The chance that the interval from n answers excludes the null value, for each n."""
         size = np.floor(n)
 
@@ -88,7 +88,7 @@ class BinomialCount:
             share = share_within(count / size, self.low, self.high)
             width = self.high - self.low
             if self.file:
-                member, other = (width**2 * each * (1 - each) for each in (self._chance(1.0), self._chance(0.0)))
+                member, other = (width**2 * chance * (1 - chance) for chance in (self._chance(1.0), self._chance(0.0)))
                 variance = np.array([other, member - other, 0.0])
                 return np.clip(score_ends(self.low + width * share, size, variance, z**2), 0.0, 1.0)
             return np.clip(self.low + width * share_ends(share, size, z), 0.0, 1.0)
@@ -98,7 +98,9 @@ class BinomialCount:
         if not self.file:
             law = scipy.stats.binom(size, self.share)
             return np.asarray(law.cdf(below) + law.sf(above - 1))
-        up_to = [self._up_to(ends, int(each)) for ends, each in zip(np.array([below, above - 1]).T, size, strict=True)]
+        up_to = [
+            self._up_to(ends, int(people)) for ends, people in zip(np.array([below, above - 1]).T, size, strict=True)
+        ]
         return np.array([1 + low - high for low, high in up_to])
 
     def _up_to(self, counts: Floats, n: int) -> Floats:
@@ -106,10 +108,10 @@ class BinomialCount:
         members = int(whole_people(self.shares, n)[self.place])
         law = scipy.stats.binom(members, self._chance(1.0))
         low, high = law.support() if members < _ALL else law.mean() + np.array([-1, 1]) * (8 * law.std() + 1)
-        named = np.arange(max(math.floor(low), 0), min(math.ceil(high), members) + 1)
-        others = np.clip(counts[:, None] - named, -1, n - members)
-        below = scipy.special.bdtr(np.maximum(others, 0), n - members, self._chance(0.0))
-        return np.asarray(np.where(others < 0, 0.0, below) @ law.pmf(named))
+        member_counts = np.arange(max(math.floor(low), 0), min(math.ceil(high), members) + 1)
+        other_counts = np.clip(counts[:, None] - member_counts, -1, n - members)
+        below = scipy.special.bdtr(np.maximum(other_counts, 0), n - members, self._chance(0.0))
+        return np.asarray(np.where(other_counts < 0, 0.0, below) @ law.pmf(member_counts))
 
     def counts(self, n: int) -> tuple[Floats, Floats, Floats]:
         """The counts that come: their chances, the estimates, and their printed variances (NaN where none is)."""
@@ -139,17 +141,19 @@ def _least_count(size: Floats, reached: Callable[[Floats], NDArray[np.bool_]]) -
     return low
 
 
-def binomial_count(design: Answerable, found: Variance, place: int) -> BinomialCount | None:
+def binomial_count(design: Answerable, design_variance: Variance, place: int) -> BinomialCount | None:
     """The binomial count on which the printed interval of a value rests; None where it rests on more."""
     channel = next(iter(design.parts.values()))
-    likelihood = found.ask.estimator.principle == "likelihood" and channel.by_transform is None
+    likelihood = design_variance.ask.estimator.principle == "likelihood" and channel.by_transform is None
     if design.several or design.finer or (likelihood and more_is_told(channel)):
         return None
     values = two_values(channel)
     if values is None:
         return None
     low, high = sorted((float(values[0][place]), float(values[1][place])))
-    return BinomialCount(low, high, found.ask.proportions, place, likelihood, found.ask.target == "file")
+    return BinomialCount(
+        low, high, design_variance.ask.proportions, place, likelihood, design_variance.ask.target == "file"
+    )
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ class NormalScore:
     variance: float
     curve: Floats
 
-    def excluded(self, null: float, n: Floats, z: float) -> Floats:
+    def exclusion_chance(self, null: float, n: Floats, z: float) -> Floats:
         """The chance that the interval from n answers excludes the null value, for each n."""
         size = np.asarray(n, dtype=float)
 
@@ -192,53 +196,60 @@ class NormalScore:
         return chance
 
 
-def normal_score(design: Answerable, found: Variance, place: int, null: float) -> NormalScore:
+def normal_score(design: Answerable, design_variance: Variance, place: int, null: float) -> NormalScore:
     """The variance of a value as a curve from the true value to the null value; the others keep their mutual shares."""
-    pi = found.ask.proportions
-    value, others = float(found.values[place]), np.delete(pi, place)
-    others = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
-    inside = 0.0 if found.ask.averages else _INSIDE
+    pi = design_variance.ask.proportions
+    value, other_shares = float(design_variance.values[place]), np.delete(pi, place)
+    other_shares = (
+        other_shares / other_shares.sum()
+        if other_shares.sum() > 0
+        else np.full(len(other_shares), 1 / len(other_shares))
+    )
+    inside = 0.0 if design_variance.ask.averages else _INSIDE
     at = np.clip(np.linspace(value, null, 3), inside, 1 - inside)
     variances = []
-    for each in at:
-        moved = np.insert((1 - each) * others, place, each)
-        variances.append(variance_of(design, found.ask._replace(proportions=moved)).each[place])
+    for category_share in at:
+        shifted_shares = np.insert((1 - category_share) * other_shares, place, category_share)
+        variances.append(variance_of(design, design_variance.ask._replace(proportions=shifted_shares)).each[place])
     curvature, slope, constant = np.polyfit(at, variances, 2)
-    return NormalScore(value, float(found.each[place]), np.array([constant, slope, curvature]))
+    return NormalScore(value, float(design_variance.each[place]), np.array([constant, slope, curvature]))
 
 
 def difference_excluded(groups: tuple[BinomialCount, BinomialCount], sizes: tuple[int, int], z: float) -> float | None:
     """The chance that the printed interval of the difference of two groups excludes 0; None with too many counts."""
-    deviations = [(n * each.share * (1 - each.share)) ** 0.5 for each, n in zip(groups, sizes, strict=True)]
-    if np.prod([15 * each + 10 for each in deviations]) > _MOST:
+    deviations = [(n * group.share * (1 - group.share)) ** 0.5 for group, n in zip(groups, sizes, strict=True)]
+    if np.prod([15 * deviation + 10 for deviation in deviations]) > _MOST:
         return None
-    (p, x, v), (q, y, w) = (each.counts(n) for each, n in zip(groups, sizes, strict=True))
+    (p, x, v), (q, y, w) = (group.counts(n) for group, n in zip(groups, sizes, strict=True))
     with np.errstate(invalid="ignore"):
-        excluded = (x[:, None] - y) ** 2 > z**2 * (v[:, None] + w)
-    return float(p @ excluded @ q)
+        is_excluded = (x[:, None] - y) ** 2 > z**2 * (v[:, None] + w)
+    return float(p @ is_excluded @ q)
 
 
-def simulated(
-    design: Answerable, found: Variance, place: int, null: float, confidence: float
+def simulated_exclusion(
+    design: Answerable, design_variance: Variance, place: int, null: float, confidence: float
 ) -> Callable[[int], float] | None:
     """The share of drawn surveys of n people whose interval excludes the null value; None where none can be drawn."""
-    surveys = DrawnSurveys.of(design, found)
+    surveys = DrawnSurveys.of(design, design_variance)
     if surveys is None:
         return None
 
-    def excluded(fit: Estimate) -> bool:
+    def excludes_null(fit: Estimate) -> bool:
         low, high = fit.interval(confidence)[place]
         return not low <= null <= high
 
-    return lambda n: float(np.mean(surveys.each(n, excluded, without=False)))
+    return lambda n: float(np.mean(surveys.read_surveys(n, excludes_null, without=False)))
 
 
 def less_excluded(
-    design: Answerable, found: Variance, place: int, null: float, confidence: float
+    design: Answerable, design_variance: Variance, place: int, null: float, confidence: float
 ) -> Callable[[int], float] | None:
     """How much more often the interval of moments excludes the null value than that of the likelihood, where drawn."""
-    moments = replace(found, ask=found.ask._replace(estimator=ESTIMATORS["moments"]))
-    shorter, longer = (simulated(design, each, place, null, confidence) for each in (moments, found))
+    moments = replace(design_variance, ask=design_variance.ask._replace(estimator=ESTIMATORS["moments"]))
+    shorter, longer = (
+        simulated_exclusion(design, either_variance, place, null, confidence)
+        for either_variance in (moments, design_variance)
+    )
     return None if shorter is None or longer is None else lambda n: shorter(n) - longer(n)
 
 
@@ -250,18 +261,24 @@ def difference_simulated(
     A group whose standard error says nothing (its estimate is 0 or 1) has no interval of the difference, and tells
     nothing apart.
     """
-    drawn = [(surveys, place) for design, found, place in groups if (surveys := DrawnSurveys.of(design, found))]
-    if len(drawn) < len(groups):
+    drawn_groups = [
+        (surveys, place)
+        for design, design_variance, place in groups
+        if (surveys := DrawnSurveys.of(design, design_variance))
+    ]
+    if len(drawn_groups) < len(groups):
         return None
 
     def share(sizes: tuple[int, int]) -> float:
         estimates, variances = [], []
-        for number, ((surveys, place), n) in enumerate(zip(drawn, sizes, strict=True)):
+        for number, ((surveys, place), n) in enumerate(zip(drawn_groups, sizes, strict=True)):
 
-            def read(fit: Estimate, place: int = place) -> tuple[float, float]:
+            def share_and_variance(fit: Estimate, place: int = place) -> tuple[float, float]:
                 return float(fit.proportions[place]), float(reliable_errors(fit)[place]) ** 2
 
-            values = np.array(surveys.each(n, read, without=(np.nan, np.nan), seed=_SEED + number))
+            values = np.array(
+                surveys.read_surveys(n, share_and_variance, without=(np.nan, np.nan), seed=_SEED + number)
+            )
             estimates.append(values[:, 0])
             variances.append(values[:, 1])
         (x, y), (v, w) = estimates, variances
@@ -291,33 +308,42 @@ class DrawnSurveys:
     chances: Floats
 
     @classmethod
-    def of(cls, design: Answerable, found: Variance) -> DrawnSurveys | None:
+    def of(cls, design: Answerable, design_variance: Variance) -> DrawnSurveys | None:
         """None where the responses are too many to list."""
-        ask, parts = found.ask, list(design.parts.values())
-        if not all(each.listed for each in parts) or sum(each.space.size for each in parts) > _LISTED:
+        ask, parts = design_variance.ask, list(design.parts.values())
+        if not all(channel.listed for channel in parts) or sum(channel.space.size for channel in parts) > _LISTED:
             return None
-        codes = [each.space.listing() for each in parts]
-        chances = [each.rows(own) * chosen for each, own, chosen in zip(parts, codes, ask.preferences, strict=True)]
+        codes = [channel.space.listing() for channel in parts]
+        chances = [
+            channel.rows(part_codes) * preference
+            for channel, part_codes, preference in zip(parts, codes, ask.preferences, strict=True)
+        ]
         together = np.vstack(chances)
         return cls(design, ask, codes, together / together.sum(axis=0))
 
-    def each(self, n: int, read: Callable[[Estimate], Value], *, without: Value, seed: int = _SEED) -> list[Value]:
-        """What `read` takes from the estimate of each survey of n people; `without`, where there is none."""
+    def read_surveys(
+        self, n: int, read_estimate: Callable[[Estimate], Value], *, without: Value, seed: int = _SEED
+    ) -> list[Value]:
+        """What `read_estimate` takes from the estimate of each survey of n people; `without`, where there is none."""
         rng = np.random.default_rng(seed)
         if self.ask.target == "file":
             people = whole_people(self.ask.proportions, n)
-            drawn = rng.multinomial(people, self.chances.T, (SURVEYS, len(people))).sum(axis=1)
+            survey_counts = rng.multinomial(people, self.chances.T, (SURVEYS, len(people))).sum(axis=1)
         else:
-            drawn = rng.multinomial(n, self.chances @ self.ask.proportions, SURVEYS)
-        surveys, place = np.unique(drawn, axis=0, return_inverse=True)
-        values = [self._read(counts, read, without) for counts in surveys]
+            survey_counts = rng.multinomial(n, self.chances @ self.ask.proportions, SURVEYS)
+        surveys, place = np.unique(survey_counts, axis=0, return_inverse=True)
+        values = [self._read_survey(counts, read_estimate, without) for counts in surveys]
         return [values[at] for at in place.ravel().tolist()]
 
-    def _read(self, counts: NDArray[np.int64], read: Callable[[Estimate], Value], without: Value) -> Value:
-        ends = np.cumsum([len(each) for each in self.codes])[:-1]
-        own = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
-        answers = Tally(tuple(Part.of(each, y[c > 0], level=level, count=c[c > 0]) for (level, each), y, c in own))
+    def _read_survey(
+        self, counts: NDArray[np.int64], read_estimate: Callable[[Estimate], Value], without: Value
+    ) -> Value:
+        ends = np.cumsum([len(part_codes) for part_codes in self.codes])[:-1]
+        part_counts = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
+        answers = Tally(
+            tuple(Part.of(channel, y[c > 0], level=level, count=c[c > 0]) for (level, channel), y, c in part_counts)
+        )
         try:
-            return read(self.ask.estimator.fit(self.design, answers, target=self.ask.target))
+            return read_estimate(self.ask.estimator.fit(self.design, answers, target=self.ask.target))
         except (DataError, NotEstimable):  # such answers give no interval
             return without

@@ -31,12 +31,12 @@ MEASURES = {
 _NEAR, _FAR = 10, 500  # ratios of an axis's ends: below the first it gets more ticks, above the second fewer
 
 
-def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> str:
+def tradeoff(comparison: Comparison, *, measure: str = "bits", size: int = 640) -> str:
     """An SVG image of the standard error against a measure of privacy, one point for each design.
 
     Parameters
     ----------
-    found : Comparison
+    comparison : Comparison
     measure : {"bits", "epsilon", "still_possible", "largest_odds"}
         Designs for which the measure is infinite or was not computed are left out.
     size : int
@@ -60,18 +60,20 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
     if measure not in MEASURES:
         raise DataError(f"a trade-off is drawn against {', '.join(MEASURES)}; got {measure!r}")
     # With liars, the first option is the direct question: leave it out.
-    options = found.options[0 if found.liars is None else 1 :]
+    options = comparison.options[0 if comparison.liars is None else 1 :]
     values = {option: value for option in options if math.isfinite(value := privacy_of(option, measure))}
     if not values:
         raise DataError(f"{measure} is infinite for all of these designs; draw another measure of privacy")
-    drawn = []
+    chart_lines = []
     for option, value in values.items():
-        told = f"{option.name}: standard error {option.standard_error:.4f}, {MEASURES[measure]} {value:.4g}"
-        drawn.append(Line(option.name, value, option.standard_error, option.name, points=(told,)))
+        point_sentence = f"{option.name}: standard error {option.standard_error:.4f}, {MEASURES[measure]} {value:.4g}"
+        chart_lines.append(Line(option.name, value, option.standard_error, option.name, points=(point_sentence,)))
     across = _privacy(list(values.values()), measure)
     up = Axis("standard error", (0, max(option.standard_error for option in values) * 1.08), ".3~f")
-    heading = f"standard error of {found.category} against {MEASURES[measure]}, {found.n:,} respondents"
-    return lines(drawn, across, up, title=heading, description="; ".join(line.points[0] for line in drawn), size=size)
+    heading = f"standard error of {comparison.category} against {MEASURES[measure]}, {comparison.n:,} respondents"
+    return lines(
+        chart_lines, across, up, title=heading, description="; ".join(line.points[0] for line in chart_lines), size=size
+    )
 
 
 def privacy_of(option: Option, measure: str) -> float:
@@ -94,7 +96,7 @@ def _privacy(values: list[float], measure: str) -> Axis:
     return Axis(MEASURES[measure], ends, "", ticks=6)
 
 
-def errors(found: Comparison, *, size: int = 640) -> str:
+def errors(comparison: Comparison, *, size: int = 640) -> str:
     """An SVG image of the error against the number of respondents, one line for each design.
 
     With liars, the dashed line is the direct question, which levels off at its bias. Where a design's line is below it,
@@ -102,7 +104,7 @@ def errors(found: Comparison, *, size: int = 640) -> str:
 
     Parameters
     ----------
-    found : Comparison
+    comparison : Comparison
     size : int
         Width in pixels at which text has its natural size.
 
@@ -119,33 +121,42 @@ def errors(found: Comparison, *, size: int = 640) -> str:
     >>> svg[:4], "root mean square error" in svg
     ('<svg', True)
     """
-    numbers = _numbers(found)
-    drawn = []
-    for place, option in enumerate(found.options):
-        direct = found.liars is not None and place == 0
+    numbers = _numbers(comparison)
+    chart_lines = []
+    for place, option in enumerate(comparison.options):
+        direct = comparison.liars is not None and place == 0
         pays = "" if direct or option.pays_from is None else f", pays from {option.pays_from:,} respondents"
-        told = f"{option.name}: {option.rmse:.4f} with {found.n:,} respondents{pays}"
-        own = np.hypot(option.bias, option.deviation / np.sqrt(numbers))
-        drawn.append(Line(option.name, numbers, own, told, role="pooled" if direct else "estimate", dashed=direct))
-    kind = "standard error" if found.liars is None else "root mean square error"
-    values = np.concatenate([np.ravel(line.y) for line in drawn])
+        line_sentence = f"{option.name}: {option.rmse:.4f} with {comparison.n:,} respondents{pays}"
+        design_errors = np.hypot(option.bias, option.deviation / np.sqrt(numbers))
+        chart_lines.append(
+            Line(
+                option.name,
+                numbers,
+                design_errors,
+                line_sentence,
+                role="pooled" if direct else "estimate",
+                dashed=direct,
+            )
+        )
+    kind = "standard error" if comparison.liars is None else "root mean square error"
+    values = np.concatenate([np.ravel(line.y) for line in chart_lines])
     low, high = float(values.min()) / 1.15, float(values.max()) * 1.15
     first, last = float(numbers[0]), float(numbers[-1])
     return lines(
-        drawn,
+        chart_lines,
         Axis("respondents", (first, last), ",d", ticks=_ticks(first, last), log=True),
         Axis(kind, (low, high), ".3~f", ticks=_ticks(low, high), log=True),
-        title=f"{kind} of {found.category} against the number of respondents",
-        description="; ".join(line.told for line in drawn),
+        title=f"{kind} of {comparison.category} against the number of respondents",
+        description="; ".join(line.told for line in chart_lines),
         size=size,
     )
 
 
-def _numbers(found: Comparison) -> NDArray[np.float64]:
+def _numbers(comparison: Comparison) -> NDArray[np.float64]:
     """Numbers of respondents to draw: a decade around n, and around the numbers from which randomizing pays."""
-    pays = [float(option.pays_from) for option in found.options if option.pays_from is not None]
-    wanted = [float(found.n), *(n for n in pays if n > 1)]
-    low, high = max(10.0, min(wanted) / 10), min(max(wanted) * 10, found.n * 1e4)
+    pays = [float(option.pays_from) for option in comparison.options if option.pays_from is not None]
+    sample_sizes = [float(comparison.n), *(n for n in pays if n > 1)]
+    low, high = max(10.0, min(sample_sizes) / 10), min(max(sample_sizes) * 10, comparison.n * 1e4)
     return np.geomspace(low, high, 60)
 
 
@@ -156,12 +167,14 @@ def _ticks(low: float, high: float) -> list[float]:
     return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]
 
 
-def comparison_html(found: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()) -> str:
+def comparison_html(
+    comparison: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()
+) -> str:
     """A comparison of designs as a page: error against respondents, precision against privacy, a table.
 
     Parameters
     ----------
-    found : Comparison
+    comparison : Comparison
     title : str
     above : sequence of str
         Sentences that stand first, such as what a plan reaches and with which power.
@@ -178,23 +191,23 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
     >>> comparison_html(found).startswith("<!doctype html>")
     True
     """
-    drawn = [
-        Chart(lambda size, _, measure=measure: tradeoff(found, measure=measure, size=size))  # type: ignore[misc]
+    tradeoff_charts = [
+        Chart(lambda size, _, measure=measure: tradeoff(comparison, measure=measure, size=size))  # type: ignore[misc]
         for measure in MEASURES
-        if _varies(found, measure)
+        if _varies(comparison, measure)
     ]
-    told, table, notes = found.sections()
+    assumptions, table, notes = comparison.sections()
     table = replace(table, caption="Standard errors and privacy of one answer")
     sections = [
-        Section("Error and number of respondents", [Chart(lambda size, _: errors(found, size=size))]),
-        *([Section("Precision against privacy", drawn)] if drawn else []),
+        Section("Error and number of respondents", [Chart(lambda size, _: errors(comparison, size=size))]),
+        *([Section("Precision against privacy", tradeoff_charts)] if tradeoff_charts else []),
         Section("The numbers", [table, notes]),
     ]
-    return html(title, sections, lead=[f"{line}." for line in (*above, *told.items)])
+    return html(title, sections, lead=[f"{line}." for line in (*above, *assumptions.items)])
 
 
-def _varies(found: Comparison, measure: str) -> bool:
+def _varies(comparison: Comparison, measure: str) -> bool:
     """Whether a chart shows anything: at least two designs that differ in a finite measure."""
-    options = found.options[0 if found.liars is None else 1 :]
+    options = comparison.options[0 if comparison.liars is None else 1 :]
     values = {privacy_of(option, measure) for option in options}
     return len({value for value in values if math.isfinite(value)}) > 1

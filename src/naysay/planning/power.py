@@ -36,7 +36,7 @@ from naysay.planning.exclusion import (
     difference_simulated,
     less_excluded,
     normal_score,
-    simulated,
+    simulated_exclusion,
 )
 from naysay.planning.variance import Variance, respondents, variance, variance_of
 
@@ -69,18 +69,24 @@ class Curve:
     bend: float
 
     @classmethod
-    def of(cls, design: Answerable, found: Variance, place: int) -> Curve:
+    def of(cls, design: Answerable, design_variance: Variance, place: int) -> Curve:
         """The curve of one value at `place`."""
-        value, one = float(found.values[place]), float(found.each[place])
-        if one <= 0:
+        value, person_variance = float(design_variance.values[place]), float(design_variance.each[place])
+        if person_variance <= 0:
             return cls(value, 0.0, 0.0, 0.0)
-        moved = [found.at + step * found.moves[place] for step in (_STEP, -_STEP)]
-        if not found.ask.averages and (np.min(moved) < _MARGIN or np.max(moved) > 1 - _MARGIN):
-            return cls(value, one, 0.0, 0.0)  # outside [0, 1] a likelihood has no variance, so there is no slope
-        varied = (variance_of(design, found.ask._replace(proportions=each)) for each in moved)
-        above, below = (float(each.covariance[place, place]) for each in varied)
-        bend = (above + below - 2 * one) / (2 * _STEP**2)
-        return cls(value, one, (above - below) / (2 * _STEP), min(bend, 0.0))
+        shifted_shares = [design_variance.at + step * design_variance.moves[place] for step in (_STEP, -_STEP)]
+        if not design_variance.ask.averages and (
+            np.min(shifted_shares) < _MARGIN or np.max(shifted_shares) > 1 - _MARGIN
+        ):
+            return cls(
+                value, person_variance, 0.0, 0.0
+            )  # outside [0, 1] a likelihood has no variance, so there is no slope
+        shifted_variances = (
+            variance_of(design, design_variance.ask._replace(proportions=kind_shares)) for kind_shares in shifted_shares
+        )
+        above, below = (float(shifted_variance.covariance[place, place]) for shifted_variance in shifted_variances)
+        bend = (above + below - 2 * person_variance) / (2 * _STEP**2)
+        return cls(value, person_variance, (above - below) / (2 * _STEP), min(bend, 0.0))
 
 
 @dataclass(frozen=True)
@@ -89,44 +95,44 @@ class Curves:
 
     Parameters
     ----------
-    each : tuple of Curve
+    curves : tuple of Curve
         One or two.
     sizes : tuple of float
         Respondents of each group, per respondent of the first group.
     """
 
-    each: tuple[Curve, ...]
+    curves: tuple[Curve, ...]
     sizes: tuple[float, ...]
 
     @property
     def value(self) -> float:
         """The true value, or the first minus the second."""
-        return self.each[0].value - sum(curve.value for curve in self.each[1:])
+        return self.curves[0].value - sum(curve.value for curve in self.curves[1:])
 
     @property
-    def whole(self) -> Curve:
+    def value_curve(self) -> Curve:
         """The curve of the value itself: each group is off in proportion to its part of the variance."""
-        parts = [curve.variance / size for curve, size in zip(self.each, self.sizes, strict=True)]
+        parts = [curve.variance / size for curve, size in zip(self.curves, self.sizes, strict=True)]
         total = sum(parts)
         if total == 0:
             return Curve(self.value, 0.0, 0.0, 0.0)
-        taken = [part / total * sign for part, sign in zip(parts, (1, -1), strict=False)]
-        slope = sum(t * c.slope / s for t, c, s in zip(taken, self.each, self.sizes, strict=True))
-        bend = sum(t * t * c.bend / s for t, c, s in zip(taken, self.each, self.sizes, strict=True))
+        signed_parts = [part / total * sign for part, sign in zip(parts, (1, -1), strict=False)]
+        slope = sum(t * c.slope / s for t, c, s in zip(signed_parts, self.curves, self.sizes, strict=True))
+        bend = sum(t * t * c.bend / s for t, c, s in zip(signed_parts, self.curves, self.sizes, strict=True))
         return Curve(self.value, total, slope, bend)
 
 
 def _wald_excluded(curves: Curves, null: float, n: float, z: float) -> float:
     """How often the Wald interval excludes the null value, with n answers in the first group."""
-    whole = curves.whole
-    gap = whole.value - null
-    if whole.variance == 0:
+    value_curve = curves.value_curve
+    gap = value_curve.value - null
+    if value_curve.variance == 0:
         return float(gap != 0)
     k = z**2 / n
     # (x + gap)² = k (variance + slope x + bend x²), a quadratic in the distance x of the estimate from the truth
-    a, b, c = 1 - k * whole.bend, 2 * gap - k * whole.slope, gap**2 - k * whole.variance
+    a, b, c = 1 - k * value_curve.bend, 2 * gap - k * value_curve.slope, gap**2 - k * value_curve.variance
     root = math.sqrt(max(b * b - 4 * a * c, 0.0))
-    error = math.sqrt(whole.variance / n)
+    error = math.sqrt(value_curve.variance / n)
     low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
     accepted = scipy.stats.norm.cdf(high / error) - scipy.stats.norm.cdf(low / error)
     return float(1 - accepted)
@@ -161,55 +167,57 @@ class Exclusion:
 
     def rests_on(self, n: float) -> str:
         """What the chance with n respondents rests on; empty where it is exact."""
-        if self.drawn(n):
+        if self.is_drawn(n):
             source = "mended by" if self.exact else "the share of"
             return f"the power is {source} {SURVEYS} drawn surveys, so it is right within about ± {self.off:g}"
         return "" if self.exact else "the power takes the estimate as normal; naysay simulate shows how good that is"
 
-    def drawn(self, n: float) -> bool:
+    def is_drawn(self, n: float) -> bool:
         """Whether the chance with n respondents comes from drawn surveys."""
         return self.few is not None and n < self.many
 
     def at(self, n: float) -> float:
         """The chance with n respondents."""
-        if self.few is not None and self.drawn(n):
+        if self.few is not None and self.is_drawn(n):
             return self.few(math.floor(n))
         return float(self.chance(np.array([n]))[0])
 
     def enough(self, n: int, power: float) -> int:
         """As many respondents as reach the power, from the n that `chance` asks for upwards."""
         z = float(scipy.special.ndtri(0.975))
-        while self.drawn(n) and (reached := self.at(n)) < power:
+        while self.is_drawn(n) and (reached := self.at(n)) < power:
             more = (z + scipy.special.ndtri(power)) / max(z + float(scipy.special.ndtri(reached)), 1.0)
             n = min(max(n + 1, math.ceil(n * more**2)), self.many)
         return n
 
 
-def exclusion(design: Answerable, found: Variance, place: int, null: float, confidence: float) -> Exclusion:
+def exclusion(design: Answerable, design_variance: Variance, place: int, null: float, confidence: float) -> Exclusion:
     """How often the printed interval of the value at `place` excludes the null value."""
     z = _quantile(confidence)
     several = design.finer or design.assigned_by == "researcher"
-    count = None if several else binomial_count(design, found, place)
+    count = None if several else binomial_count(design, design_variance, place)
     if count is not None:
-        mended = None
+        surplus_chance = None
         if count.likelihood and len(design.categories) > 2:  # its interval is extended to hold the estimate
-            mended = less_excluded(design, found, place, null, confidence)
+            surplus_chance = less_excluded(design, design_variance, place, null, confidence)
         return Exclusion(
-            lambda n: count.excluded(null, n, z),
-            None if mended is None else lambda n: float(count.excluded(null, np.array([float(n)]), z)[0]) - mended(n),
+            lambda n: count.exclusion_chance(null, n, z),
+            None
+            if surplus_chance is None
+            else lambda n: float(count.exclusion_chance(null, np.array([float(n)]), z)[0]) - surplus_chance(n),
             exact=True,
             off=0.03,
             tried=2_000 if count.file else 20_000,
         )
-    few = simulated(design, found, place, null, confidence)
+    few = simulated_exclusion(design, design_variance, place, null, confidence)
     if several:
-        curves = Curves((Curve.of(design, found, place),), (1.0,))
+        curves = Curves((Curve.of(design, design_variance, place),), (1.0,))
         return Exclusion(
-            lambda n: np.array([_wald_excluded(curves, null, each, z) for each in n.tolist()]),
+            lambda n: np.array([_wald_excluded(curves, null, people, z) for people in n.tolist()]),
             few,
         )
-    score = normal_score(design, found, place, null)
-    return Exclusion(lambda n: score.excluded(null, n, z), few)
+    score = normal_score(design, design_variance, place, null)
+    return Exclusion(lambda n: score.exclusion_chance(null, n, z), few)
 
 
 def _quantile(confidence: float) -> float:
@@ -263,15 +271,15 @@ def power(
     >>> round(planning.power(designs.warner(p=0.7), (0.1, 0.9), n=4_377, null=0.05), 3)
     0.803
     """
-    found = variance(design, proportions, **assumed)
-    place = found.place(category)
-    told_from = share(null, what="null")
-    if found.values[place] == told_from:
+    design_variance = variance(design, proportions, **assumed)
+    place = design_variance.place(category)
+    null_share = share(null, what="null")
+    if design_variance.values[place] == null_share:
         raise DataError(
-            f"power is for a difference; the assumed proportion of {_checks.label(found.names[place])!r} is the null "
-            f"value, {null:g}"
+            f"power is for a difference; the assumed proportion of {_checks.label(design_variance.names[place])!r} is "
+            f"the null value, {null:g}"
         )
-    return exclusion(design, found, place, told_from, confidence).at(respondents(n))
+    return exclusion(design, design_variance, place, null_share, confidence).at(respondents(n))
 
 
 def difference_power(
@@ -318,10 +326,10 @@ def difference_power(
     """
     if np.shape(n) != (2,):
         raise DataError(f"n must be the respondents of two groups, such as (500, 500); got {n!r}")
-    one, two = map(respondents, n)
+    first_n, second_n = map(respondents, n)
     return two_groups(
-        [(design, first), (other or design, second)], (1.0, two / one), category, confidence, **assumed
-    ).at(one)
+        [(design, first), (other or design, second)], (1.0, second_n / first_n), category, confidence, **assumed
+    ).at(first_n)
 
 
 def two_groups(
@@ -332,17 +340,17 @@ def two_groups(
     **assumed: Any,
 ) -> Exclusion:
     """How often the interval of the difference in a category between two groups, each with its design, excludes 0."""
-    z, curves, counts, drawn = _quantile(confidence), [], list[BinomialCount](), []
-    for each, proportions in groups:
-        found = variance(each, proportions, **assumed)
-        place = found.place(category)
-        curves.append(Curve.of(each, found, place))
-        drawn.append((each, found, place))
-        count = None if each.several or each.finer else binomial_count(each, found, place)
-        if count is not None and not count.file and (len(each.categories) == 2 or found.ask.averages):
+    z, curves, counts, groups_to_draw = _quantile(confidence), [], list[BinomialCount](), []
+    for design, proportions in groups:
+        design_variance = variance(design, proportions, **assumed)
+        place = design_variance.place(category)
+        curves.append(Curve.of(design, design_variance, place))
+        groups_to_draw.append((design, design_variance, place))
+        count = None if design.several or design.finer else binomial_count(design, design_variance, place)
+        if count is not None and not count.file and (len(design.categories) == 2 or design_variance.ask.averages):
             counts.append(count)
-    both = Curves(tuple(curves), sizes)
-    if both.value == 0:
+    both_curves = Curves(tuple(curves), sizes)
+    if both_curves.value == 0:
         raise DataError(
             f"no number of respondents tells two equal proportions apart; both groups have {curves[0].value:g}"
         )
@@ -350,21 +358,24 @@ def two_groups(
     def people(n: float) -> tuple[int, int]:
         return math.floor(n), math.ceil(n * sizes[1] - 1e-9)
 
-    def excluded(n: float) -> float:
+    def exclusion_chance(n: float) -> float:
         exact = difference_excluded((counts[0], counts[1]), people(n), z) if len(counts) == 2 else None
-        return _wald_excluded(both, 0.0, n, z) if exact is None else exact
+        return _wald_excluded(both_curves, 0.0, n, z) if exact is None else exact
 
     def chance(n: Floats) -> Floats:
-        return np.array([excluded(each) for each in n.tolist()])
+        return np.array([exclusion_chance(first_n) for first_n in n.tolist()])
 
     if len(counts) == 2:
         return Exclusion(chance, exact=True, tried=_TRIED_OF_TWO)
-    pairs = difference_simulated(drawn, z)
+    pairs = difference_simulated(groups_to_draw, z)
     many = math.ceil(
         max(
             [
                 _MANY / min(sizes),
-                *(_far(found, place, size) for (_, found, place), size in zip(drawn, sizes, strict=True)),
+                *(
+                    _far(design_variance, place, size)
+                    for (_, design_variance, place), size in zip(groups_to_draw, sizes, strict=True)
+                ),
             ]
         )
     )
@@ -373,13 +384,13 @@ def two_groups(
     )
 
 
-def _far(found: Variance, place: int, size: float) -> float:
+def _far(design_variance: Variance, place: int, size: float) -> float:
     """From how many respondents of the first group on a likelihood is four standard errors away from 0 and 1."""
-    value = float(found.values[place])
+    value = float(design_variance.values[place])
     room = min(value, 1 - value)
-    if found.ask.averages:
+    if design_variance.ask.averages:
         return 0.0
-    return _MOST_DRAWN if room <= 0 else 16 * float(found.each[place]) / room**2 / size
+    return _MOST_DRAWN if room <= 0 else 16 * float(design_variance.each[place]) / room**2 / size
 
 
 def checked_power(power: Any, confidence: Any) -> float:
@@ -389,7 +400,7 @@ def checked_power(power: Any, confidence: Any) -> float:
         f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
         "no number of respondents reaches"
     )
-    return number(power, lambda it: size < it < 1, must=must)
+    return number(power, lambda target_power: size < target_power < 1, must=must)
 
 
 MOST = 10**10
@@ -482,35 +493,39 @@ def sample_size(
     """
     if (standard_error is None) == (null is None):
         raise DataError("give either standard_error= or null=: what shall the sample size reach?")
-    found = variance(design, proportions, **assumed)
+    design_variance = variance(design, proportions, **assumed)
     if standard_error is not None:
-        return people_for(found, standard_error, category)
-    place = found.place(category)
-    name = _checks.label(found.names[place])
-    value = float(found.values[place])
+        return people_for(design_variance, standard_error, category)
+    place = design_variance.place(category)
+    name = _checks.label(design_variance.names[place])
+    value = float(design_variance.values[place])
     if value == null:
         raise DataError(
             f"no number of respondents tells {value:g} from {null:g}: the assumed proportion of {name!r} is the null "
             "value"
         )
-    told_from, wanted = share(null, what="null"), checked_power(power, confidence)
-    far = f"{value:g} lies only {abs(value - told_from):.3g} from {told_from:g}"
-    test = exclusion(design, found, place, told_from, confidence)
-    return test.enough(_least(test, wanted, far=far), wanted)
+    null_share, wanted_power = share(null, what="null"), checked_power(power, confidence)
+    far = f"{value:g} lies only {abs(value - null_share):.3g} from {null_share:g}"
+    test = exclusion(design, design_variance, place, null_share, confidence)
+    return test.enough(_least(test, wanted_power, far=far), wanted_power)
 
 
-def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
-    """The smallest number of answers whose standard error is at most `wanted`, for one category or for all."""
-    wanted = checked_error(standard_error)
-    one = float(found.each[: found.categories].max() if category is None else found.each[found.place(category)])
-    needed = one / wanted**2
-    if needed > MOST:
+def people_for(design_variance: Variance, standard_error: float, category: Any = None) -> int:
+    """The smallest number of answers whose standard error is at most `wanted_error`, for one category or for all."""
+    wanted_error = checked_error(standard_error)
+    person_variance = float(
+        design_variance.each[: design_variance.categories].max()
+        if category is None
+        else design_variance.each[design_variance.place(category)]
+    )
+    needed_people = person_variance / wanted_error**2
+    if needed_people > MOST:
         raise DataError(
-            f"a standard error of {wanted:g} needs {needed:.3g} respondents, more than there are people; one "
-            f"respondent has a standard deviation of {math.sqrt(one):.4g} under this design, so choose one that tells "
-            "more, or a larger standard error"
+            f"a standard error of {wanted_error:g} needs {needed_people:.3g} respondents, more than there are people; "
+            f"one respondent has a standard deviation of {math.sqrt(person_variance):.4g} under this design, so choose "
+            "one that tells more, or a larger standard error"
         )
-    return max(1, math.ceil(needed - 1e-9))
+    return max(1, math.ceil(needed_people - 1e-9))
 
 
 def checked_error(standard_error: Any) -> float:
@@ -563,9 +578,9 @@ def difference_sample_size(
     (894, 894)
     """
     sizes = (1.0, positive(ratio, what="ratio"))
-    wanted = checked_power(power, confidence)
+    wanted_power = checked_power(power, confidence)
     test = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
-    n = test.enough(_least(test, wanted, far="the groups differ too little"), wanted)
+    n = test.enough(_least(test, wanted_power, far="the groups differ too little"), wanted_power)
     return n, math.ceil(n * ratio)
 
 
@@ -624,10 +639,10 @@ def detectable(design: Design, *, n: float, confidence: float = 0.95) -> float:
     >>> [round(detectable(designs.frequency(1024, epsilon=1), n=n), 4) for n in (10_000, 1_000_000)]
     [0.0756, 0.0076]
     """
-    known = getattr(design, "even_mean", None)
-    if known is None or not (known[0] > 0 and 0 < known[1] < 1):
+    even_mean = getattr(design, "even_mean", None)
+    if even_mean is None or not (even_mean[0] > 0 and 0 < even_mean[1] < 1):
         raise DataError("a least share is known for k_ary, subset_selection, affine and unary designs with a finite ε")
-    alpha, q = known
+    alpha, q = even_mean
     tail = (1 - _checks.confidence(confidence)) / max(len(design.categories), 1)
     return float(-scipy.special.ndtri(tail) * np.sqrt(q * (1 - q) / respondents(n)) / alpha)
 

@@ -103,7 +103,7 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
     if name is not None:
         return place_of(name, names)
     if categories > 2:
-        raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, names))}")
+        raise DataError(f"name the category, one of {_checks.listing_text(map(_checks.label, names))}")
     return 0
 
 
@@ -177,85 +177,97 @@ def variance(
     """
     check_design(design)
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
-    known = {each.name: each for each in suitable(design) if not each.published}
-    named = estimator or default(design).name
-    named = ESTIMATORS[named].under(design).name if named in ESTIMATORS else named
-    if named not in known:
+    estimators = {candidate.name: candidate for candidate in suitable(design) if not candidate.published}
+    estimator_name = estimator or default(design).name
+    estimator_name = ESTIMATORS[estimator_name].under(design).name if estimator_name in ESTIMATORS else estimator_name
+    if estimator_name not in estimators:
         raise DataError(
-            f"for {design.name or design.kind} the estimators are {', '.join(known)}; got {estimator!r} "
-            f"({_checks.nearest(named, known)})"
+            f"for {design.name or design.kind} the estimators are {', '.join(estimators)}; got {estimator!r} "
+            f"({_checks.nearest(estimator_name, estimators)})"
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return variance_of(design, Arguments(pi, known[named], choice(design, preferences), target))
+    return variance_of(design, Arguments(pi, estimators[estimator_name], choice(design, preferences), target))
 
 
 def variance_of(design: Answerable, ask: Arguments) -> Variance:
     """The variance, computed from the channels that anybody uses."""
-    taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
+    used_places = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
-    offered, shares = [channels[place] for place in taken], ask.preferences[taken]
+    used_channels, shares = [channels[place] for place in used_places], ask.preferences[used_places]
     if ask.estimator.principle not in _PRINCIPLES:
         raise DataError(f"no variance is known for {ask.estimator.name}; simulate it, or plan with another estimator")
     if design.finer or design.assigned_by == "researcher":
-        return _stacked(design, ask, offered, shares[:, 0])
+        return _stacked_samples(design, ask, used_channels, shares[:, 0])
     if ask.averages:
-        return _stratified(design, ask, offered, shares)
+        return _stratified_levels(design, ask, used_channels, shares)
     if not np.allclose(shares, shares[:, :1]):
         raise DataError(
             f"{ask.estimator.name} is biased if the choice of level depends on the category; "
             "plan with estimator='stratified'"
         )
     if ask.estimator.principle == "likelihood":
-        check_rank(np.vstack([each.expected_statistic for each in offered]), design.categories)
-        information = _informed(offered, shares[:, 0], ask.proportions)
-        return _found(design, ask, _inverse(information), _likelihood_kind(offered))
-    return _weighted_levels(design, ask, offered, shares[:, 0])
+        check_rank(np.vstack([channel.expected_statistic for channel in used_channels]), design.categories)
+        information = _information(used_channels, shares[:, 0], ask.proportions)
+        return _variance_for_target(design, ask, _inverse(information), _likelihood_kind(used_channels))
+    return _weighted_levels(design, ask, used_channels, shares[:, 0])
 
 
-def _stacked(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+def _stacked_samples(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
     """The variance for shares of cells, to which each sample contributes its own equations."""
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
-    solved = slopes(design, offered, shares)  # raises where a share is not estimable
+    sample_slopes = slopes(design, used_channels, shares)  # raises where a share is not estimable
     if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g; the slopes B_g solve the stacked equations
         about = (
-            (each, slope, -slope @ (each.expected_statistic @ cells))
-            for each, slope in zip(offered, solved, strict=True)
+            (channel, slope, -slope @ (channel.expected_statistic @ cells))
+            for channel, slope in zip(used_channels, sample_slopes, strict=True)
         )
-        terms = [indicator_products(each, cells, constant, slope) for each, slope, constant in about]
+        terms = [indicator_products(channel, cells, constant, slope) for channel, slope, constant in about]
         covariance = np.sum([products / share for (products, _), share in zip(terms, shares, strict=True)], axis=0)
         kind = _moments_kind("moments of stacked samples", terms)
     else:
-        kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
-    found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
-    across, each = found.gradients @ covariance, found.covariance_of_shares
-    names = tuple(share.name for share in found.shares)
-    return Variance(names, found.values, each, kind, ask, across, len(design.categories))
+        kind, covariance = _likelihood_kind(used_channels), inverse(_information(used_channels, shares, cells))
+    cell_estimates = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
+    across, share_covariance = cell_estimates.gradients @ covariance, cell_estimates.covariance_of_shares
+    names = tuple(share.name for share in cell_estimates.shares)
+    return Variance(names, cell_estimates.values, share_covariance, kind, ask, across, len(design.categories))
 
 
-def _stratified(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+def _stratified_levels(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
     """The variance of one unbiased indicator for each respondent, whichever channel they answer through."""
-    terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
-    centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
-    return _found(design, ask, centred, _moments_kind("moments", terms))
+    terms = [
+        _channel_products(channel, row * ask.proportions) for channel, row in zip(used_channels, shares, strict=True)
+    ]
+    covariance = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
+    return _variance_for_target(design, ask, covariance, _moments_kind("moments", terms))
 
 
-def _weighted_levels(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+def _weighted_levels(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
     """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
-    own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
+    level_covariances = [_channel_products(channel, pi)[0] - np.outer(pi, pi) for channel in used_channels]
     kind = ask.estimator.options["weights"]
-    z = shares / np.array([np.trace(each) for each in own]) if kind == "variance" else np.ones(len(offered))
+    z = (
+        shares / np.array([np.trace(level_covariance) for level_covariance in level_covariances])
+        if kind == "variance"
+        else np.ones(len(used_channels))
+    )
     if kind == "design":
-        z = shares / design_variances(offered)
+        z = shares / design_variances(used_channels)
     z = z / z.sum()
-    total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
-    return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
+    total = np.sum(
+        [
+            weight**2 / q * level_covariance
+            for weight, q, level_covariance in zip(z, shares, level_covariances, strict=True)
+        ],
+        axis=0,
+    )
+    return _variance_for_target(design, ask, np.asarray(total), "moments within levels, many answers at each")
 
 
-def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
+def _channel_products(design: Design, measure: Floats) -> tuple[Floats, bool]:
     if (t := len(design.categories)) > _MOST:
         raise DataError(
             f"the covariance of {t:,} proportions has too many entries; plan with fewer categories, since the variance "
@@ -265,7 +277,7 @@ def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
     return indicator_products(design, measure, mapping.constant, mapping.slope)
 
 
-def _found(design: Answerable, ask: Arguments, covariance: Floats, kind: str) -> Variance:
+def _variance_for_target(design: Answerable, ask: Arguments, covariance: Floats, kind: str) -> Variance:
     if ask.target == "file":
         pi = ask.proportions  # for a fixed file, subtract what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
@@ -273,23 +285,23 @@ def _found(design: Answerable, ask: Arguments, covariance: Floats, kind: str) ->
 
 
 def _moments_kind(what: str, terms: Sequence[tuple[Floats, bool]]) -> str:
-    return f"{what}, exact" if all(known for _, known in terms) else f"{what}, by {DRAWS:,} drawn responses"
+    return f"{what}, exact" if all(is_exact for _, is_exact in terms) else f"{what}, by {DRAWS:,} drawn responses"
 
 
-def _likelihood_kind(offered: list[Design]) -> str:
-    how = "" if all(each.listed for each in offered) else f", by {DRAWS:,} drawn responses"
+def _likelihood_kind(used_channels: list[Design]) -> str:
+    how = "" if all(channel.listed for channel in used_channels) else f", by {DRAWS:,} drawn responses"
     return f"maximum likelihood, expected information{how}"
 
 
-def _informed(offered: list[Design], shares: Floats, pi: Floats) -> Floats:
+def _information(used_channels: list[Design], shares: Floats, pi: Floats) -> Floats:
     """Expected Fisher information of one respondent, averaged over the channels, (cells, cells)."""
     total = np.zeros((len(pi), len(pi)))
-    for design, share in zip(offered, shares, strict=True):
-        rows = design.rows(design.space.listing()) if design.listed else drawn(design)[1]
+    for design, share in zip(used_channels, shares, strict=True):
+        rows = design.rows(design.space.listing()) if design.listed else draw_responses(design)[1]
         weight = np.ones(len(rows)) if design.listed else 1 / rows.mean(axis=1) / len(rows)
         chance = rows @ pi
-        seen = chance > 0  # leave out responses that never come: they add nothing, and would divide by zero
-        total += share * (rows[seen].T @ (rows[seen] * (weight[seen] / chance[seen])[:, None]))
+        can_come = chance > 0  # leave out responses that never come: they add nothing, and would divide by zero
+        total += share * (rows[can_come].T @ (rows[can_come] * (weight[can_come] / chance[can_come])[:, None]))
     return total
 
 
@@ -309,7 +321,7 @@ def _inverse(information: Floats) -> Floats:
 
 def respondents(n: Any) -> float:
     """A number of respondents: at least one."""
-    return number(n, lambda it: 1 <= it < np.inf, must="n must be at least one respondent")
+    return number(n, lambda people: 1 <= people < np.inf, must="n must be at least one respondent")
 
 
 DRAWS = 100_000
@@ -318,7 +330,7 @@ DRAWS = 100_000
 _SEED = 1965
 
 
-def drawn(design: Design) -> tuple[Codes, Floats]:
+def draw_responses(design: Design) -> tuple[Codes, Floats]:
     """Responses (drawn with a fixed seed) of people spread equally over the categories, and their likelihood rows.
 
     For other proportions π, weight each response by L·π divided by the mean of its row L. One set of draws then serves
@@ -339,6 +351,6 @@ def indicator_products(design: Design, measure: Floats, constant: Floats, slope:
         crossed = np.outer(constant, slope @ (design.expected_statistic @ measure))
         fixed = measure.sum() * np.outer(constant, constant)
         return np.asarray(slope @ squares @ slope.T + crossed + crossed.T + fixed), True
-    codes, rows = drawn(design)
+    codes, rows = draw_responses(design)
     u, weight = constant + design.space.statistic(codes) @ slope.T, rows @ measure / rows.mean(axis=1) / len(rows)
     return np.asarray(u.T @ (u * weight[:, None])), False

@@ -61,13 +61,15 @@ def posterior(
     check_design(design)
     channel = design.channel(level)
     several = channel.space.answers > 1
-    said = channel.encode(tuple([answer] for answer in response) if several else [response])
+    responses = channel.encode(tuple([answer] for answer in response) if several else [response])
     # A missing answer, whose posterior is the prior.
     missing = channel.encode(([None],) * channel.space.answers if several else [None])
     marks = [
         charts.Mark("pooled", "before", privacy.posterior(channel, missing, prior)[0]),
-        charts.Mark("estimate", "after", privacy.posterior(channel, said, prior)[0]),
+        charts.Mark("estimate", "after", privacy.posterior(channel, responses, prior)[0]),
     ]
-    heading = title or f"{channel.name or channel.kind}: what the answer “{finish.full(said.texts()[0])}” tells"
+    heading = (
+        title or f"{channel.name or channel.kind}: what the answer “{finish.label_line(responses.texts()[0])}” tells"
+    )
     axis = "probability for this person"
     return charts.dots(channel.categories, marks, title=heading, size=size, room=room, axis=axis)

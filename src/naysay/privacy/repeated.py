@@ -29,7 +29,7 @@ from naysay.show import Column, Content, Note, Sentence, Table, plain, text
 
 _LISTED = 120  # responses up to which all pairs of them are looked at
 
-_TOLD = {
+_RULE_SENTENCES = {
     "fresh": "ε adds: two new draws tell twice as much as one",
     "kept": "two different answers prove a change, so that no ε bounds the pair; given which answers are equal, ε for "
     "each value that was held, unless values share a hash (affine designs: no ε bounds it)",
@@ -67,7 +67,7 @@ class Waves:
             ("both answers of people whose value stayed", _number(self.stayed)),
         )
         return [
-            Sentence(f"rule of asking again ({self.rule}): {_TOLD[self.rule]}"),
+            Sentence(f"rule of asking again ({self.rule}): {_RULE_SENTENCES[self.rule]}"),
             Table((Column("what is told", words=True, width=60), Column("ε")), rows),
         ]
 
@@ -109,21 +109,21 @@ answers are equal, ε for each value that was held, unless values share a hash (
     both answers of people whose value stayed      1
     """
     channel = check_channel(design, "a design that is asked again")
-    memory, one = memory_of(channel), epsilon(channel)
-    asked = rule or ("fresh" if memory is None else "memory")
-    if asked not in _TOLD:
-        raise DesignError(f"rule must be one of {', '.join(_TOLD)}; got {rule!r}")
-    if asked == "fresh":
-        return Waves(asked, one, 2 * one, 2 * one)
-    if asked == "kept":
-        return Waves(asked, one, math.inf, one)
-    if asked == "redraw":
+    memory, single_epsilon = memory_of(channel), epsilon(channel)
+    rule_used = rule or ("fresh" if memory is None else "memory")
+    if rule_used not in _RULE_SENTENCES:
+        raise DesignError(f"rule must be one of {', '.join(_RULE_SENTENCES)}; got {rule!r}")
+    if rule_used == "fresh":
+        return Waves(rule_used, single_epsilon, 2 * single_epsilon, 2 * single_epsilon)
+    if rule_used == "kept":
+        return Waves(rule_used, single_epsilon, math.inf, single_epsilon)
+    if rule_used == "redraw":
         if not 0 < redraw <= 1:
             raise DesignError(f"redraw must be a chance above 0, at most 1; got {redraw!r} (0 is the rule 'kept')")
-        return Waves(asked, one, *_redrawn(channel, float(redraw)))
+        return Waves(rule_used, single_epsilon, *_redraw_epsilons(channel, float(redraw)))
     if memory is None:
         raise DesignError("only designs that remember have the rule 'memory'; make one with designs.remembered()")
-    return Waves(asked, one, _remembered(memory), memory.epsilon_after(2))
+    return Waves(rule_used, single_epsilon, _memory_pair_epsilon(memory), memory.epsilon_after(2))
 
 
 def after_waves(design: Answerable, number: int) -> float:
@@ -157,10 +157,10 @@ def after_waves(design: Answerable, number: int) -> float:
     return number * epsilon(channel) if memory is None else memory.epsilon_after(number)
 
 
-def _redrawn(design: Design, rho: float) -> tuple[float, float]:
+def _redraw_epsilons(design: Design, rho: float) -> tuple[float, float]:
     """ε of the pair and of those who stay, for a new draw with chance rho."""
     if design.space.size <= _LISTED and design.space.listable:
-        return _enumerated(design.matrix, rho)
+        return _pairwise_epsilons(design.matrix, rho)
     codes = design.typical_codes[:1]
     if len(design.pieces) > 1:
         raise DesignError("'redraw' has a closed form for k-ary, subset selection and affine designs only")
@@ -171,26 +171,26 @@ def _redrawn(design: Design, rho: float) -> tuple[float, float]:
     return 2 * e + max(-math.log(rho), math.log((1 - rho) / p + rho)), stayed
 
 
-def _enumerated(matrix: NDArray[np.float64], rho: float) -> tuple[float, float]:
+def _pairwise_epsilons(matrix: NDArray[np.float64], rho: float) -> tuple[float, float]:
     """The same from all pairs of answers and of values."""
     pair = stayed = 0.0
     t = matrix.shape[1]
-    apart = ~np.eye(t, dtype=bool)
+    is_other_value = ~np.eye(t, dtype=bool)
     for place, row in enumerate(matrix):
         fresh = rho * row * matrix
         fresh[place] += (1 - rho) * row
         moved = row[None, :, None] * matrix[:, None, :]
-        moved = moved[:, apart]  # (answers of the second wave, pairs of different values)
-        seen = (fresh > 0).any(axis=1) | (moved > 0).any(axis=1)
-        every = np.hstack([fresh, moved])[seen]
+        moved = moved[:, is_other_value]  # (answers of the second wave, pairs of different values)
+        is_possible = (fresh > 0).any(axis=1) | (moved > 0).any(axis=1)
+        likelihoods = np.hstack([fresh, moved])[is_possible]
         with np.errstate(divide="ignore", invalid="ignore"):
-            pair = max(pair, float(np.log(every.max(axis=1) / every.min(axis=1)).max()))
-            some = fresh[fresh.max(axis=1) > 0]
-            stayed = max(stayed, float(np.log(some.max(axis=1) / some.min(axis=1)).max()))
+            pair = max(pair, float(np.log(likelihoods.max(axis=1) / likelihoods.min(axis=1)).max()))
+            stayed_likelihoods = fresh[fresh.max(axis=1) > 0]
+            stayed = max(stayed, float(np.log(stayed_likelihoods.max(axis=1) / stayed_likelihoods.min(axis=1)).max()))
     return pair, stayed
 
 
-def _remembered(design: Any) -> float:
+def _memory_pair_epsilon(design: Any) -> float:
     """ε of the pair where each value has a memo of its own (of an affine design: each value of the one hash)."""
     if len(design.first.pieces) > 1 or design.first.kind == "subset_selection":
         raise DesignError("the pair of waves of remembered answers has a closed form for k-ary and affine designs only")
@@ -200,7 +200,7 @@ def _remembered(design: Any) -> float:
     a, b, more = 1 + p * (rho - 1), 1 + q * (rho - 1), n > 2
     same = [1 + p * (rho**2 - 1), 1 + q * (rho**2 - 1), a * b, *([b * b] if more else [])]
     other = [1 + (p + q) * (rho - 1), a * a, b * b, *([1 + 2 * q * (rho - 1), a * b] if more else [])]
-    return max(math.log(max(each) / min(each)) for each in (same, other))
+    return max(math.log(max(likelihoods) / min(likelihoods)) for likelihoods in (same, other))
 
 
 def _number(value: float) -> str:
@@ -342,18 +342,23 @@ class Asked:
             )
         if self.lot and rule != "fresh":
             raise DesignError(f"{self.question!r} is asked by lot, so that its rule must be 'fresh'; got {rule!r}")
-        given = self.waves
-        found = tuple(range(1, given + 1)) if isinstance(given, int) else tuple(given)
-        if not found or min(found) < 1 or len(set(found)) < len(found) or isinstance(given, bool):
+        waves_given = self.waves
+        wave_numbers = tuple(range(1, waves_given + 1)) if isinstance(waves_given, int) else tuple(waves_given)
+        if (
+            not wave_numbers
+            or min(wave_numbers) < 1
+            or len(set(wave_numbers)) < len(wave_numbers)
+            or isinstance(waves_given, bool)
+        ):
             raise DesignError(
-                f"the waves of {self.question!r} must be a number, or different numbers from 1; got {given!r}"
+                f"the waves of {self.question!r} must be a number, or different numbers from 1; got {waves_given!r}"
             )
         object.__setattr__(self, "rule", rule)
-        object.__setattr__(self, "waves", tuple(sorted(found)))
+        object.__setattr__(self, "waves", tuple(sorted(wave_numbers)))
 
     def until(self, wave: int) -> tuple[float, float]:
         """ε of the answers up to a wave: if the value never changed, and at most."""
-        n = sum(each <= wave for each in self.waves)  # type: ignore[union-attr]
+        n = sum(asked_wave <= wave for asked_wave in self.waves)  # type: ignore[union-attr]
         return prices.after(self._price, n), prices.most(self._price, n)
 
     @property
@@ -386,19 +391,21 @@ class Schedule:
     @property
     def last(self) -> int:
         """The last wave."""
-        return max(each.waves[-1] for each in self.asked)  # type: ignore[index]
+        return max(question.waves[-1] for question in self.asked)  # type: ignore[index]
 
     def until(self, wave: int) -> tuple[float, float]:
         """ε of all answers up to a wave: if no value ever changed, and at most."""
-        apart = [each.until(wave) for each in self.asked if not each.lot]
-        lots: dict[tuple[str, int], float] = {}
-        for each in self.asked:
-            for number in each.waves if each.lot else ():  # type: ignore[union-attr]
+        question_costs = [question.until(wave) for question in self.asked if not question.lot]
+        cost_of_lot: dict[tuple[str, int], float] = {}
+        for question in self.asked:
+            for number in question.waves if question.lot else ():  # type: ignore[union-attr]
                 if number <= wave:
-                    key, one = (each.lot, number), epsilon(check_channel(each.design, ""))
-                    lots[key] = max(lots.get(key, 0.0), one)
-        together = math.fsum(lots.values())
-        return math.fsum(one for one, _ in apart) + together, math.fsum(most for _, most in apart) + together
+                    key, one = (question.lot, number), epsilon(check_channel(question.design, ""))
+                    cost_of_lot[key] = max(cost_of_lot.get(key, 0.0), one)
+        lot_cost = math.fsum(cost_of_lot.values())
+        return math.fsum(one for one, _ in question_costs) + lot_cost, math.fsum(
+            most for _, most in question_costs
+        ) + lot_cost
 
     @property
     def unchanged(self) -> float:
@@ -408,7 +415,7 @@ class Schedule:
     @property
     def per_change(self) -> float:
         """What each change of a value adds at most."""
-        return max(each.per_change for each in self.asked)
+        return max(question.per_change for question in self.asked)
 
     @property
     def at_most(self) -> float:
@@ -417,10 +424,17 @@ class Schedule:
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as JSON would hold them; ∞ is null."""
-        told: dict[str, Any] = {"unchanged": self.unchanged, "per_change": self.per_change, "at_most": self.at_most}
-        told |= {"cap": self.cap, "waves": [[wave, *self.until(wave)] for wave in range(1, self.last + 1)]}
-        told["questions"] = [{"question": e.question, "rule": e.rule, "waves": list(e.waves)} for e in self.asked]  # type: ignore[arg-type]
-        return {name: plain(value) for name, value in told.items()}
+        json_fields: dict[str, Any] = {
+            "unchanged": self.unchanged,
+            "per_change": self.per_change,
+            "at_most": self.at_most,
+        }
+        json_fields |= {"cap": self.cap, "waves": [[wave, *self.until(wave)] for wave in range(1, self.last + 1)]}
+        json_fields["questions"] = [
+            {"question": e.question, "rule": e.rule, "waves": list(e.waves)}  # type: ignore[arg-type]
+            for e in self.asked
+        ]
+        return {name: plain(value) for name, value in json_fields.items()}
 
     def sections(self) -> list[Content]:
         """The three lines and the table by wave, in the vocabulary of `naysay.show`."""
@@ -439,26 +453,29 @@ class Schedule:
         ]
 
     def _notes(self) -> list[str]:
-        found = []
-        if any(each.rule == "kept" for each in self.asked):
-            found.append("kept answers: two different ones prove that the value changed; no ε bounds that")
-        if any(each.rule == "memory" for each in self.asked):
-            found.append("memory is bought by a weaker promise: reports of one memo can tell more than new draws would")
-            found.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
-        shared = {each.rule for each in self.asked if each._price["values"] is None}
+        notes = []
+        if any(question.rule == "kept" for question in self.asked):
+            notes.append("kept answers: two different ones prove that the value changed; no ε bounds that")
+        if any(question.rule == "memory" for question in self.asked):
+            notes.append("memory is bought by a weaker promise: reports of one memo can tell more than new draws would")
+            notes.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
+        shared = {question.rule for question in self.asked if question._price["values"] is None}
         if "kept" in shared:
-            found.append("kept answers of an affine design tell which values share a hash; k_ary has no hash")
+            notes.append("kept answers of an affine design tell which values share a hash; k_ary has no hash")
         if "memory" in shared:
-            found.append("values that share the hash of an affine design share a memo; at most counts what that tells")
+            notes.append("values that share the hash of an affine design share a memo; at most counts what that tells")
         if self.cap is not None and self.at_most > self.cap:
-            first = next(wave for wave in range(1, self.last + 1) if self.until(wave)[1] > self.cap)
-            found.append(f"the cap of {self.cap:g} can be exceeded from wave {first} on; devices then refuse to answer")
-        for each in self.asked:
-            number, one = len(each.waves), epsilon(check_channel(each.design, ""))  # type: ignore[arg-type]
-            if each.rule == "fresh" and number > _MANY and math.isfinite(one):
-                told = f"(ε, δ) = ({approximate(one, number, delta=_DELTA):.4g}, {_DELTA:g}) by optimal composition"
-                found.append(f"{each.question}: beside the sum, a weaker kind of promise: {told}")
-        return found
+            first_wave = next(wave for wave in range(1, self.last + 1) if self.until(wave)[1] > self.cap)
+            notes.append(
+                f"the cap of {self.cap:g} can be exceeded from wave {first_wave} on; devices then refuse to answer"
+            )
+        for question in self.asked:
+            number, single_epsilon = len(question.waves), epsilon(check_channel(question.design, ""))  # type: ignore[arg-type]
+            if question.rule == "fresh" and number > _MANY and math.isfinite(single_epsilon):
+                composed_epsilon = approximate(single_epsilon, number, delta=_DELTA)
+                composition_text = f"(ε, δ) = ({composed_epsilon:.4g}, {_DELTA:g}) by optimal composition"
+                notes.append(f"{question.question}: beside the sum, a weaker kind of promise: {composition_text}")
+        return notes
 
     def __str__(self) -> str:
         return text(self.sections())
@@ -489,7 +506,7 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
     >>> [round(value, 2) for value in (found.unchanged, found.per_change, found.at_most)]
     [3.0, 15.25, 18.25]
     """
-    names = [each.question for each in asked]
+    names = [question.question for question in asked]
     if not names or len(set(names)) < len(names):
         raise DesignError(f"a schedule needs questions with different names; got {names}")
     if cap is not None and not cap > 0:
@@ -497,21 +514,27 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
     return Schedule(tuple(asked), cap)
 
 
-def of_tables(told: Mapping[str, Any], read: Any) -> Schedule:
-    """The schedule that a TOML or JSON file describes; `read` makes a design from its text and categories."""
-    questions = told.get("questions")
-    if not isinstance(questions, list) or set(told) - {"questions", "cap"}:
+def of_tables(schedule_table: Mapping[str, Any], design_reader: Any) -> Schedule:
+    """The schedule that a TOML or JSON file describes; `design_reader` makes a design from its text and categories."""
+    questions = schedule_table.get("questions")
+    if not isinstance(questions, list) or set(schedule_table) - {"questions", "cap"}:
         raise DesignError("a schedule has a list 'questions' and may have a 'cap', and nothing else")
-    asked = []
-    for number, each in enumerate(questions, 1):
-        known = {"name", "design", "categories", "waves", "rule", "lot"}
-        if not isinstance(each, Mapping) or not {"name", "design"} <= set(each) <= known:
+    asked_questions = []
+    for number, question_table in enumerate(questions, 1):
+        allowed_keys = {"name", "design", "categories", "waves", "rule", "lot"}
+        if not isinstance(question_table, Mapping) or not {"name", "design"} <= set(question_table) <= allowed_keys:
             raise DesignError(
                 f"question {number} must have a name and a design, and may have categories, waves, a rule and a lot"
             )
-        rest = {name: each[name] for name in ("waves", "rule", "lot") if name in each}
-        asked.append(Asked(str(each["name"]), read(each["design"], each.get("categories")), **rest))
-    return schedule(asked, cap=told.get("cap"))
+        options = {name: question_table[name] for name in ("waves", "rule", "lot") if name in question_table}
+        asked_questions.append(
+            Asked(
+                str(question_table["name"]),
+                design_reader(question_table["design"], question_table.get("categories")),
+                **options,
+            )
+        )
+    return schedule(asked_questions, cap=schedule_table.get("cap"))
 
 
 def approximate(one: float, number: int, *, delta: float) -> float:
@@ -549,7 +572,9 @@ def approximate(one: float, number: int, *, delta: float) -> float:
 def _values(design: Design) -> int | None:
     """How many values have draws of their own; None for a hash with fewer values than there are categories."""
     memory = memory_of(design)
-    kept = design if memory is None else memory.first
-    if isinstance(kept, AffineHash) and (kept.named or len(kept.categories) > kept.base):
+    drawn_design = design if memory is None else memory.first
+    if isinstance(drawn_design, AffineHash) and (
+        drawn_design.named or len(drawn_design.categories) > drawn_design.base
+    ):
         return None
-    return len(kept.categories)
+    return len(drawn_design.categories)

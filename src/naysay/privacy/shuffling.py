@@ -109,21 +109,21 @@ def shuffled(
     ----------
     Balle, Bell, Gascón & Nissim (2019), lemma 5.3; Feldman, McMillan & Talwar (2021), theorems 3.1 and 3.2.
     """
-    check_design(design, told="shuffling is about the reports of a design", error=DesignError)
+    check_design(design, needed_text="shuffling is about the reports of a design", error=DesignError)
     if design.several:
         if not isinstance(n, Mapping) or set(n) != set(design.parts):
             raise DataError(f"give the reports of each {design.noun}: n={{{design.levels[0]!r}: 1000, …}}; got {n!r}")
         return {name: _shuffled(part, n[name], delta, colluding) for name, part in design.parts.items()}
     channel = design.channel()
     if isinstance(n, Mapping):
-        return {group: _shuffled(channel, each, delta, colluding) for group, each in n.items()}
+        return {group: _shuffled(channel, report_count, delta, colluding) for group, report_count in n.items()}
     if isinstance(n, Sequence) and not isinstance(n, str):
-        return [_shuffled(channel, each, delta, colluding) for each in n]
+        return [_shuffled(channel, report_count, delta, colluding) for report_count in n]
     return _shuffled(channel, n, delta, colluding)
 
 
 def _shuffled(design: Design, n: int, delta: float, colluding: float) -> Shuffled:
-    n = _checks.whole(n, 1, 2**53, what="n")
+    n = _checks.whole_number(n, 1, 2**53, what="n")
     if not 0 < delta < 1:
         raise DataError(f"delta must lie between 0 and 1; got {delta!r} (a tenth of 1/n, or less)")
     if not 0 <= colluding < 1:
@@ -134,27 +134,34 @@ def _shuffled(design: Design, n: int, delta: float, colluding: float) -> Shuffle
             f"{design.name or design.kind} has ε = ∞: an answer can prove something, and shuffling does not hide it"
         )
     honest = math.floor(n * (1 - as_fraction(colluding)))
-    blanket = clones = closed = None
+    blanket = clones = closed_form = None
     if honest > 1 and 0 < local <= _LARGEST_LOCAL:
-        clones, closed = _least([_clones(local)], honest, delta, local), _closed_form(local, honest, delta)
+        clones, closed_form = _least_epsilon([_clones(local)], honest, delta, local), _closed_form(local, honest, delta)
         pairs = _blanket(design)
-        blanket = _least(pairs, honest, delta, local) if pairs else None
-    return Shuffled(local=local, n=n, honest=honest, delta=delta, blanket=blanket, clones=clones, closed_form=closed)
+        blanket = _least_epsilon(pairs, honest, delta, local) if pairs else None
+    return Shuffled(
+        local=local, n=n, honest=honest, delta=delta, blanket=blanket, clones=clones, closed_form=closed_form
+    )
 
 
-def _least(pairs: Sequence[Pair], n: int, delta: float, local: float) -> float | None:
+def _least_epsilon(pairs: Sequence[Pair], n: int, delta: float, local: float) -> float | None:
     """The least ε that was found at which no pair of categories exceeds δ; None where it is not below ε₀."""
-    found = 0.0
+    least_epsilon = 0.0
     for pair in pairs:
-        if found and _holds(pair, n, delta, found, _COARSE):
+        if least_epsilon and _holds(pair, n, delta, least_epsilon, _COARSE):
             continue
-        rough = _bisected(pair, n, delta, (0.0, local), cells=_COARSE, steps=20)
-        found = max(found, _bisected(pair, n, delta, (0.95 * rough, rough), cells=_FINE, steps=8))
-    odds = Fraction(math.exp(found))
-    return log_ratio(odds.numerator, odds.denominator) if found < local else None
+        rough_epsilon = _bisected_epsilon(pair, n, delta, (0.0, local), cells=_COARSE, steps=20)
+        least_epsilon = max(
+            least_epsilon,
+            _bisected_epsilon(pair, n, delta, (0.95 * rough_epsilon, rough_epsilon), cells=_FINE, steps=8),
+        )
+    odds = Fraction(math.exp(least_epsilon))
+    return log_ratio(odds.numerator, odds.denominator) if least_epsilon < local else None
 
 
-def _bisected(pair: Pair, n: int, delta: float, between: tuple[float, float], *, cells: int, steps: int) -> float:
+def _bisected_epsilon(
+    pair: Pair, n: int, delta: float, between: tuple[float, float], *, cells: int, steps: int
+) -> float:
     """An ε between two at which the pair does not exceed δ, if it does not at the upper one."""
     low, high = between
     for _ in range(steps):
@@ -169,28 +176,28 @@ def _bisected(pair: Pair, n: int, delta: float, between: tuple[float, float], *,
 def _holds(pair: Pair, n: int, delta: float, value: float, cells: int) -> bool:
     """Whether the pair is proven to be (ε, δ)-indistinguishable, with e^ε the floating-point number exp(value)."""
     odds = Fraction(math.exp(value))
-    atoms = [(own - odds * other, chance) for (own, other), chance in pair.items()]
-    return up(mean_positive_part(atoms, n, cells=cells) / n) <= delta
+    atoms = [(own_ratio - odds * other_ratio, chance) for (own_ratio, other_ratio), chance in pair.items()]
+    return rounded_up(mean_positive_part(atoms, n, cells=cells) / n) <= delta
 
 
 def _clones(local: float) -> Pair:
     """The worst pair of any ε₀: two responses, of which the truth picks one with odds of e^ε₀."""
     odds = Fraction(Decimal(local).exp(_UPWARD))
-    own, other = 2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)
-    return {(own, other): 1 / (2 * odds), (other, own): 1 / (2 * odds)}
+    larger_ratio, smaller_ratio = 2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)
+    return {(larger_ratio, smaller_ratio): 1 / (2 * odds), (smaller_ratio, larger_ratio): 1 / (2 * odds)}
 
 
 def _blanket(design: Design) -> list[Pair]:
     """The pairs of categories that must be told apart, by their privacy blanket; empty where it is not known."""
     if design.chances_named is not None:
-        return [_named(design, *design.chances_named)]
+        return [_support_blanket(design, *design.chances_named)]
     t = len(design.categories)
     if not design.tabular or t * t * design.space.size > _MOST_PAIRED:
         return []
-    return _tabular(design)
+    return _table_blankets(design)
 
 
-def _named(design: Design, p: Fraction, q: Fraction) -> Pair:
+def _support_blanket(design: Design, p: Fraction, q: Fraction) -> Pair:
     """The blanket of a design whose responses speak for a category with chance p* if it is true, and q* if not.
 
     P(y | j) = c(y) a where the support of y holds j, and c(y) b elsewhere. The blanket takes c(y) min(a, b). Under it a
@@ -198,32 +205,32 @@ def _named(design: Design, p: Fraction, q: Fraction) -> Pair:
     `Unary` the set of all categories has a larger least chance; taking less is a blanket, too.
     """
     a, b = design.odds or (p.numerator * q.denominator, q.numerator * p.denominator)
-    least = Fraction(min(a, b))
+    least_weight = Fraction(min(a, b))
     h = p * b / (a - p * (a - b))
-    gamma = least / (h * a + (1 - h) * b)
-    both = (q * least / gamma - h * b) / (a - b)
-    inside, outside = a / least, b / least
+    gamma = least_weight / (h * a + (1 - h) * b)
+    chance_of_both = (q * least_weight / gamma - h * b) / (a - b)
+    inside, outside = a / least_weight, b / least_weight
     pair = {
-        (inside, outside): gamma * (h - both),
-        (outside, inside): gamma * (h - both),
-        (inside, inside): gamma * both,
-        (outside, outside): gamma * (1 - 2 * h + both),
+        (inside, outside): gamma * (h - chance_of_both),
+        (outside, inside): gamma * (h - chance_of_both),
+        (inside, inside): gamma * chance_of_both,
+        (outside, outside): gamma * (1 - 2 * h + chance_of_both),
     }
     return {values: chance for values, chance in pair.items() if chance > 0}
 
 
-def _tabular(design: Any) -> list[Pair]:
+def _table_blankets(design: Any) -> list[Pair]:
     """The blankets of all ordered pairs of categories, each kind of pair once."""
     rows = [row for row in design.weights.tolist() if any(row)]
-    found = set()
-    for x, other in permutations(range(len(design.categories)), 2):
+    distinct_blankets = set()
+    for x, other_place in permutations(range(len(design.categories)), 2):
         pair: dict[tuple[Fraction, Fraction], Fraction] = {}
         for row in rows:
-            least = min(row)
-            values = Fraction(row[x], least), Fraction(row[other], least)
-            pair[values] = pair.get(values, Fraction(0)) + Fraction(least, design.denominator)
-        found.add(frozenset(pair.items()))
-    return [dict(each) for each in found]
+            least_weight = min(row)
+            values = Fraction(row[x], least_weight), Fraction(row[other_place], least_weight)
+            pair[values] = pair.get(values, Fraction(0)) + Fraction(least_weight, design.denominator)
+        distinct_blankets.add(frozenset(pair.items()))
+    return [dict(blanket) for blanket in distinct_blankets]
 
 
 def _closed_form(local: float, n: int, delta: float) -> float | None:
@@ -235,7 +242,7 @@ def _closed_form(local: float, n: int, delta: float) -> float | None:
     e = Decimal(local).exp(_UPWARD)
     root = _UPWARD.sqrt(e * (4 / share).ln(_UPWARD) / reports)
     value = (1 + (e - 1) / (e + 1) * (8 * root + 8 * e / reports)).ln(_UPWARD)
-    return up(float(value))
+    return rounded_up(float(value))
 
 
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)
@@ -271,8 +278,8 @@ class Shuffled:
     @property
     def epsilon(self) -> float:
         """ε of the shuffled report: the least of the bounds; ε₀ where none is less."""
-        found = [each for each in (self.blanket, self.clones, self.closed_form) if each is not None]
-        return min([self.local, *found])
+        bounds = [bound for bound in (self.blanket, self.clones, self.closed_form) if bound is not None]
+        return min([self.local, *bounds])
 
     @property
     def amplified(self) -> bool:
@@ -281,23 +288,25 @@ class Shuffled:
 
     def sections(self) -> list[Content]:
         """The promise in the vocabulary of `naysay.show`."""
-        known = "" if self.honest == self.n else f", {self.honest:,} of them from people who do not collude"
+        honest_text = "" if self.honest == self.n else f", {self.honest:,} of them from people who do not collude"
         if not self.amplified:
             return [
                 Sentence(f"ε = {self.local:.4g} for each report, whoever sees it"),
-                Note(f"shuffling {self.n:,} reports{known} is not proven to add anything at δ = {self.delta:.3g}"),
+                Note(
+                    f"shuffling {self.n:,} reports{honest_text} is not proven to add anything at δ = {self.delta:.3g}"
+                ),
             ]
         rows = (
-            ("this design, used by everybody", "privacy blanket", _told(self.blanket)),
-            ("any design with this ε", "clones", _told(self.clones)),
-            ("any design with this ε", "clones, closed form", _told(self.closed_form)),
+            ("this design, used by everybody", "privacy blanket", _four_digits(self.blanket)),
+            ("any design with this ε", "clones", _four_digits(self.clones)),
+            ("any design with this ε", "clones, closed form", _four_digits(self.closed_form)),
         )
         columns = (Column("holds for", words=True), Column("bound", words=True), Column("ε"))
         return [
             Sentence(f"ε = {self.local:.4g} for each report, whoever sees it"),
             Sentence(
-                f"(ε, δ) = ({_told(self.epsilon)}, {self.delta:.3g}) if the shuffler is honest and {self.n:,} reports "
-                f"arrive{known}"
+                f"(ε, δ) = ({_four_digits(self.epsilon)}, {self.delta:.3g}) if the shuffler is honest and {self.n:,} "
+                f"reports arrive{honest_text}"
             ),
             Table(columns, rows, caption=f"Upper bounds of ε at δ = {self.delta:.3g}, rounded up"),
             *([Note(_LARGE)] if self.delta * self.n >= 1 else []),
@@ -306,8 +315,8 @@ class Shuffled:
     def to_dict(self) -> dict[str, Any]:
         """The promise as one JSON object."""
         names = ("local", "epsilon", "delta", "n", "honest", "blanket", "clones", "closed_form")
-        told: dict[str, Any] = plain({name: getattr(self, name) for name in names})
-        return told
+        json_fields: dict[str, Any] = plain({name: getattr(self, name) for name in names})
+        return json_fields
 
     def __str__(self) -> str:
         return text(self.sections())
@@ -316,10 +325,12 @@ class Shuffled:
         return notebook(self.sections())
 
     def __repr__(self) -> str:
-        return f"<Shuffled: ε = {self.local:.4g} alone, ({_told(self.epsilon)}, {self.delta:.3g}) among {self.n:,}>"
+        return (
+            f"<Shuffled: ε = {self.local:.4g} alone, ({_four_digits(self.epsilon)}, {self.delta:.3g}) among {self.n:,}>"
+        )
 
 
-def _told(value: float | None) -> str:
+def _four_digits(value: float | None) -> str:
     """A bound in four digits, rounded up."""
     if value is None:
         return "–"
@@ -356,15 +367,15 @@ def mean_positive_part(atoms: Sequence[Atom], n: int, *, cells: int) -> float:
     """
     if max(value for value, _ in atoms) <= 0:
         return 0.0
-    one = whole = _Sum.of(atoms, cells)
+    single_sum = total_sum = _Sum.of(atoms, cells)
     for bit in bin(n)[3:]:
-        whole = whole.plus(whole, cells)
+        total_sum = total_sum.plus(total_sum, cells)
         if bit == "1":
-            whole = whole.plus(one, cells)
-    return whole.positive()
+            total_sum = total_sum.plus(single_sum, cells)
+    return total_sum.positive()
 
 
-def up(value: float) -> float:
+def rounded_up(value: float) -> float:
     """The value, larger by more than the few roundings that made it."""
     return value * (1 + 16 * _UNIT)
 
@@ -397,19 +408,21 @@ class _Sum:
             place, over = divmod(value, step)
             share = over / step
             for cell, part in ((place - first, 1 - share), (place + 1 - first, share)):
-                mass[cell] = up(mass[cell] + up(float(chance * part)))
+                mass[cell] = rounded_up(mass[cell] + rounded_up(float(chance * part)))
         return cls(int(first), float(step), mass, 0.0, float((first + len(mass)) * step))
 
-    def plus(self, other: _Sum, cells: int) -> _Sum:
+    def plus(self, other_sum: _Sum, cells: int) -> _Sum:
         """The sum of two independent ones."""
-        one, two = (self, other) if self.step >= other.step else (other, self)
-        while two.step < one.step:
-            two = two._coarser()
-        scale = 1 + (min(len(one.mass), len(two.mass)) + 16) * _UNIT
-        mass = np.convolve(one.mass, two.mass) * scale + _TINY
-        above = up(one.above * two._total + two.above * one._total)
-        most = up(one.most + two.most) + one.step  # sharing out to a coarser grid moves a value by less than its step
-        result = _Sum(one.first + two.first, one.step, mass, above, most)._trimmed()
+        coarse_sum, fine_sum = (self, other_sum) if self.step >= other_sum.step else (other_sum, self)
+        while fine_sum.step < coarse_sum.step:
+            fine_sum = fine_sum._coarser()
+        scale = 1 + (min(len(coarse_sum.mass), len(fine_sum.mass)) + 16) * _UNIT
+        mass = np.convolve(coarse_sum.mass, fine_sum.mass) * scale + _TINY
+        above = rounded_up(coarse_sum.above * fine_sum._total + fine_sum.above * coarse_sum._total)
+        most = (
+            rounded_up(coarse_sum.most + fine_sum.most) + coarse_sum.step
+        )  # sharing out to a coarser grid moves a value by less than its step
+        result = _Sum(coarse_sum.first + fine_sum.first, coarse_sum.step, mass, above, most)._trimmed()
         while len(result.mass) > cells:
             result = result._coarser()
         return result
@@ -423,8 +436,8 @@ class _Sum:
         start = int(np.searchsorted(np.cumsum(self.mass), _LOST))
         stop = len(self.mass) - int(np.searchsorted(np.cumsum(self.mass[::-1]), _LOST))
         mass, scale = self.mass[start:stop].copy(), 1 + len(self.mass) * _UNIT
-        mass[0] = up(mass[0] + self.mass[:start].sum() * scale)
-        above = up(self.above + self.mass[stop:].sum() * scale)
+        mass[0] = rounded_up(mass[0] + self.mass[:start].sum() * scale)
+        above = rounded_up(self.above + self.mass[stop:].sum() * scale)
         return replace(self, first=self.first + start, mass=mass, above=above)
 
     def _coarser(self) -> _Sum:
@@ -432,12 +445,14 @@ class _Sum:
         odd, mass = self.first % 2, self.mass
         mass = np.pad(mass, (odd, 2 - (len(mass) + odd) % 2))  # from an even point to an odd one
         halves = mass[1::2] / 2
-        kept = np.append(mass[::2], 0.0)
-        kept[:-1] += halves
-        kept[1:] += halves
-        return _Sum((self.first - odd) // 2, 2 * self.step, up(1.0) * kept, self.above, self.most + 2 * self.step)
+        coarse_mass = np.append(mass[::2], 0.0)
+        coarse_mass[:-1] += halves
+        coarse_mass[1:] += halves
+        return _Sum(
+            (self.first - odd) // 2, 2 * self.step, rounded_up(1.0) * coarse_mass, self.above, self.most + 2 * self.step
+        )
 
     def positive(self) -> float:
         """The mean of the positive part."""
         values = np.maximum((self.first + np.arange(len(self.mass))) * self.step, 0.0)
-        return float((values @ self.mass) * (1 + (len(self.mass) + 16) * _UNIT) + up(self.above * self.most))
+        return float((values @ self.mass) * (1 + (len(self.mass) + 16) * _UNIT) + rounded_up(self.above * self.most))

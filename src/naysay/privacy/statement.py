@@ -36,18 +36,18 @@ def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
     """Let a measure of one design also take several levels or samples; it then returns ``{name: value}``."""
 
     @functools.wraps(measure)
-    def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
-        check_design(design, told=_OF_DESIGNS, error=DesignError)
+    def measure_parts(design: Answerable, *arguments: Any, **keywords: Any) -> Any:
+        check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
         if design.several:
-            return {name: measure(channel, *arguments, **named) for name, channel in design.parts.items()}
-        return measure(design, *arguments, **named)
+            return {name: measure(channel, *arguments, **keywords) for name, channel in design.parts.items()}
+        return measure(design, *arguments, **keywords)
 
-    return measured
+    return measure_parts
 
 
 def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
     """The prior (t,), what is known before an answer. By default all categories are equally likely."""
-    check_design(design, told=_OF_DESIGNS, error=DesignError)
+    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
     t = len(design.categories)
     return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
 
@@ -165,24 +165,24 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
     pi = prior_of(prior, design)
     if len(design.factors) > 1 and prior is None:
         return float(sum(information(factor) for factor in design.factors))
-    alike = design.exchangeable and prior is None  # one response stands for all
-    if design.one_pattern and design.even_mean is not None and not alike:
+    is_exchangeable = design.exchangeable and prior is None  # one response stands for all
+    if design.one_pattern and design.even_mean is not None and not is_exchangeable:
         # H(Y) - H(Y | X). All columns hold the same chances, and the matrix is symmetric: one row gives H(Y | X).
         alpha, beta = design.even_mean
         return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
     if (bits := design.told_bits(pi)) is not None:
         return bits
-    listed = design.space.listable and not alike
-    if alike or listed:
-        codes = design.space.listing() if listed else design.typical_codes[:1]
+    is_listed = design.space.listable and not is_exchangeable
+    if is_exchangeable or is_listed:
+        codes = design.space.listing() if is_listed else design.typical_codes[:1]
     else:
         rng = np.random.default_rng(_SEED)
         codes = design.draw(rng.choice(len(pi), size=_DRAWS, p=pi), GeneratorSource(rng))
     rows = design.rows(codes) * pi
     totals = rows.sum(axis=1)
-    seen = totals > 0
-    left = entropy(rows[seen] / totals[seen, None])
-    expected = (totals[seen] * left).sum() if listed else left.mean()
+    is_possible = totals > 0
+    remaining_entropy = entropy(rows[is_possible] / totals[is_possible, None])
+    expected = (totals[is_possible] * remaining_entropy).sum() if is_listed else remaining_entropy.mean()
     return float(entropy(pi) - expected)
 
 
@@ -220,13 +220,13 @@ class Statement:
         if math.isnan(self.epsilon):
             return "; ".join((self.reason, *self.notes))
         few, many = self.still_possible
-        left = str(few) if few == many else f"{few} to {many}"
-        stay = "stays" if many == 1 else "stay"
+        possible_text = str(few) if few == many else f"{few} to {many}"
+        verb = "stays" if many == 1 else "stay"
         value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
         if not self.categories:
             return "; ".join((f"every text stays possible; ε = {value} ({self.reason})", *self.notes))
         line = (
-            f"{left} of {self.categories} categories {stay} possible, from this answer alone; "
+            f"{possible_text} of {self.categories} categories {verb} possible, from this answer alone; "
             f"ε = {value} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
             f"under a {self.prior} prior"
         )
@@ -299,12 +299,12 @@ def choosing(choice: Answerable) -> float:
     >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
     1.415
     """
-    needed = "respondents choose only from an offer of levels"
-    check_design(choice, told=needed, error=DesignError)
+    requirement = "respondents choose only from an offer of levels"
+    check_design(choice, needed_text=requirement, error=DesignError)
     if choice.assigned_by != "respondent":
-        raise DesignError(f"{needed}; got {choice.name or choice.kind}")
-    most = max(_capacity(channel) for channel in choice.parts.values())
-    return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
+        raise DesignError(f"{requirement}; got {choice.name or choice.kind}")
+    answer_bits = max(_capacity(channel) for channel in choice.parts.values())
+    return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + answer_bits)
 
 
 def _capacity(design: Design) -> float:
@@ -350,7 +350,7 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
     >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
     2.172
     """
-    check_design(design, told=_OF_DESIGNS, error=DesignError)
+    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
     channels = channels_if(design, nuisance or {})
     return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
 
@@ -375,18 +375,24 @@ def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> li
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
 together tell 1.58 of 1.58 bits at most
     """
-    check_design(design, told=_OF_DESIGNS, error=DesignError)
+    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
     if not design.several:
         return [f"privacy: {statement(design)}"]
     if design.assigned_by == "lot":
-        most = max(statement(design).values(), key=lambda each: (round(each.epsilon, 9), each.bits))
-        return [f"privacy, at any level: {'; '.join((str(most), *design.notes))}"]
+        worst_statement = max(
+            statement(design).values(),
+            key=lambda part_statement: (round(part_statement.epsilon, 9), part_statement.bits),
+        )
+        return [f"privacy, at any level: {'; '.join((str(worst_statement), *design.notes))}"]
     if design.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
-        return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
-    told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
+        return [
+            f"privacy{'' if name is None else f', sample {name}'}: {part_statement}"
+            for name, part_statement in each_sample
+        ]
+    level_lines = [f"privacy, level {level}: {part_statement}" for level, part_statement in statement(design).items()]
     return [
-        *told,
+        *level_lines,
         "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
         f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
     ]
@@ -420,7 +426,7 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     array([[0.346, 0.654]])
     """
     pi = prior_of(prior, design)
-    joint = _likely(design, responses) * pi
+    joint = _likelihood_rows(design, responses) * pi
     totals = joint.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         row = int((totals[:, 0] == 0).argmax())
@@ -430,14 +436,14 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     return np.asarray(joint / totals)
 
 
-def _likely(design: Answerable, responses: Any) -> NDArray[np.float64]:
+def _likelihood_rows(design: Answerable, responses: Any) -> NDArray[np.float64]:
     """The likelihood rows, (n, t), or numbers in proportion to them where they may be too small for a float."""
     odds = None if design.several else design.channel().odds
     if odds is None:
         return design.likelihood(responses)
-    encoded = responses if isinstance(responses, Responses) else design.encode(responses)
-    rows = np.ones((len(encoded), len(design.categories)))
-    rows[~encoded.missing] = design.channel().integers(encoded.codes[~encoded.missing])
+    encoded_responses = responses if isinstance(responses, Responses) else design.encode(responses)
+    rows = np.ones((len(encoded_responses), len(design.categories)))
+    rows[~encoded_responses.missing] = design.channel().integers(encoded_responses.codes[~encoded_responses.missing])
     return rows
 
 
@@ -508,9 +514,9 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     # Add the other categories from both ends: subtracting one from the total would lose all digits at odds of 10^12.
     joint, none = rows * pi, np.zeros((len(rows), 1))
     before, after = np.cumsum(joint, axis=1)[:, :-1], np.cumsum(joint[:, ::-1], axis=1)[:, -2::-1]
-    others = np.hstack([none, before]) + np.hstack([after, none])
+    other_mass = np.hstack([none, before]) + np.hstack([after, none])
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = rows * (1 - pi) / others
+        ratio = rows * (1 - pi) / other_mass
     return np.asarray(np.where(rows == 0, 0.0, ratio))
 
 
@@ -557,9 +563,11 @@ def channels_if(design: Answerable, nuisance: Mapping[Any, float]) -> dict[Any, 
     within = _within(design, nuisance)
     if within is None:
         return None
-    given = ", ".join(f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance)
-    given += "" if nuisance else " (assumed; ε depends on it)"
-    return channels_about(design, within, notes=(f"about the sensitive category alone, if {given}",))
+    nuisance_text = ", ".join(
+        f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance
+    )
+    nuisance_text += "" if nuisance else " (assumed; ε depends on it)"
+    return channels_about(design, within, notes=(f"about the sensitive category alone, if {nuisance_text}",))
 
 
 def channels_about(
@@ -588,39 +596,45 @@ def channels_about(
     array([[0.7 , 0.83],
            [0.3 , 0.17]])
     """
-    check_design(design, told="privacy is a property of a design", error=DesignError)
-    told: dict[Any, Design] = {}
+    check_design(design, needed_text="privacy is a property of a design", error=DesignError)
+    channel_of_sample: dict[Any, Design] = {}
     for name, channel in design.parts.items():
         space = channel.space
         if not space.one_label:
             return None
         weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
-        noted = (*notes, *channel.notes)
-        told[name] = Table(categories=design.categories, space=Labels(space.labels), weights=weights, notes=noted)
-    return told
+        all_notes = (*notes, *channel.notes)
+        channel_of_sample[name] = Table(
+            categories=design.categories, space=Labels(space.labels), weights=weights, notes=all_notes
+        )
+    return channel_of_sample
 
 
-def _within(design: Answerable, given: Mapping[Any, float]) -> NDArray[np.float64] | None:
+def _within(design: Answerable, nuisance_shares: Mapping[Any, float]) -> NDArray[np.float64] | None:
     """How common each cell is within each category, (cells, t)."""
-    for name, value in given.items():
+    for name, value in nuisance_shares.items():
         if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
             raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
     if not any(len(share.of) > 1 for share in design.shares):
         return None
     columns = []
     for category in design.shares:
-        own, ruled = set(category.of), False
-        column = np.array([cell in own for cell in design.cells], dtype=float)
+        category_cells, is_divided = set(category.of), False
+        column = np.array([cell in category_cells for cell in design.cells], dtype=float)
         for share in design.nuisance:
-            if not own & set(share.of) or not own - set(share.of) or not (not share.among or set(share.among) == own):
+            if (
+                not category_cells & set(share.of)
+                or not category_cells - set(share.of)
+                or not (not share.among or set(share.among) == category_cells)
+            ):
                 continue  # this share does not divide the category
-            ruled, value = True, _value(share, given)
+            is_divided, value = True, _value(share, nuisance_shares)
             column *= [value if cell in share.of else 1 - value for cell in design.cells]
-        if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:
+        if category.among or (len(category_cells) > 1 and not is_divided) or abs(column.sum() - 1) > 1e-9:
             return None
         columns.append(np.where(column < _NOTHING, 0.0, column))
     return np.column_stack(columns)
 
 
-def _value(share: Share, given: Mapping[Any, float]) -> float:
-    return float(given.get(share.name, _EVEN))
+def _value(share: Share, nuisance_shares: Mapping[Any, float]) -> float:
+    return float(nuisance_shares.get(share.name, _EVEN))

@@ -56,12 +56,12 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
 
 
 def _way_by_coin(design: Design) -> Way | None:
-    wanted = by_hand_design(design.categories)
+    coin_design = by_hand_design(design.categories)
     # with more categories people see two options; the same probabilities from other means are no coin
     if len(design.categories) > 2:
-        return "options" if design == wanted else None
-    same_space = design.space == wanted.space and design.space.listable
-    return "coins" if same_space and (design.matrix == wanted.matrix).all() else None
+        return "options" if design == coin_design else None
+    same_space = design.space == coin_design.space and design.space.listable
+    return "coins" if same_space and (design.matrix == coin_design.matrix).all() else None
 
 
 def by_hand_design(names: Sequence[str]) -> Design:
@@ -86,4 +86,6 @@ def letters(text: str) -> str:
     True
     """
     plain = unicodedata.normalize("NFKC", text).lower()
-    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN" and each not in _UNSEEN)
+    return "".join(
+        character for character in plain if unicodedata.category(character)[0] in "LN" and character not in _UNSEEN
+    )

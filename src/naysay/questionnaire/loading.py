@@ -60,7 +60,7 @@ class Examined:
     @property
     def errors(self) -> tuple[Problem, ...]:
         """The problems that keep the questionnaire from being fielded."""
-        return tuple(each for each in self.problems if each.severity == "error")
+        return tuple(problem for problem in self.problems if problem.severity == "error")
 
 
 def load(path: str | Path) -> Questionnaire:
@@ -127,9 +127,9 @@ def examine(path: str | Path) -> Examined:
     """
     path = Path(path)
     if path.suffix.lower() != ".json":
-        return _examined(read_xlsform(path))
+        return _examine_draft(read_xlsform(path))
     form = _json(path)
-    return _examined(read_surveyjs(form, name=path.stem) if is_surveyjs(form) else Draft(form))
+    return _examine_draft(read_surveyjs(form, name=path.stem) if is_surveyjs(form) else Draft(form))
 
 
 def of_form(form: Mapping[str, Any]) -> Examined:
@@ -150,45 +150,53 @@ def of_form(form: Mapping[str, Any]) -> Examined:
     >>> of_form(sample().form()).errors
     ()
     """
-    return _examined(Draft(dict(form)))
+    return _examine_draft(Draft(dict(form)))
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
         text = content_of(path).decode("utf-8-sig")
-        form = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+        form = json.loads(text, parse_constant=_no_number, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path.name!r} must be JSON in UTF-8; {error}") from None
     if not isinstance(form, dict) or not (form.get("naysay") == "questionnaire" or is_surveyjs(form)):
-        told = 'an object with "naysay": "questionnaire", or a survey of SurveyJS with its pages'
-        raise DataError(f"{path.name!r} must be {told}")
+        expected_content = 'an object with "naysay": "questionnaire", or a survey of SurveyJS with its pages'
+        raise DataError(f"{path.name!r} must be {expected_content}")
     return form
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose fields differ: of two "private", the last would silently undo the first."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in fields:
             raise ValueError(f"the field {name!r} is there twice in one object; leave one out")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number")
 
 
-def _examined(draft: Draft) -> Examined:
+def _examine_draft(draft: Draft) -> Examined:
     """Errors first, in the order of the sheets. If several questions share a choice, its problem appears once."""
     problems = list(draft.problems)
     questionnaire = _Reader(problems, draft.omitted).questionnaire(draft.form)
     problems += check(questionnaire, omitted=draft.omitted)
-    if any(each.rule == "form" and each.path.startswith("languages") for each in problems):
-        problems = [each for each in problems if each.rule != "languages"]
-    once = {(each.rule, each.message, each.place or each.path): each for each in located(problems, draft.places)}
-    found = sorted(once.values(), key=lambda each: (each.severity, each.place.order if each.place else ()))
-    return Examined(None if any(each.severity == "error" for each in found) else questionnaire, tuple(found))
+    if any(problem.rule == "form" and problem.path.startswith("languages") for problem in problems):
+        problems = [problem for problem in problems if problem.rule != "languages"]
+    distinct_problems = {
+        (problem.rule, problem.message, problem.place or problem.path): problem
+        for problem in located(problems, draft.places)
+    }
+    sorted_problems = sorted(
+        distinct_problems.values(), key=lambda problem: (problem.severity, problem.place.order if problem.place else ())
+    )
+    return Examined(
+        None if any(problem.severity == "error" for problem in sorted_problems) else questionnaire,
+        tuple(sorted_problems),
+    )
 
 
 class _Reader:
@@ -208,23 +216,25 @@ class _Reader:
         if not isinstance(raw, list):
             self.problems.append(Problem("form", "items must be a list of questions", path="items"))
         try:
-            whole = Questionnaire.model_validate({**head, "items": []})
+            bare_questionnaire = Questionnaire.model_validate({**head, "items": []})
         except ValidationError as error:
             self.problems += _of_validation(error)
-            whole = self._salvaged(head, error)
-        self.languages = whole.languages
-        return whole.model_copy(update={"items": self._items(raw if isinstance(raw, list) else [], "items", 0)})
+            bare_questionnaire = self._salvage(head, error)
+        self.languages = bare_questionnaire.languages
+        return bare_questionnaire.model_copy(
+            update={"items": self._items(raw if isinstance(raw, list) else [], "items", 0)}
+        )
 
-    def _salvaged(self, head: Mapping[str, Any], error: ValidationError) -> Questionnaire:
+    def _salvage(self, head: Mapping[str, Any], error: ValidationError) -> Questionnaire:
         """The rest of a questionnaire whose own fields are wrong."""
-        wrong = {each["loc"][0] for each in error.errors() if each["loc"]}
-        kept = {name: value for name, value in head.items() if name not in wrong}
-        languages = kept.get("languages", ("en",))
+        wrong_fields = {detail["loc"][0] for detail in error.errors() if detail["loc"]}
+        right_fields = {name: value for name, value in head.items() if name not in wrong_fields}
+        languages = right_fields.get("languages", ("en",))
         spare = {"name": "unread", "languages": languages, "title": dict.fromkeys(languages, "-")}
-        return Questionnaire.model_validate({**spare, **kept, "items": []})
+        return Questionnaire.model_validate({**spare, **right_fields, "items": []})
 
     def _items(self, raw: Sequence[Any], path: str, depth: int) -> tuple[Any, ...]:
-        return tuple(self._item(each, f"{path}[{place}]", depth) for place, each in enumerate(raw))
+        return tuple(self._item(raw_item, f"{path}[{place}]", depth) for place, raw_item in enumerate(raw))
 
     def _item(self, raw: Any, path: str, depth: int) -> Any:
         inner = raw.get("items") if isinstance(raw, dict) and raw.get("kind") == "group" else None
@@ -264,41 +274,45 @@ def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
         *_NODES,
         *_PRACTICE,
     }  # pydantic's path also names the member of a union that it tried
-    found = []
-    for each in error.errors(include_url=False, include_context=False):
-        steps = [step for step in each["loc"] if step not in members]
+    problems = []
+    for detail in error.errors(include_url=False, include_context=False):
+        steps = [step for step in detail["loc"] if step not in members]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         field = str(steps[-1]) if steps else ""
-        coded, given = bool(_CODED & set(steps)), each.get("input")
-        message, way_out = _worded(each["type"], each["msg"], given, field, coded=coded, whole=not path)
-        found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
-    return found
+        coded, wrong_input = bool(_CODED & set(steps)), detail.get("input")
+        message, way_out = _message_and_way_out(
+            detail["type"], detail["msg"], wrong_input, field, coded=coded, whole=not path
+        )
+        problems.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
+    return problems
 
 
-def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
+def _message_and_way_out(
+    kind: str, pydantic_message: str, value: Any, field: str, *, coded: bool, whole: bool
+) -> tuple[str, str]:
     """The problem of a field, and the way out."""
-    got = f"got {_checks.shown([value])}"
+    got_text = f"got {_checks.listing_text([value])}"
     if kind in _SHAPES:
         return f"{field or 'an item'} must be {_SHAPES[kind]}; got {value!r:.60}", ""
     if kind == "string_pattern_mismatch" and field == "name" and whole:
         message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
-        return f"{message}; {got}", "it stands in links; write it as survey-1"
+        return f"{message}; {got_text}", "it stands in links; write it as survey-1"
     if kind == "string_pattern_mismatch" and field == "name" and coded:
         way_out = "write it without spaces, such as so_so, c1 or 1; what respondents read is the label"
-        return f"the name of a choice must hold letters, digits, _ and - only; {got}", way_out
+        return f"the name of a choice must hold letters, digits, _ and - only; {got_text}", way_out
     if kind == "string_pattern_mismatch" and field == "name":
-        message = f"a name must begin with a letter and hold letters, digits, _ and - only; {got}"
+        message = f"a name must begin with a letter and hold letters, digits, _ and - only; {got_text}"
         return message, "write a letter first, such as c1, and no spaces"
     if kind.startswith("union_tag"):
-        given = value.get("kind") if isinstance(value, dict) else value
-        known = sorted((*KINDS, Note.flavor(), Group.flavor()))
-        return f"kind must be one of those that there are; got {given!r}", f"items are {', '.join(known)}"
+        given_kind = value.get("kind") if isinstance(value, dict) else value
+        kind_names = sorted((*KINDS, Note.flavor(), Group.flavor()))
+        return f"kind must be one of those that there are; got {given_kind!r}", f"items are {', '.join(kind_names)}"
     if kind == "missing":
         return f"{field} is missing", "fill it in"
     if kind == "extra_forbidden":
         return f"there is no field {field!r}", "leave it out"
-    words = told.replace("Input should", f"{field or 'an item'} must").replace("should", "must")
-    return f"{words[:1].lower()}{words[1:]}; {got}", ""
+    words = pydantic_message.replace("Input should", f"{field or 'an item'} must").replace("should", "must")
+    return f"{words[:1].lower()}{words[1:]}; {got_text}", ""
 
 
 _CODED = {"choices", "bins", "rows"}  # names in these lists may be numbers

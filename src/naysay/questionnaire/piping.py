@@ -48,8 +48,8 @@ def in_words(text: str, form: Questionnaire, language: str) -> str:
     labels = {question.name: question.label.get(language, "") for question in form.questions}
     answer = ANSWER_TO.get(language.partition("-")[0].lower(), ANSWER_TO["en"])
 
-    def question_of(found: re.Match[str]) -> str:
-        label = _PIPED.sub("…", labels.get(found[1], "")).strip()  # a question that repeats an answer itself
-        return answer.format(question=label or found[1])
+    def question_of(match: re.Match[str]) -> str:
+        label = _PIPED.sub("…", labels.get(match[1], "")).strip()  # a question that repeats an answer itself
+        return answer.format(question=label or match[1])
 
     return _PIPED.sub(question_of, text)

@@ -125,19 +125,19 @@ class QuestionnaireError(DataError):
     """
 
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
-        errors = [each for each in problems if each.severity == "error"]
-        counted = _checks.several(len(errors), "problem", "problems")
+        errors = [problem for problem in problems if problem.severity == "error"]
+        count_text = _checks.several(len(errors), "problem", "problems")
         self.problems = tuple(problems)
-        self.lines = (f"{source} cannot be fielded; {counted}:", *map(str, errors))
+        self.lines = (f"{source} cannot be fielded; {count_text}:", *map(str, errors))
         super().__init__("\n  ".join(self.lines))
 
 
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
     """The problems with their places in the file; each takes the place of the longest known beginning of its path."""
-    found = []
-    for each in problems:
-        path = each.path
+    located_problems = []
+    for problem in problems:
+        path = problem.path
         while path and path not in places:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
-        found.append(each if each.place else replace(each, place=places.get(path)))
-    return found
+        located_problems.append(problem if problem.place else replace(problem, place=places.get(path)))
+    return located_problems

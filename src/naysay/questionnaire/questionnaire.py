@@ -106,7 +106,7 @@ def schema() -> dict[str, Any]:
     >>> schema()["title"]
     'Questionnaire'
     """
-    made = Questionnaire.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
-    for model in (made, *made["$defs"].values()):
+    schema_form = Questionnaire.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    for model in (schema_form, *schema_form["$defs"].values()):
         model["description"] = model["description"].partition("\n\nExamples\n")[0]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_form}

@@ -90,11 +90,18 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     True
     """
     answers = [(private.offer, times(question)) for question, private in private_questions(questionnaire)]
-    channels = [(list(offer.parts.values()), many) for offer, many in answers]
+    channels = [(list(offer.parts.values()), repeats) for offer, repeats in answers]
     return {
-        "epsilon": _finite(math.fsum(many * max(map(privacy.epsilon, each)) for each, many in channels)),
-        "bits": math.fsum(many * _at_most(offer) for offer, many in answers),
-        "odds": _finite(max((float(privacy.odds(one).max()) for each, _ in channels for one in each), default=1.0)),
+        "epsilon": _finite(
+            math.fsum(repeats * max(map(privacy.epsilon, level_designs)) for level_designs, repeats in channels)
+        ),
+        "bits": math.fsum(repeats * _at_most(offer) for offer, repeats in answers),
+        "odds": _finite(
+            max(
+                (float(privacy.odds(design).max()) for level_designs, _ in channels for design in level_designs),
+                default=1.0,
+            )
+        ),
     }
 
 
@@ -125,17 +132,21 @@ def lines(questionnaire: Questionnaire) -> list[str]:
     >>> print(lines(sample())[-1])
     all answers together: ε = ∞ ...
     """
-    told = []
+    statement_lines = []
     for question, private in private_questions(questionnaire):
-        many = times(question)
-        subject = question.name if many == 1 else f"{question.name}, each of {many} choices"
-        said = (line.removeprefix("privacy: ").removeprefix("privacy, ") for line in privacy.lines(private.offer))
-        told += [f"{subject}: {line}" for line in said]
+        repeats = times(question)
+        subject = question.name if repeats == 1 else f"{question.name}, each of {repeats} choices"
+        privacy_lines = (
+            line.removeprefix("privacy: ").removeprefix("privacy, ") for line in privacy.lines(private.offer)
+        )
+        statement_lines += [f"{subject}: {line}" for line in privacy_lines]
         if private.innocuous:
-            told.append(f"{subject}: by hand this holds for readers who do not know a person's innocuous answer")
-    if not told:
+            statement_lines.append(
+                f"{subject}: by hand this holds for readers who do not know a person's innocuous answer"
+            )
+    if not statement_lines:
         return ["privacy: no question is private; every answer is sent as it is"]
-    return [*told, _sum_line(together(questionnaire))]
+    return [*statement_lines, _sum_line(together(questionnaire))]
 
 
 def _sum_line(total: dict[str, float | None]) -> str:

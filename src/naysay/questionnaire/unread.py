@@ -22,8 +22,10 @@ _UNSEEN = ("Cf", "Mn")  # characters that copying brings: joiners, marks of dire
 
 def _plain(text: str) -> str:
     """A text without what nobody sees: letters of another alphabet that look alike, other widths, accents, marks."""
-    seen = (each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in _UNSEEN)
-    return "".join(seen).translate(_LOOK_ALIKE)
+    visible_characters = (
+        character for character in unicodedata.normalize("NFKD", text) if unicodedata.category(character) not in _UNSEEN
+    )
+    return "".join(visible_characters).translate(_LOOK_ALIKE)
 
 
 _WORDS = frozenset(map(_plain, {
@@ -122,13 +124,13 @@ def _is_slip(part: str, word: str) -> bool:
     if len(word) < _LEAST or part[:1] != word[0]:
         return False
     if len(part) == len(word):
-        wrong = [at for at, letter in enumerate(word) if part[at] != letter]
+        wrong = [place for place, letter in enumerate(word) if part[place] != letter]
         if len(wrong) == 2 and wrong[1] == wrong[0] + 1:
             return part[wrong[0]] == word[wrong[1]] and part[wrong[1]] == word[wrong[0]]
         return len(wrong) == 1 and len(word) >= _LONG and part[-1] == word[-1]
     short, long = sorted((part, word), key=len)
     ends = part[-1] == word[-1] and len(long) == len(short) + 1
-    return ends and any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    return ends and any(long[:place] + long[place + 1 :] == short for place in range(len(long)))
 
 
 def reads_as_design(text: str, *, alone: bool = True) -> bool:
@@ -164,29 +166,31 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
         return True
     if loose is not None and (_takes(_family(loose[1]), loose[2], alone=alone) or (alone and loose[1] in _ABBREVIATED)):
         return True
-    if any(_names_arguments(*each.groups()) for each in _INSIDE.finditer(plain)):
+    if any(_names_arguments(*inner_call.groups()) for inner_call in _INSIDE.finditer(plain)):
         return True
     return alone and (_PRICE.fullmatch(plain) is not None or _names_method(text, plain))
 
 
 def _names_arguments(name: str, inside: str) -> bool:
     """Whether a design is called with its arguments by their names, which no ordinary sentence does."""
-    known = name in FAMILIES.keys() - _COMMON and inspect.signature(FAMILIES[name]).parameters.keys()
-    return bool(known and set(_ARGUMENT.findall(inside)) & known)
+    parameter_names = name in FAMILIES.keys() - _COMMON and inspect.signature(FAMILIES[name]).parameters.keys()
+    return bool(parameter_names and set(_ARGUMENT.findall(inside)) & parameter_names)
 
 
 def _is_call(name: str, inside: str, *, alone: bool) -> bool:
     """Whether these are a design and its arguments, and not a word with a remark behind it, as in "number(s)"."""
-    nested = any(_is_call(each[1], each[2], alone=alone) for each in re.finditer(r"(\w+)\(([^()]*)\)", inside))
-    given = set(_ARGUMENT.findall(inside))
-    if nested or (given & _TELLING and (alone or " " not in name)):
+    nested = any(
+        _is_call(inner_call[1], inner_call[2], alone=alone) for inner_call in re.finditer(r"(\w+)\(([^()]*)\)", inside)
+    )
+    argument_names = set(_ARGUMENT.findall(inside))
+    if nested or (argument_names & _TELLING and (alone or " " not in name)):
         return True
-    meant = difflib.get_close_matches(_family(name), FAMILIES, n=1, cutoff=_ALIKE)
-    if not meant:
+    likely_families = difflib.get_close_matches(_family(name), FAMILIES, n=1, cutoff=_ALIKE)
+    if not likely_families:
         return False
-    if not inside.strip() or given & inspect.signature(FAMILIES[meant[0]]).parameters.keys():
+    if not inside.strip() or argument_names & inspect.signature(FAMILIES[likely_families[0]]).parameters.keys():
         return True
-    return _takes(meant[0], inside, alone=alone)
+    return _takes(likely_families[0], inside, alone=alone)
 
 
 def _takes(family: str, numbers: str, *, alone: bool) -> bool:

@@ -78,29 +78,31 @@ class Predictions:
 
 def effects(fit: Fitted, variables: Sequence[str] | None) -> Effects:
     """Average marginal effects of variables, all of them by default."""
-    known = fit.data.formula.variables
+    variable_names = fit.data.formula.variables
     for name in variables or ():
-        if name not in known:
-            raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
+        if name not in variable_names:
+            raise DataError(
+                f"{name!r} is no variable of the formula; {_checks.nearest(name, variable_names)}", column=name
+            )
     names, values, gradients = [], [], []
-    for name in known if variables is None else variables:
+    for name in variable_names if variables is None else variables:
         for label, value, gradient in _changes(fit, name):
             names.append(label)
             values.append(value)
             gradients.append(gradient)
     t = len(fit.categories)
-    found, slopes = np.reshape(values, (-1, t)), np.reshape(gradients, (-1, t, fit.model.size))
-    return Effects(tuple(names), fit.categories, found, _errors(fit, slopes), fit.degrees_of_freedom)
+    effect_sizes, slopes = np.reshape(values, (-1, t)), np.reshape(gradients, (-1, t, fit.model.size))
+    return Effects(tuple(names), fit.categories, effect_sizes, _errors(fit, slopes), fit.degrees_of_freedom)
 
 
 def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
     """The effects of one variable: name, change of the mean shares (t,), and its gradient (t, P)."""
     levels = _levels(fit, name)
     if levels:
-        base, slope = _averaged(fit, {name: levels[0]})
+        first_shares, first_slopes = _average_shares(fit, {name: levels[0]})
         for level in levels[1:]:
-            there, moved = _averaged(fit, {name: level})
-            yield f"{name}: {level} - {levels[0]}", there - base, moved - slope
+            level_shares, level_slopes = _average_shares(fit, {name: level})
+            yield f"{name}: {level} - {levels[0]}", level_shares - first_shares, level_slopes - first_slopes
         return
     value, gradient = _derivative(fit, name)
     yield name, value, gradient
@@ -124,10 +126,12 @@ def _derivative(fit: Fitted, name: str) -> tuple[Floats, Floats]:
 
 def _slopes(fit: Fitted, name: str, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Mean changes from low to high, by the distance between them."""
-    heavy = fit.data.model.weight / (high - low)
-    (below, slope), (above, moved) = (_averaged(fit, {name: there}, heavy) for there in (low, high))
-    scale = heavy.sum() / fit.data.model.weight.sum()
-    return (above - below) * scale, (moved - slope) * scale
+    weights = fit.data.model.weight / (high - low)
+    (below, slopes_below), (above, slopes_above) = (
+        _average_shares(fit, {name: changed_numbers}, weights) for changed_numbers in (low, high)
+    )
+    scale = weights.sum() / fit.data.model.weight.sum()
+    return (above - below) * scale, (slopes_above - slopes_below) * scale
 
 
 def _levels(fit: Fitted, name: str) -> list[Any]:
@@ -140,7 +144,7 @@ def _levels(fit: Fitted, name: str) -> list[Any]:
     return sorted(set(numbers.tolist())) if binary or name in fit.data.formula.factors else []
 
 
-def _averaged(fit: Fitted, values: Mapping[str, Any], weight: Floats | None = None) -> tuple[Floats, Floats]:
+def _average_shares(fit: Fitted, values: Mapping[str, Any], weight: Floats | None = None) -> tuple[Floats, Floats]:
     """Mean shares (t,) with some variables changed for everybody, and their gradient (t, P)."""
     table = fit.data.table.copy(deep=False)
     for name, value in values.items():
@@ -154,18 +158,22 @@ def _averaged(fit: Fitted, values: Mapping[str, Any], weight: Floats | None = No
 def _errors(fit: Fitted, slopes: Floats) -> Floats:
     """Delta-method standard errors of quantities with gradients (..., P)."""
     free = ~fit.optimum.bound
-    inner = fit.whole_covariance[np.ix_(free, free)]
-    own = slopes[..., free]
-    return np.asarray(np.sqrt(np.maximum(np.einsum("...p,pq,...q->...", own, inner, own), 0.0)))
+    free_covariance = fit.whole_covariance[np.ix_(free, free)]
+    free_slopes = slopes[..., free]
+    return np.asarray(
+        np.sqrt(np.maximum(np.einsum("...p,pq,...q->...", free_slopes, free_covariance, free_slopes), 0.0))
+    )
 
 
 def margins(fit: Fitted, values: Mapping[str, Any]) -> Predictions:
     """Mean shares with some variables at one value for everybody."""
-    known = fit.data.formula.variables
+    variable_names = fit.data.formula.variables
     for name in values:
-        if name not in known:
-            raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
-    shares, slopes = _averaged(fit, {name: _known(fit, name, value) for name, value in values.items()})
+        if name not in variable_names:
+            raise DataError(
+                f"{name!r} is no variable of the formula; {_checks.nearest(name, variable_names)}", column=name
+            )
+    shares, slopes = _average_shares(fit, {name: _known_level(fit, name, value) for name, value in values.items()})
     return Predictions(fit.categories, shares[None], _errors(fit, slopes[None]), fit.degrees_of_freedom)
 
 
@@ -178,42 +186,44 @@ def along(fit: Fitted, name: str) -> tuple[tuple[Any, ...], Predictions]:
     if not levels:
         numbers = np.unique(fit.data.table[name].to_numpy().astype(float))
         levels = (numbers if len(numbers) <= _POINTS else np.linspace(numbers[0], numbers[-1], _POINTS)).tolist()
-    each = [_averaged(fit, {name: level}) for level in levels]
-    shares, slopes = np.array([share for share, _ in each]), np.array([slope for _, slope in each])
+    averages = [_average_shares(fit, {name: level}) for level in levels]
+    shares, slopes = np.array([share for share, _ in averages]), np.array([slope for _, slope in averages])
     return tuple(levels), Predictions(fit.categories, shares, _errors(fit, slopes), fit.degrees_of_freedom)
 
 
 def predict(fit: Fitted, data: Any, offset: Any) -> Predictions:
     """The shares of people with given covariates, a row each."""
-    table = _given(fit, data)
+    table = _covariate_table(fit, data)
     x = fit.data.matrix.of(table)
     shares = fit.model.shares(fit.optimum.theta, x, np.broadcast_to(np.asarray(offset, dtype=float), len(x)))
     slopes = np.zeros((len(x), len(shares), fit.model.size))
     p = x.shape[1]
     for place, k in enumerate(fit.model.free):
-        own = shares * ((np.arange(len(shares)) == k)[:, None] - shares[k])
-        slopes[:, :, place * p : (place + 1) * p] = own.T[:, :, None] * x[:, None, :]
+        logit_slopes = shares * ((np.arange(len(shares)) == k)[:, None] - shares[k])
+        slopes[:, :, place * p : (place + 1) * p] = logit_slopes.T[:, :, None] * x[:, None, :]
     return Predictions(fit.categories, shares.T, _errors(fit, slopes), fit.degrees_of_freedom)
 
 
-def _given(fit: Fitted, data: Any) -> Any:
+def _covariate_table(fit: Fitted, data: Any) -> Any:
     """Covariates to predict from as a pandas table, after checking that the regression knows their categories."""
-    found: Any = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
-    frame = found.collect() if isinstance(found, nw.LazyFrame) else found
+    narwhals_frame: Any = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
+    frame = narwhals_frame.collect() if isinstance(narwhals_frame, nw.LazyFrame) else narwhals_frame
     variables = fit.data.formula.variables
     for name in variables:
         if name not in frame.columns:
-            raise DataError(f"there is no column {name!r} to predict from; needed are {_checks.shown(variables)}")
+            raise DataError(
+                f"there is no column {name!r} to predict from; needed are {_checks.listing_text(variables)}"
+            )
         if frame[name].is_null().any():
             raise DataError(f"column {name!r} has an empty cell; predictions need every variable", column=name)
     table = table_of({name: frame[name] for name in variables}, np.arange(len(frame)))
     for name in variables:
         for value in dict.fromkeys(table[name].tolist()):
-            _known(fit, name, value)
+            _known_level(fit, name, value)
     return table
 
 
-def _known(fit: Fitted, name: str, value: Any) -> Any:
+def _known_level(fit: Fitted, name: str, value: Any) -> Any:
     """A value of a variable as the regression knows it.
 
     Raises
@@ -223,10 +233,12 @@ def _known(fit: Fitted, name: str, value: Any) -> Any:
     """
     column = fit.data.table[name]
     if hasattr(column, "cat"):
-        known = {str(level): level for level in column.cat.categories}
-        if str(value) not in known:
-            raise DataError(f"{name!r} is never {value!r} here; {_checks.nearest(str(value), known)}", column=name)
-        return known[str(value)]
+        level_of_text = {str(level): level for level in column.cat.categories}
+        if str(value) not in level_of_text:
+            raise DataError(
+                f"{name!r} is never {value!r} here; {_checks.nearest(str(value), level_of_text)}", column=name
+            )
+        return level_of_text[str(value)]
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
         raise DataError(f"{name!r} must be a number; got {value!r}", column=name, value=value)
     levels = _levels(fit, name)

@@ -84,11 +84,13 @@ class Fitted:
         theta, sampled = self.optimum.theta, self.data.sampled
         if sampled is None:
             n = self.model.weight.sum() ** 2 / self.squared.sum()
-            return np.asarray(self.model.summed(theta, "outer_product", self.squared) * (n / max(n - 1, 1)))
-        found = sampled.covariance(self.model.scores(theta))
+            return np.asarray(
+                self.model.weighted_information(theta, "outer_product", self.squared) * (n / max(n - 1, 1))
+            )
+        score_covariance = sampled.covariance(self.model.scores(theta))
         if sampled.kept.any():  # a finite population takes off what sampling adds, and answers stay random
-            found = found + self.model.summed(theta, "randomization", sampled.kept)
-        return np.asarray(found * self.data.scale**2)
+            score_covariance = score_covariance + self.model.weighted_information(theta, "randomization", sampled.kept)
+        return np.asarray(score_covariance * self.data.scale**2)
 
     @property
     def covariance(self) -> Floats:
@@ -104,9 +106,9 @@ class Fitted:
     @property
     def standard_error_kind(self) -> str:
         """What standard errors rest on, in words."""
-        words, sampled = KINDS[self.standard_error_name], self.data.sampled
-        drawn = "linearized for the weights" if sampled is None else f"{sampled}"
-        return words + (f", {drawn}" if self.weighted else "")
+        kind_text, sampled = KINDS[self.standard_error_name], self.data.sampled
+        sampling_text = "linearized for the weights" if sampled is None else f"{sampled}"
+        return kind_text + (f", {sampling_text}" if self.weighted else "")
 
     @property
     def degrees_of_freedom(self) -> float:

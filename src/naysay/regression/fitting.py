@@ -18,7 +18,7 @@ from naysay.estimate.information import KINDS
 from naysay.estimate.likelihood import check_identified
 from naysay.estimate.linear import is_stacked
 from naysay.estimate.samples import stacked
-from naysay.regression.collapsing import collapsed
+from naysay.regression.collapsing import collapse_rows
 from naysay.regression.reading import Data, Roles, parse, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Optimum, Penalty, solve
@@ -121,33 +121,35 @@ def regress(
     if sampling is not None:
         sampling = sampling if weights is None else sampling.weighted(weights)
         weights = sampling.weights
-    apart = weights is not None or sampling is not None
-    if apart and standard_errors not in (None, "sandwich"):
+    has_sampling = weights is not None or sampling is not None
+    if has_sampling and standard_errors not in (None, "sandwich"):
         raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={standard_errors!r}")
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
     roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
-    found = read(design, parse(formula), data, roles, missing=missing, reference=reference, cheaters=cheaters)
-    _check_identified(found)
-    check_columns(found)
+    regression_data = read(design, parse(formula), data, roles, missing=missing, reference=reference, cheaters=cheaters)
+    _check_identified(regression_data)
+    check_columns(regression_data)
     model, squared = (
-        (found.model, found.squared) if found.sampled is not None else collapsed(found.model, found.squared)
+        (regression_data.model, regression_data.squared)
+        if regression_data.sampled is not None
+        else collapse_rows(regression_data.model, regression_data.squared)
     )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, prior)
-    check_finite(found, optimum, penalty)
-    kind = standard_errors or ("sandwich" if apart else "observed")
-    return Regression(found, optimum, kind, prior, model, squared)
+    check_finite(regression_data, optimum, penalty)
+    kind = standard_errors or ("sandwich" if has_sampling else "observed")
+    return Regression(regression_data, optimum, kind, prior, model, squared)
 
 
 def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
     """The column that tells the channels of the design apart, under the name that it has for this design."""
-    named = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
-    role, column = named[design.assigned_by]
+    role_and_column = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
+    role, column = role_and_column[design.assigned_by]
     call = design.name or design.kind
-    for other, given in (("level", level), ("sample", sample)):
-        if given is not None and other != role:
-            raise DataError(f"{call} has no {other}s; leave `{other}` out")
+    for other_role, column_given in (("level", level), ("sample", sample)):
+        if column_given is not None and other_role != role:
+            raise DataError(f"{call} has no {other_role}s; leave `{other_role}` out")
     if role is not None and column is None:
         raise DataError(f"{call} needs `{role}`: the column of the {role} of each respondent")
     return column
@@ -188,26 +190,26 @@ def check_columns(data: Data) -> None:
     empty = [name for name, square in zip(columns, squares, strict=True) if square == 0]
     if empty:
         raise NotEstimable(
-            f"nobody is in {_checks.shown(empty)}: this combination of categories is empty among those who answered; "
-            "leave the interaction out, or join categories",
+            f"nobody is in {_checks.listing_text(empty)}: this combination of categories is empty among those who "
+            "answered; leave the interaction out, or join categories",
             rank=len(columns) - len(empty),
         )
-    scaled = 1 / np.sqrt(squares)
-    values, vectors = np.linalg.eigh((x.T @ x) * scaled * scaled[:, None])
-    lost = values < _COLLINEAR * len(columns)
-    if lost.any():
-        contrast = vectors[:, 0] * scaled
-        big = np.abs(vectors[:, 0]) > _PART * np.abs(vectors[:, 0]).max()
-        names = [name for name, keep in zip(columns, big, strict=True) if keep]
+    column_scale = 1 / np.sqrt(squares)
+    values, vectors = np.linalg.eigh((x.T @ x) * column_scale * column_scale[:, None])
+    is_collinear = values < _COLLINEAR * len(columns)
+    if is_collinear.any():
+        contrast = vectors[:, 0] * column_scale
+        is_involved = np.abs(vectors[:, 0]) > _PART * np.abs(vectors[:, 0]).max()
+        names = [name for name, keep in zip(columns, is_involved, strict=True) if keep]
         raise NotEstimable(
-            f"the columns {_checks.shown(names)} are collinear: each follows from the others, so that their "
+            f"the columns {_checks.listing_text(names)} are collinear: each follows from the others, so that their "
             "coefficients cannot be told apart; leave one of their terms out",
             contrast=contrast.tolist(),
-            rank=int((~lost).sum()),
+            rank=int((~is_collinear).sum()),
         )
 
 
-def check_finite(data: Data, found: Optimum, penalty: float = 0.0) -> None:
+def check_finite(data: Data, optimum: Optimum, penalty: float = 0.0) -> None:
     """Raise if coefficients grow without end (separation), or for longer than was searched.
 
     Raises
@@ -215,37 +217,39 @@ def check_finite(data: Data, found: Optimum, penalty: float = 0.0) -> None:
     NotEstimable
         Which coefficients, how many people they concern, and which share of theirs is estimated as 0 or 1.
     """
-    if not found.endless.shape[1]:
+    if not optimum.endless.shape[1]:
         return
     remedy = (
         "a larger penalty" if penalty else "a penalty (penalty=1, --penalty 1), with which coefficients stay finite"
     )
-    if found.search.lower:
+    if optimum.search.lower:
         raise NotEstimable(
             f"the likelihood rises where some coefficients grow without end, and its highest finite maximum is lower "
-            f"by {found.search.lower[0]:.1f}, too much to be believed (outside its 95 % region); leave terms out, join "
-            f"categories, or add {remedy}",
-            contrast=found.endless[:, 0].tolist(),
-            rank=data.model.size - found.endless.shape[1],
+            f"by {optimum.search.lower[0]:.1f}, too much to be believed (outside its 95 % region); leave terms out, "
+            f"join categories, or add {remedy}",
+            contrast=optimum.endless[:, 0].tolist(),
+            rank=data.model.size - optimum.endless.shape[1],
         )
     model, columns = data.model, data.matrix.columns
-    directions = np.array([model.split(each)[0] for each in found.endless.T])  # (k, t - 1, p)
-    moved = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
-    equation = int(moved.max(axis=1).argmax())
-    concerned = (moved[equation] > 1e-6 * moved[equation].max()) & (model.weight > 0)
+    directions = np.array([model.split(direction)[0] for direction in optimum.endless.T])  # (k, t - 1, p)
+    movement = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
+    equation = int(movement.max(axis=1).argmax())
+    is_concerned = (movement[equation] > 1e-6 * movement[equation].max()) & (model.weight > 0)
     spread = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, equation] ** 2).sum(axis=0))
     names = [name for name, size in zip(columns, spread, strict=True) if size > _PART * spread.max()]
     label = _checks.label(data.design.categories[model.free[equation]])
-    other = _checks.label(data.design.categories[model.reference])
-    share = model.shares(found.theta)[model.free[equation], concerned]
-    ends = sorted({round(float(each)) for each in share[(share < 1e-4) | (share > 1 - 1e-4)]})
-    told = f"their share of “{label}” is estimated as {' or '.join(map(str, ends))}" if ends else "their shares run off"
+    reference_label = _checks.label(data.design.categories[model.reference])
+    share = model.shares(optimum.theta)[model.free[equation], is_concerned]
+    ends = sorted({round(float(share_at_end)) for share_at_end in share[(share < 1e-4) | (share > 1 - 1e-4)]})
+    share_sentence = (
+        f"their share of “{label}” is estimated as {' or '.join(map(str, ends))}" if ends else "their shares run off"
+    )
     standing = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
-    people = f"{int(standing[concerned].sum()):,} of {data.n:,} people"
+    people = f"{int(standing[is_concerned].sum()):,} of {data.n:,} people"
     raise NotEstimable(
-        f"no finite coefficient of {_checks.shown(names)} for “{label}” against “{other}” (separation): for {people} "
-        f"{told}, as their answers are as one-sided as the design allows; leave the term out, join its categories, or "
-        f"add {remedy}",
-        contrast=found.endless[:, 0].tolist(),
-        rank=model.size - found.endless.shape[1],
+        f"no finite coefficient of {_checks.listing_text(names)} for “{label}” against “{reference_label}” "
+        f"(separation): for {people} {share_sentence}, as their answers are as one-sided as the design allows; leave "
+        f"the term out, join its categories, or add {remedy}",
+        contrast=optimum.endless[:, 0].tolist(),
+        rank=model.size - optimum.endless.shape[1],
     )

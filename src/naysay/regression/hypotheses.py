@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
-from naysay.regression.collapsing import collapsed
+from naysay.regression.collapsing import collapse_rows
 from naysay.regression.fitted import Fitted
 from naysay.regression.likelihood import Model
 from naysay.regression.solving import solve
@@ -64,17 +64,17 @@ def wald(fit: Fitted, term: str) -> Test:
         raise DataError(f"{term!r} is no term of the formula; {_checks.nearest(term, terms)}")
     p = len(fit.data.matrix.columns)
     places = [j * p + column for j in range(fit.model.t - 1) for column in terms[term]]
-    own = fit.coefficients[places]
-    statistic = float(own @ np.linalg.solve(fit.covariance[np.ix_(places, places)], own))
+    term_coefficients = fit.coefficients[places]
+    statistic = float(term_coefficients @ np.linalg.solve(fit.covariance[np.ix_(places, places)], term_coefficients))
     return Test.of("Wald", statistic, len(places), fit.degrees_of_freedom)
 
 
 def likelihood_ratio(fit: Fitted, smaller: Fitted) -> Test:
     """Twice the difference of the log-likelihoods of a regression and of one with fewer terms."""
-    for each in (fit, smaller):
-        if each.weighted or each.penalty is not None:
-            what = "survey weights" if each.weighted else "a penalty"
-            raise DataError(f"with {what} the likelihood ratio has no known distribution; use the Wald test")
+    for regression in (fit, smaller):
+        if regression.weighted or regression.penalty is not None:
+            reason = "survey weights" if regression.weighted else "a penalty"
+            raise DataError(f"with {reason} the likelihood ratio has no known distribution; use the Wald test")
     fewer = fit.optimum.theta.size - smaller.optimum.theta.size
     if fewer <= 0:
         raise DataError("the other regression must have fewer coefficients; give the smaller one")
@@ -84,12 +84,15 @@ def likelihood_ratio(fit: Fitted, smaller: Fitted) -> Test:
 
 def _check_nested(fit: Fitted, smaller: Fitted) -> None:
     """Raise unless the smaller regression is the larger one with some coefficients at 0."""
-    for one, other, what in (
+    for larger_part, smaller_part, part_name in (
         (fit.data.design, smaller.data.design, "the same design"),
         (fit.data.formula.response, smaller.data.formula.response, "the same answers"),
     ):
-        if one != other:
-            raise DataError(f"a likelihood ratio compares regressions of {what}; these have {one!r} and {other!r}")
+        if larger_part != smaller_part:
+            raise DataError(
+                f"a likelihood ratio compares regressions of {part_name}; "
+                f"these have {larger_part!r} and {smaller_part!r}"
+            )
     larger, fewer = fit.data.model, smaller.data.model
     if larger.within != fewer.within:
         raise DataError("a likelihood ratio compares regressions with the same cheaters; these have 'within' and 'CDM'")
@@ -97,7 +100,7 @@ def _check_nested(fit: Fitted, smaller: Fitted) -> None:
         raise DataError("a likelihood ratio compares regressions of the same people; these have other rows or counts")
     if not np.array_equal(larger.answers.rows[larger.answer], fewer.answers.rows[fewer.answer]):
         raise DataError("a likelihood ratio compares regressions of the same answers; these have others")
-    offsets = [np.zeros(1) if each.offset is None else each.offset for each in (larger, fewer)]
+    offsets = [np.zeros(1) if model.offset is None else model.offset for model in (larger, fewer)]
     if not np.array_equal(offsets[0], offsets[1]):
         raise DataError("a likelihood ratio compares regressions with the same offset; these have different ones")
     if larger.offset is not None and larger.t > 2 and larger.reference != fewer.reference:
@@ -107,14 +110,14 @@ def _check_nested(fit: Fitted, smaller: Fitted) -> None:
         name = smaller.data.matrix.columns[int(outside.argmax())]
         raise DataError(
             f"the smaller regression is not part of the larger one: its column {name!r} does not follow from "
-            f"{_checks.shown(fit.data.matrix.columns)}; a likelihood ratio needs {fit.data.formula.text!r} to hold "
-            f"every term of {smaller.data.formula.text!r}"
+            f"{_checks.listing_text(fit.data.matrix.columns)}; a likelihood ratio needs {fit.data.formula.text!r} to "
+            f"hold every term of {smaller.data.formula.text!r}"
         )
-    for each in (fit, smaller):
-        if each.optimum.search.above:
+    for regression in (fit, smaller):
+        if regression.optimum.search.above:
             raise DataError(
-                f"the likelihood of {each.data.formula.text!r} is higher where some coefficients grow without end than "
-                "at its highest finite maximum, so that the ratio has no known distribution; use the Wald test"
+                f"the likelihood of {regression.data.formula.text!r} is higher where some coefficients grow without "
+                "end than at its highest finite maximum, so that the ratio has no known distribution; use the Wald test"
             )
 
 
@@ -144,12 +147,12 @@ def _ratio(larger: float, smaller: float) -> float:
 
 def against_constant(fit: Fitted) -> Test | None:
     """The likelihood-ratio test against the constant alone, with the same offset and nuisance parameters."""
-    constant = fit.data.formula.constant(fit.data.table)
-    if constant is None or fit.weighted or fit.penalty is not None or fit.optimum.search.above:
+    constant_column = fit.data.formula.constant(fit.data.table)
+    if constant_column is None or fit.weighted or fit.penalty is not None or fit.optimum.search.above:
         return None
-    model, _ = collapsed(fit.data.model.with_columns(constant.values), fit.data.squared)
-    found = solve(model)
-    if found.search.above or found.endless.size:
+    constant_model, _ = collapse_rows(fit.data.model.with_columns(constant_column.values), fit.data.squared)
+    constant_optimum = solve(constant_model)
+    if constant_optimum.search.above or constant_optimum.endless.size:
         return None
-    statistic = _ratio(fit.log_likelihood, found.log_likelihood)
-    return Test.of("likelihood ratio", statistic, fit.optimum.theta.size - found.theta.size)
+    statistic = _ratio(fit.log_likelihood, constant_optimum.log_likelihood)
+    return Test.of("likelihood ratio", statistic, fit.optimum.theta.size - constant_optimum.theta.size)

@@ -141,28 +141,28 @@ class Model:
         mean, slopes = np.zeros(self.t), np.zeros((self.t, self.size))
         for rows in self._runs():
             pi = self.shares(theta, self.x[rows], None if self.offset is None else self.offset[rows])
-            heavy = pi * self.weight[rows]
-            mean += heavy.sum(axis=1)
+            weighted_shares = pi * self.weight[rows]
+            mean += weighted_shares.sum(axis=1)
             for place, k in enumerate(self.free):
-                own = -heavy * pi[k]
-                own[k] += heavy[k]
-                slopes[:, place * p : (place + 1) * p] += own @ self.x[rows]
+                logit_slopes = -weighted_shares * pi[k]
+                logit_slopes[k] += weighted_shares[k]
+                slopes[:, place * p : (place + 1) * p] += logit_slopes @ self.x[rows]
         return mean / total, slopes / total
 
     def shares(self, theta: Floats, x: Floats | None = None, offset: Floats | None = None) -> Floats:
         """π of each row, (t, n)."""
         beta, _ = self.split(theta)
         eta = beta @ (self.x if x is None else x).T
-        added = self.offset if x is None else offset
-        return self._softmax(eta if added is None else eta + added)
+        row_offset = self.offset if x is None else offset
+        return self._softmax(eta if row_offset is None else eta + row_offset)
 
     def _softmax(self, eta: Floats) -> Floats:
-        full = np.zeros((self.t, eta.shape[1]))
-        full[self.free] = eta
-        full -= full.max(axis=0)
-        np.exp(full, out=full)
-        full /= full.sum(axis=0)
-        return full
+        chances = np.zeros((self.t, eta.shape[1]))
+        chances[self.free] = eta
+        chances -= chances.max(axis=0)
+        np.exp(chances, out=chances)
+        chances /= chances.sum(axis=0)
+        return chances
 
     def evaluate(self, theta: Floats, kind: str | None = "observed") -> Evaluated:
         """The log-likelihood, its gradient, and the information of a kind; without a kind only the value."""
@@ -173,27 +173,27 @@ class Model:
             value += float(weight @ np.log(piece.f))
             if kind is not None:
                 x = self.x[rows]
-                gradient += self._summed(piece.scores * weight, x)
+                gradient += self._weighted_scores(piece.scores * weight, x)
                 self._add(information, piece.curvature(kind), weight, x)
         lower = np.tril(information)
         return Evaluated(value, gradient, lower + np.tril(lower, -1).T)
 
     def scores(self, theta: Floats) -> Floats:
         """The score of every row, without its weight, (n, P)."""
-        found = np.empty((len(self.x), self.size))
+        row_scores = np.empty((len(self.x), self.size))
         p = self.x.shape[1]
         for rows, piece in self._pieces(theta):
             for j in range(self.t - 1):
-                found[rows, j * p : (j + 1) * p] = piece.scores[j][:, None] * self.x[rows]
-            found[rows, self.size - self.q :] = piece.scores[self.t - 1 :].T
-        return found
+                row_scores[rows, j * p : (j + 1) * p] = piece.scores[j][:, None] * self.x[rows]
+            row_scores[rows, self.size - self.q :] = piece.scores[self.t - 1 :].T
+        return row_scores
 
-    def summed(self, theta: Floats, kind: str, weight: Floats) -> Floats:
+    def weighted_information(self, theta: Floats, kind: str, weight: Floats) -> Floats:
         """The curvatures of a kind, added up with other weights, (P, P)."""
-        found = np.zeros((self.size, self.size))
+        information = np.zeros((self.size, self.size))
         for rows, piece in self._pieces(theta):
-            self._add(found, piece.curvature(kind), weight[rows], self.x[rows])
-        lower = np.tril(found)
+            self._add(information, piece.curvature(kind), weight[rows], self.x[rows])
+        lower = np.tril(information)
         return np.asarray(lower + np.tril(lower, -1).T)
 
     def _runs(self) -> Iterator[slice]:
@@ -211,22 +211,22 @@ class Model:
                 eta += self.offset[rows]
             yield rows, Piece(self, table, self.answer[rows], self._softmax(eta))
 
-    def _summed(self, scores: Floats, x: Floats) -> Floats:
+    def _weighted_scores(self, scores: Floats, x: Floats) -> Floats:
         edge = self.t - 1
         return np.concatenate([(scores[:edge] @ x).ravel(), scores[edge:].sum(axis=1)])
 
-    def _add(self, found: Floats, curvature: Callable[[int, int], Floats], weight: Floats, x: Floats) -> None:
+    def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, x: Floats) -> None:
         """Add Σ w h x xᵀ over the rows to the lower half of the information."""
         p, edge = x.shape[1], self.t - 1
         for a in range(edge + self.q):
             for b in range(a + 1):
                 h = curvature(a, b) * weight
                 if a < edge:
-                    found[a * p : (a + 1) * p, b * p : (b + 1) * p] += (x.T * h) @ x
+                    information[a * p : (a + 1) * p, b * p : (b + 1) * p] += (x.T * h) @ x
                 elif b < edge:
-                    found[edge * p + a - edge, b * p : (b + 1) * p] += h @ x
+                    information[edge * p + a - edge, b * p : (b + 1) * p] += h @ x
                 else:
-                    found[edge * p + a - edge, edge * p + b - edge] += h.sum()
+                    information[edge * p + a - edge, edge * p + b - edge] += h.sum()
 
 
 class _Table(NamedTuple):
@@ -235,17 +235,17 @@ class _Table(NamedTuple):
     Parameters
     ----------
     m : (t, distinct) float
-    first : (q, t, distinct) float
+    first_slopes : (q, t, distinct) float
     second : {(k, l): (t, distinct) float}
         Where they are not zero.
-    listed : callable
+    channel_tables : callable
         For each channel, M and its first derivatives for all its responses.
     """
 
     m: Floats
-    first: Floats
+    first_slopes: Floats
     second: dict[tuple[int, int], Floats]
-    listed: Callable[[], list[tuple[Floats, Floats]]]
+    channel_tables: Callable[[], list[tuple[Floats, Floats]]]
 
     @classmethod
     def of(cls, model: Model, nu: Floats) -> _Table:
@@ -255,13 +255,17 @@ class _Table(NamedTuple):
         slopes = [within.chances(nu, k) for k in range(q)]
         rows = model.answers.rows
 
-        def both(rows: Floats) -> tuple[Floats, Floats]:
-            first = [(rows @ slope).T for slope in slopes]
-            return np.ascontiguousarray((rows @ chances).T), np.array(first).reshape(q, within.shape[1], len(rows))
+        def chances_and_slopes(rows: Floats) -> tuple[Floats, Floats]:
+            slope_rows = [(rows @ slope).T for slope in slopes]
+            return np.ascontiguousarray((rows @ chances).T), np.array(slope_rows).reshape(q, within.shape[1], len(rows))
 
-        bent = {(k, each): within.chances(nu, k, each) for k in range(q) for each in range(k)}
+        bent = {(k, j): within.chances(nu, k, j) for k in range(q) for j in range(k)}
         second = {pair: (rows @ curve).T for pair, curve in bent.items() if curve.any()}
-        return cls(*both(rows), second, lambda: [both(each) for each in model.answers.listings()])
+        return cls(
+            *chances_and_slopes(rows),
+            second,
+            lambda: [chances_and_slopes(listing) for listing in model.answers.listings()],
+        )
 
 
 class Piece:
@@ -274,25 +278,25 @@ class Piece:
         self.f = joint.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.r = joint / self.f
-            self.own = [(pi * first.take(answer, axis=1)) / self.f for first in table.first]
+            self.own = [(pi * first_slopes.take(answer, axis=1)) / self.f for first_slopes in table.first_slopes]
 
     @cached_property
     def scores(self) -> Floats:
         """The derivatives of log f by each predictor, (d, rows)."""
         free = self.model.free
-        found = np.empty((len(free) + len(self.own), len(self.f)))
-        np.subtract(self.r[free], self.pi[free], out=found[: len(free)])
-        for k, own in enumerate(self.own):
-            found[len(free) + k] = own.sum(axis=0)
-        return found
+        derivatives = np.empty((len(free) + len(self.own), len(self.f)))
+        np.subtract(self.r[free], self.pi[free], out=derivatives[: len(free)])
+        for k, nuisance_slopes in enumerate(self.own):
+            derivatives[len(free) + k] = nuisance_slopes.sum(axis=0)
+        return derivatives
 
     def curvature(self, kind: str) -> Callable[[int, int], Floats]:
         """For two predictors, how much their curvature each row adds to the information of a kind, (rows,)."""
         if kind == "outer_product":
             return lambda a, b: np.asarray(self.scores[a] * self.scores[b])
         if kind in ("expected", "randomization"):
-            found = self._expected(known=kind == "randomization")
-            return lambda a, b: np.asarray(found[a, b])
+            expected = self._expected(category_known=kind == "randomization")
+            return lambda a, b: np.asarray(expected[a, b])
         return self._observed
 
     def _observed(self, a: int, b: int) -> Floats:
@@ -300,18 +304,20 @@ class Piece:
         free, edge = self.model.free, self.model.t - 1
         if a < edge:
             j, k, pi, r = free[a], free[b], self.pi, self.r
-            found = r[j] * r[k] - pi[j] * pi[k]
-            return np.asarray(found + pi[j] - r[j] if a == b else found)
+            information = r[j] * r[k] - pi[j] * pi[k]
+            return np.asarray(information + pi[j] - r[j] if a == b else information)
         score = self.scores[a]
         if b < edge:  # ∂ of r - π by ν
             return np.asarray(self.r[free[b]] * score - self.own[a - edge][free[b]])
         bent = self.table.second.get((a - edge, b - edge))
-        found = score * self.scores[b]
+        information = score * self.scores[b]
         return np.asarray(
-            found if bent is None else found - (self.pi * bent.take(self.answer, axis=1)).sum(axis=0) / self.f
+            information
+            if bent is None
+            else information - (self.pi * bent.take(self.answer, axis=1)).sum(axis=0) / self.f
         )
 
-    def _expected(self, *, known: bool) -> Floats:
+    def _expected(self, *, category_known: bool) -> Floats:
         """The variance of the scores over all responses y of each row's channel, (d, d, rows).
 
         That is Σ_y ∂f_y ∂f_yᵀ / f_y. With the category known only the randomization is left: the scores' means m_j
@@ -319,24 +325,24 @@ class Piece:
         """
         free, part = self.model.free, self.model.answers.part[self.answer]
         d = len(free) + len(self.own)
-        found = np.zeros((d, d, len(self.f)))
-        for place, (m, first) in enumerate(self.table.listed()):
-            here = np.flatnonzero(part == place)
-            if not here.size:
+        variances = np.zeros((d, d, len(self.f)))
+        for place, (m, first_slopes) in enumerate(self.table.channel_tables()):
+            channel_rows = np.flatnonzero(part == place)
+            if not channel_rows.size:
                 continue
-            pi = self.pi[:, here]
-            means = np.zeros((self.model.t, d, here.size))
+            pi = self.pi[:, channel_rows]
+            means = np.zeros((self.model.t, d, channel_rows.size))
             for y in range(m.shape[1]):
                 f = m[:, y] @ pi
-                slopes = np.vstack([pi[free] * (m[free, y][:, None] - f), first[:, :, y] @ pi])
+                slopes = np.vstack([pi[free] * (m[free, y][:, None] - f), first_slopes[:, :, y] @ pi])
                 with np.errstate(divide="ignore", invalid="ignore"):
                     score = np.where(f > 0, slopes / f, 0.0)
-                found[:, :, here] += slopes[:, None] * score
-                if known:
+                variances[:, :, channel_rows] += slopes[:, None] * score
+                if category_known:
                     means += m[:, y][:, None, None] * score
-            if known:
-                found[:, :, here] -= np.einsum("jn,jan,jbn->abn", pi, means, means)
-        return found
+            if category_known:
+                variances[:, :, channel_rows] -= np.einsum("jn,jan,jbn->abn", pi, means, means)
+        return variances
 
 
 Path = tuple[tuple[int, bool], ...]
@@ -359,24 +365,26 @@ class Within:
     paths : {(cell, category): tuple of (k, bool)}
         The chances whose product the entry is: ν_k, or with False 1 - ν_k.
     shape : (cells, t)
-    told : tuple of str
+    assumptions : tuple of str
         What is taken to be the same for everyone, in words.
     """
 
     parameters: tuple[Share, ...]
     paths: dict[tuple[int, int], Path]
     shape: tuple[int, int]
-    told: tuple[str, ...]
+    assumptions: tuple[str, ...]
 
     def chances(self, nu: Floats, *by: int) -> Floats:
         """Q(ν), (cells, t), or its derivative by the parameters in these places."""
-        found = np.zeros(self.shape)
+        cell_chances = np.zeros(self.shape)
         for place, path in self.paths.items():
-            inside = [k for k, _ in path]
-            if len(set(by)) == len(by) and set(by) <= set(inside):  # linear in each: second derivatives are zero
+            path_parameters = [k for k, _ in path]
+            if len(set(by)) == len(by) and set(by) <= set(
+                path_parameters
+            ):  # linear in each: second derivatives are zero
                 factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
-                found[place] = float(np.prod(list(factors)))
-        return found
+                cell_chances[place] = float(np.prod(list(factors)))
+        return cell_chances
 
 
 @dataclass(frozen=True)
@@ -397,14 +405,14 @@ class Evenly(Within):
     others: int
 
     def chances(self, nu: Floats, *by: int) -> Floats:
-        found = np.zeros(self.shape)
+        cell_chances = np.zeros(self.shape)
         if len(by) < 2:  # linear in γ
             share = 1.0 if by else nu[0]
-            found[self.cheaters], found[self.others] = share, -share
+            cell_chances[self.cheaters], cell_chances[self.others] = share, -share
         if not by:
             for cell, category in self.paths:
-                found[cell, category] += cell != self.cheaters
-        return found
+                cell_chances[cell, category] += cell != self.cheaters
+        return cell_chances
 
 
 def evenly(design: Answerable) -> Evenly:
@@ -423,17 +431,17 @@ def evenly(design: Answerable) -> Evenly:
            [-0.1,  0.9],
            [ 0.1,  0.1]])
     """
-    found = within(design)
-    if [share.name for share in found.parameters] != ["cheaters"]:
+    cells_within = within(design)
+    if [share.name for share in cells_within.parameters] != ["cheaters"]:
         raise DesignError(
             f"cheaters='CDM' needs cheating_detection or cheating_detection_symmetric; {design.name or design.kind} "
             "has no cheaters"
         )
     (cheaters,), (others,) = (
-        [cell for (cell, _), path in found.paths.items() if path == ((0, up),)] for up in (True, False)
+        [cell for (cell, _), path in cells_within.paths.items() if path == ((0, up),)] for up in (True, False)
     )
-    told = ("the share of “cheaters” among everybody (CDM)",)
-    return Evenly(found.parameters, found.paths, found.shape, told, cheaters, others)
+    assumptions = ("the share of “cheaters” among everybody (CDM)",)
+    return Evenly(cells_within.parameters, cells_within.paths, cells_within.shape, assumptions, cheaters, others)
 
 
 def within(design: Answerable) -> Within:
@@ -456,39 +464,41 @@ def within(design: Answerable) -> Within:
     ('“truth-tellers” within “yes”',)
     """
     cells, t = design.cells, len(design.categories)
-    reached = []
+    reached_cells = []
     for share in design.shares:
         above, below = share.weights(cells)
-        reached.append(np.flatnonzero((above > 0) | (below == 0)))  # its own cells, and those of no category
-    groups: list[dict[tuple[int, ...], list[tuple[int, bool]]]] = [{tuple(each): []} for each in reached]
-    used: list[Share] = []
-    told: list[str] = []
+        reached_cells.append(np.flatnonzero((above > 0) | (below == 0)))  # its own cells, and those of no category
+    groups: list[dict[tuple[int, ...], list[tuple[int, bool]]]] = [
+        {tuple(cell_places): []} for cell_places in reached_cells
+    ]
+    used_shares: list[Share] = []
+    assumptions: list[str] = []
     for share in design.nuisance:
-        of, among = (each.astype(bool) for each in share.weights(cells))
-        split = [_split(group, of, among, len(used)) for group in groups]
-        if any(len(new) > len(old) for new, old in zip(split, groups, strict=True)):
-            where = [j for j in range(t) if len(split[j]) > len(groups[j])]
-            names = " and ".join(f"“{_checks.label(design.categories[j])}”" for j in where)
-            told.append(f"“{_checks.label(share.name)}” within {names}")
-            groups, used = split, [*used, share]
+        of, among = (share_weights.astype(bool) for share_weights in share.weights(cells))
+        split = [_split(group, of, among, len(used_shares)) for group in groups]
+        if any(len(split_paths) > len(group_paths) for split_paths, group_paths in zip(split, groups, strict=True)):
+            split_categories = [j for j in range(t) if len(split[j]) > len(groups[j])]
+            names = " and ".join(f"“{_checks.label(design.categories[j])}”" for j in split_categories)
+            assumptions.append(f"“{_checks.label(share.name)}” within {names}")
+            groups, used_shares = split, [*used_shares, share]
     for group in itertools.chain.from_iterable(groups):
         if len(group) > 1:
-            names = _checks.shown(cells[place] for place in group)
+            names = _checks.listing_text(cells[place] for place in group)
             raise DesignError(f"regression needs a nuisance parameter that tells the cells {names} apart")
     paths = {(cell, j): tuple(path) for j, group in enumerate(groups) for (cell,), path in group.items()}
-    return Within(tuple(used), paths, (len(cells), t), tuple(told))
+    return Within(tuple(used_shares), paths, (len(cells), t), tuple(assumptions))
 
 
 def _split(
     groups: dict[tuple[int, ...], list[tuple[int, bool]]], of: NDArray[np.bool_], among: NDArray[np.bool_], k: int
 ) -> dict[tuple[int, ...], list[tuple[int, bool]]]:
     """The groups of one category, each divided where a share holds a part of it."""
-    found: dict[tuple[int, ...], list[tuple[int, bool]]] = {}
+    split_groups: dict[tuple[int, ...], list[tuple[int, bool]]] = {}
     for group, path in groups.items():
         inside = tuple(cell for cell in group if of[cell])
         outside = tuple(cell for cell in group if not of[cell])
         if inside and outside and among[list(group)].all():
-            found |= {inside: [*path, (k, True)], outside: [*path, (k, False)]}
+            split_groups |= {inside: [*path, (k, True)], outside: [*path, (k, False)]}
         else:
-            found[group] = path
-    return found
+            split_groups[group] = path
+    return split_groups

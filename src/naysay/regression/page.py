@@ -40,14 +40,14 @@ def coefficient_chart(
     ExtraMissing
         Without the extra ``plots``.
     """
-    chosen = [place for place, (j, term) in enumerate(fit.names) if j == category and term != "Intercept"]
-    terms = [fit.names[place][1] for place in chosen]
-    values, bounds = fit.coefficients[chosen], fit.interval(confidence)[chosen]
+    coefficient_places = [place for place, (j, term) in enumerate(fit.names) if j == category and term != "Intercept"]
+    terms = [fit.names[place][1] for place in coefficient_places]
+    values, bounds = fit.coefficients[coefficient_places], fit.interval(confidence)[coefficient_places]
     bounds = np.where(np.isfinite(bounds), bounds, values[:, None])
     with np.errstate(over="ignore"):
         ratios = np.exp(np.column_stack([values, bounds])).tolist()
     numbers = zip(values.tolist(), bounds.tolist(), ratios, strict=True)
-    told = [
+    mark_texts = [
         f"{value:.3f}, {low:.3f} to {high:.3f}; odds ratio {ratio:.3g}, {least:.3g} to {most:.3g}"
         for value, (low, high), (ratio, least, most) in numbers
     ]
@@ -56,10 +56,10 @@ def coefficient_chart(
     title = f"Log odds of “{_checks.label(category)}” against “{_checks.label(fit.reference)}”"
     return marks_in_rows(
         terms,
-        [Mark("estimate", f"coefficient with its {confidence:.4g} interval", values, bounds, told=told)],
+        [Mark("estimate", f"coefficient with its {confidence:.4g} interval", values, bounds, told=mark_texts)],
         Axis("log odds; 0 is no difference", (low - edge, high + edge), ""),
         title=title,
-        description="; ".join(f"{term}: {said}" for term, said in zip(terms, told, strict=True)),
+        description="; ".join(f"{term}: {mark_text}" for term, mark_text in zip(terms, mark_texts, strict=True)),
         size=size,
         room=room,
         aim=0.0,
@@ -87,19 +87,19 @@ def prediction_chart(
         Without the extra ``plots``.
     """
     values, shares = fit.along(variable)
-    chosen = range(1) if len(fit.categories) == 2 else range(len(fit.categories))
-    names = [_checks.label(fit.categories[j]) for j in chosen]
+    category_places = range(1) if len(fit.categories) == 2 else range(len(fit.categories))
+    names = [_checks.label(fit.categories[j]) for j in category_places]
     ends = shares.interval(confidence)
     ends = np.where(np.isfinite(ends), ends, shares.probabilities[..., None])
     title = f"Predicted share of {' and '.join(f'“{name}”' for name in names)}, if everybody had this {variable}"
     if len(values) < 3 or any(isinstance(value, str) for value in values) or variable in fit.data.formula.factors:
         rows = [
-            _checks.label(value) if len(chosen) == 1 else f"{_checks.label(value)}: {name}"
+            _checks.label(value) if len(category_places) == 1 else f"{_checks.label(value)}: {name}"
             for value in values
             for name in names
         ]
-        each = [(place, j) for place in range(len(values)) for j in chosen]
-        places, categories = map(list, zip(*each, strict=True))
+        row_places = [(place, j) for place in range(len(values)) for j in category_places]
+        places, categories = map(list, zip(*row_places, strict=True))
         mark = Mark(
             "estimate",
             f"predicted share with its {confidence:.4g} interval",
@@ -107,7 +107,7 @@ def prediction_chart(
             ends[places, categories],
         )
         return charts.dots(rows, [mark], title=title, size=size, room=room, axis="predicted share")
-    drawn = [
+    share_lines = [
         Line(
             name,
             values,
@@ -116,15 +116,15 @@ def prediction_chart(
             f"{values[-1]:g}",
             bounds=ends[:, j],
         )
-        for name, j in zip(names, chosen, strict=True)
+        for name, j in zip(names, category_places, strict=True)
     ]
-    top = float(ends[:, list(chosen)].max())
+    top = float(ends[:, list(category_places)].max())
     return lines(
-        drawn,
+        share_lines,
         Axis(variable, (float(values[0]), float(values[-1])), "", ticks=4),
         Axis("predicted share", (0.0, max(top, 0.01)), ".0%", nice=True),
         title=title,
-        description="; ".join(line.told for line in drawn),
+        description="; ".join(line.told for line in share_lines),
         size=size,
         height=240,
         letters=max(room - 8, 8),
@@ -143,14 +143,14 @@ def _charts(fit: Regression, confidence: float) -> Iterator[Content]:
                 )
             )
     for variable in fit.data.formula.variables:
-        yield Heading(f"Predicted shares by {finish.full(variable)}")
+        yield Heading(f"Predicted shares by {finish.label_line(variable)}")
         yield Chart(
             lambda size, room, variable=variable: prediction_chart(  # type: ignore[misc]
                 fit, variable, confidence=confidence, size=min(size, _SIZE), room=room
             )
         )
-        if (told := beyond_along(fit, variable)) is not None:
-            yield Note(told)
+        if (beyond_sentence := beyond_along(fit, variable)) is not None:
+            yield Note(beyond_sentence)
     if fit.data.formula.variables:
         yield Sentence(
             f"Shares if everybody had this value, other variables as they are; bands and intervals of {confidence:.4g}."
@@ -183,6 +183,6 @@ def regression_html(fit: Regression, *, confidence: float = 0.95, at: Sequence[M
     """
     facts = [(f"{fit.n:,}", "answers"), (f"{len(fit.names)}", "coefficients")]
     sections = [Section("The numbers", fit.sections(confidence, at))]
-    if drawn := list(_charts(fit, confidence)):
-        sections.insert(0, Section("The regression", drawn))
+    if chart_contents := list(_charts(fit, confidence)):
+        sections.insert(0, Section("The regression", chart_contents))
     return html(fit.data.formula.text, sections, facts=facts)

@@ -68,8 +68,8 @@ class Roles:
     @property
     def columns(self) -> list[str]:
         """All columns that they name."""
-        drawn = [] if self.sampling is None else self.sampling.columns
-        return [*([] if self.part is None else [self.part]), *self.numbers.values(), *drawn]
+        sampling_columns = [] if self.sampling is None else self.sampling.columns
+        return [*([] if self.part is None else [self.part]), *self.numbers.values(), *sampling_columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,32 +130,37 @@ def read(
         raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    frame = _collected(data, [*formula.response, *formula.variables], roles)
+    frame = _needed_columns(data, [*formula.response, *formula.variables], roles)
     amounts = {role: _amounts(frame[name], role) for role, name in roles.numbers.items()}
-    said, answer = _answers(design, frame, formula.response, roles.part)
+    responses, answer = _answers(design, frame, formula.response, roles.part)
     people = whole(amounts["counts"]) if roles.count else np.ones(len(frame), dtype=np.int64)
-    answered = ~said.missing[answer] & (people > 0)
-    empty = {name: _empty(frame[name]) & answered for name in formula.variables}
+    has_answer = ~responses.missing[answer] & (people > 0)
+    empty = {name: _empty(frame[name]) & has_answer for name in formula.variables}
     if roles.offset is not None:
-        empty[roles.offset] = np.isnan(amounts["offset"]) & answered
-    counts = {name: int(people[gone].sum()) for name, gone in empty.items() if gone.any()}
-    lost = np.logical_or.reduce([*empty.values(), np.zeros(len(frame), dtype=bool)])
-    dropped = int(people[lost].sum())
-    if dropped and missing == "error":
-        told = ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
+        empty[roles.offset] = np.isnan(amounts["offset"]) & has_answer
+    counts = {name: int(people[is_empty].sum()) for name, is_empty in empty.items() if is_empty.any()}
+    is_dropped = np.logical_or.reduce([*empty.values(), np.zeros(len(frame), dtype=bool)])
+    people_dropped = int(people[is_dropped].sum())
+    if people_dropped and missing == "error":
+        empty_columns = ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
         raise DataError(
-            f"{dropped:,} of {int(people[answered].sum()):,} people who answered have an empty cell in {told}, first "
-            f"in row {int(lost.argmax()) + 1}; leave them out with missing='drop' (--missing drop)",
-            row=int(lost.argmax()),
+            f"{people_dropped:,} of {int(people[has_answer].sum()):,} people who answered have an empty cell in "
+            f"{empty_columns}, first in row {int(is_dropped.argmax()) + 1}; "
+            "leave them out with missing='drop' (--missing drop)",
+            row=int(is_dropped.argmax()),
             column=next(iter(counts)),
         )
-    rows = np.flatnonzero(answered & ~lost)
-    each = amounts["weights"] if roles.weights else np.ones(len(frame))
-    drawn = _drawn(frame, roles.sampling, people, each)
-    weight, squared = (each * people, each**2 * people) if drawn is None else (drawn.weight, drawn.squared)
+    rows = np.flatnonzero(has_answer & ~is_dropped)
+    row_weights = amounts["weights"] if roles.weights else np.ones(len(frame))
+    sampled_rows = _sampled_rows(frame, roles.sampling, people, row_weights)
+    weight, squared = (
+        (row_weights * people, row_weights**2 * people)
+        if sampled_rows is None
+        else (sampled_rows.weight, sampled_rows.squared)
+    )
     weight, squared = weight[rows], squared[rows]
-    weighted = roles.weights is not None or drawn is not None
-    tally = _tally(design, said, answer[rows], (people[rows], weight, squared), weighted=weighted)
+    weighted = roles.weights is not None or sampled_rows is not None
+    tally = _tally(design, responses, answer[rows], (people[rows], weight, squared), weighted=weighted)
     scale = tally.n / weight.sum()
     table = table_of({name: frame[name] for name in formula.variables}, rows)
     matrix = formula.matrix(table)
@@ -164,50 +169,57 @@ def read(
         offset=amounts["offset"][rows] if roles.offset else None,
         answer=answer[rows],
         weight=weight * scale,
-        answers=_known(design, said),
+        answers=_answer_likelihoods(design, responses),
         within=evenly(design) if cheaters == "CDM" else within(design),
         reference=_reference(design, reference),
     )
     place = np.full(len(frame), -1, dtype=np.intp)
     place[rows] = np.arange(len(rows))
-    sampled = None if drawn is None else drawn.collapsed(place, len(rows))
+    sampled = None if sampled_rows is None else sampled_rows.collapsed(place, len(rows))
     squared = squared * scale**2
     return Data(
-        design, formula, tally, table, matrix, model, squared, scale, rows, sampled, len(frame), counts, dropped
+        design, formula, tally, table, matrix, model, squared, scale, rows, sampled, len(frame), counts, people_dropped
     )
 
 
-def _drawn(frame: Any, sampling: Sampling | None, people: NDArray[np.int64], each: Floats) -> Rows | None:
+def _sampled_rows(frame: Any, sampling: Sampling | None, people: NDArray[np.int64], row_weights: Floats) -> Rows | None:
     """How all rows of the file were sampled, those that are left out included; None where nothing is told."""
     if sampling is None:
         return None
-    amounts = each * people, each**2 * people
+    amounts = row_weights * people, row_weights**2 * people
     return sampling.rows(len(frame), count=people, amounts=amounts, column=lambda name: frame[name].to_list())
 
 
-def _collected(data: Any, named: Sequence[str], roles: Roles) -> Any:
+def _needed_columns(data: Any, formula_columns: Sequence[str], roles: Roles) -> Any:
     """The columns that are needed, of any table, after checking that it has them."""
     if isinstance(data, Mapping):
-        data = pl.DataFrame({name: _listed(cells) for name, cells in data.items()}, strict=False)
-    found = nw.from_native(data, pass_through=True)
-    if not isinstance(found, nw.DataFrame | nw.LazyFrame):
+        data = pl.DataFrame({name: _plain_cells(cells) for name, cells in data.items()}, strict=False)
+    narwhals_frame = nw.from_native(data, pass_through=True)
+    if not isinstance(narwhals_frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(f"regression needs a table, such as a dataframe; got {type(data).__name__}")
-    there = found.collect_schema().names()
-    used = [*named, *roles.columns]
-    for name in used:
-        if name not in there:
-            raise DataError(_checks.no_column(name, there), column=name)
-    twice = next((name for name in named[len(set(named)) - len(named) :] if named.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"column {twice!r} stands on both sides of the formula", column=twice)
-    chosen = found.select(list(dict.fromkeys(used)))
-    frame = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    column_names = narwhals_frame.collect_schema().names()
+    needed_names = [*formula_columns, *roles.columns]
+    for name in needed_names:
+        if name not in column_names:
+            raise DataError(_checks.no_column(name, column_names), column=name)
+    repeated_name = next(
+        (
+            name
+            for name in formula_columns[len(set(formula_columns)) - len(formula_columns) :]
+            if formula_columns.count(name) > 1
+        ),
+        None,
+    )
+    if repeated_name is not None:
+        raise DataError(f"column {repeated_name!r} stands on both sides of the formula", column=repeated_name)
+    needed_columns = narwhals_frame.select(list(dict.fromkeys(needed_names)))
+    frame = needed_columns.collect() if isinstance(needed_columns, nw.LazyFrame) else needed_columns
     if not len(frame):
         raise DataError("at least one answer is needed; the data has no rows")
     return frame
 
 
-def _listed(cells: Any) -> Any:
+def _plain_cells(cells: Any) -> Any:
     if isinstance(cells, np.ndarray) and cells.dtype != object:  # its cells are no Python dates
         return cells
     return [sorted(map(str, cell)) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells]
@@ -215,12 +227,12 @@ def _listed(cells: Any) -> Any:
 
 def _empty(series: Any) -> NDArray[np.bool_]:
     """Which cells of a column are empty."""
-    gone = series.is_null()
+    is_empty = series.is_null()
     if series.dtype.is_float():
-        gone = gone | series.is_nan()
+        is_empty = is_empty | series.is_nan()
     elif isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum | nw.Object):
-        gone = gone | (series.cast(nw.String) == "")
-    return np.asarray(gone.fill_null(True).to_numpy(), dtype=bool)
+        is_empty = is_empty | (series.cast(nw.String) == "")
+    return np.asarray(is_empty.fill_null(True).to_numpy(), dtype=bool)
 
 
 def _amounts(series: Any, role: str) -> Floats:
@@ -232,11 +244,11 @@ def _amounts(series: Any, role: str) -> Floats:
         if np.isinf(values).any():
             raise DataError(f"the offset must be finite; got {values[np.isinf(values)][0]}", column=series.name)
         return values
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if bad.any():
-        row = int(bad.argmax())
-        held = "is empty" if np.isnan(values[row]) else f"holds {values[row]:g}"
-        message = f"{role} must be finite and not negative; column {series.name!r} {held} in row {row + 1}"
+    is_invalid = ~(np.isfinite(values) & (values >= 0))
+    if is_invalid.any():
+        row = int(is_invalid.argmax())
+        cell_text = "is empty" if np.isnan(values[row]) else f"holds {values[row]:g}"
+        message = f"{role} must be finite and not negative; column {series.name!r} {cell_text} in row {row + 1}"
         raise DataError(message, row=row, column=series.name, value=float(values[row]))
     return values
 
@@ -244,25 +256,28 @@ def _amounts(series: Any, role: str) -> Floats:
 def _answers(design: Answerable, frame: Any, columns: Sequence[str], part: str | None) -> tuple[Responses, Places]:
     """The distinct answers, with their level or sample, and which of them each row holds."""
     pandas = formulaic("pandas")
-    named = [*columns, *([part] if part is not None else [])]
+    columns_needed = [*columns, *([part] if part is not None else [])]
     place = np.zeros(len(frame), dtype=np.int64)
-    for name in named:
+    for name in columns_needed:
         codes, values = pandas.factorize(_keys(frame[name]), use_na_sentinel=True)
         place = place * (len(values) + 1) + codes + 1
     place, distinct = pandas.factorize(place)  # numbered in the order in which they came
-    first = np.zeros(len(distinct), dtype=np.intp)
-    first[place[::-1]] = np.arange(len(place))[::-1]
-    cells = [[None if _checks.is_missing(each) else each for each in _cells(frame[name][first])] for name in named]
+    first_rows = np.zeros(len(distinct), dtype=np.intp)
+    first_rows[place[::-1]] = np.arange(len(place))[::-1]
+    cells = [
+        [None if _checks.is_missing(cell) else cell for cell in _cells(frame[name][first_rows])]
+        for name in columns_needed
+    ]
     levels = cells.pop() if part is not None else None
-    said: Any = cells[0]
+    answer_columns: Any = cells[0]
     if design.space.answers > 1:
-        said = tuple(cells)
+        answer_columns = tuple(cells)
     elif len(cells) > 1:
-        said = np.array(list(zip(*cells, strict=True)), dtype=object)
+        answer_columns = np.array(list(zip(*cells, strict=True)), dtype=object)
     try:
-        return design.encode(said, levels), place
+        return design.encode(answer_columns, levels), place
     except AnswerError as error:
-        raise located(error, columns, [] if part is None else [part], row=int(first[error.row or 0])) from None
+        raise located(error, columns, [] if part is None else [part], row=int(first_rows[error.row or 0])) from None
 
 
 def _keys(series: Any) -> NDArray[Any]:
@@ -280,29 +295,31 @@ def _cells(series: Any) -> list[Any]:
     return list(series.to_list())
 
 
-def _known(design: Answerable, said: Responses) -> Answers:
+def _answer_likelihoods(design: Answerable, responses: Responses) -> Answers:
     """Likelihood rows of the distinct answers, and the channel of each."""
     names = list(design.parts)
-    part = np.zeros(len(said), dtype=np.intp)
-    if said.level is not None:
-        part = np.array([names.index(design.level_named(level)) for level in said.level], dtype=np.intp)
-    return Answers(design.likelihood(said), part, tuple(design.parts.values()))
+    part = np.zeros(len(responses), dtype=np.intp)
+    if responses.level is not None:
+        part = np.array([names.index(design.level_named(level)) for level in responses.level], dtype=np.intp)
+    return Answers(design.likelihood(responses), part, tuple(design.parts.values()))
 
 
 def _tally(
-    design: Answerable, said: Responses, place: Places, sums: Sequence[NDArray[Any]], *, weighted: bool
+    design: Answerable, responses: Responses, place: Places, sums: Sequence[NDArray[Any]], *, weighted: bool
 ) -> Tally:
     """The tally of the answers in the model, which checks that they can be, and that some have weight.
 
     What is added up are counts, weights and squared weights.
     """
-    count, weight, squared = (np.bincount(place, each, minlength=len(said)).astype(float) for each in sums)
-    return Tally.of(design, said, count.astype(np.int64), (weight, squared), weighted=weighted)
+    count, weight, squared = (
+        np.bincount(place, row_amounts, minlength=len(responses)).astype(float) for row_amounts in sums
+    )
+    return Tally.of(design, responses, count.astype(np.int64), (weight, squared), weighted=weighted)
 
 
 def _reference(design: Answerable, name: Any) -> int:
     """The place of the category with which the others are compared: the last, unless another is named."""
-    labels = [_checks.label(each) for each in design.categories]
+    labels = [_checks.label(category) for category in design.categories]
     if name is None:
         return len(labels) - 1
     if _checks.label(name) not in labels:
@@ -339,12 +356,12 @@ def _column(series: Any, rows: Places | slice) -> Any:
 def _check_no_numbers(name: str, cells: Sequence[str | None], rows: Places | slice) -> None:
     """Raise where single texts among numbers turned a column of numbers into one of texts."""
     values = np.arange(len(cells))[rows]
-    first: dict[str, int] = {}
+    first_row_of: dict[str, int] = {}
     for row in values.tolist():
-        first.setdefault(str(cells[row]), row)
-    texts = [text for text in first if not _is_number(text)]
-    if texts and len(first) - len(texts) >= max(_FEWEST_NUMBERS, 9 * len(texts)):
-        row = first[texts[0]]
+        first_row_of.setdefault(str(cells[row]), row)
+    texts = [text for text in first_row_of if not _is_number(text)]
+    if texts and len(first_row_of) - len(texts) >= max(_FEWEST_NUMBERS, 9 * len(texts)):
+        row = first_row_of[texts[0]]
         raise DataError(
             f"column {name!r} holds numbers, but {texts[0]!r} in row {row + 1}; empty that cell, or, if these are "
             "categories, begin each with a letter",
@@ -379,8 +396,10 @@ def formulaic(module: str = "formulaic") -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        told = f"regression needs {error.name}, which is not installed; get it with: pip install 'naysay[regression]'"
-        raise NaysayError(told) from None
+        install_message = (
+            f"regression needs {error.name}, which is not installed; get it with: pip install 'naysay[regression]'"
+        )
+        raise NaysayError(install_message) from None
 
 
 @dataclass(frozen=True)
@@ -405,7 +424,7 @@ class Matrix:
 
     def of(self, table: Any) -> Floats:
         """The same columns for other rows, (rows, p)."""
-        return _evaluated(self.spec, table)[0]
+        return _model_matrix(self.spec, table)[0]
 
 
 @dataclass(frozen=True)
@@ -441,14 +460,16 @@ class Formula:
             in some row, or no columns at all.
         """
         spec = formulaic().ModelSpec.from_spec(self.parsed, na_action="ignore", output="numpy")
-        values, spec = _evaluated(spec, table)
+        values, spec = _model_matrix(spec, table)
         _check_levels(spec)
         columns = tuple(spec.column_names)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            row, column = (int(each[0]) for each in np.nonzero(bad))
-            held = ", ".join(f"{name} = {table[name].iloc[row]}" for name in self.variables)
-            raise DataError(f"{columns[column]!r} is not a finite number where {held}", column=columns[column])
+        is_infinite = ~np.isfinite(values)
+        if is_infinite.any():
+            row, column = (int(places_of_axis[0]) for places_of_axis in np.nonzero(is_infinite))
+            variable_texts = ", ".join(f"{name} = {table[name].iloc[row]}" for name in self.variables)
+            raise DataError(
+                f"{columns[column]!r} is not a finite number where {variable_texts}", column=columns[column]
+            )
         if not columns:
             raise DataError(f"the formula {self.text!r} has nothing on its right side; write 1 for a constant")
         terms = {str(term): tuple(places) for term, places in spec.term_indices.items()}
@@ -486,40 +507,42 @@ def parse(text: str) -> Formula:
     parsers = formulaic("formulaic.parser")
     parser = parsers.DefaultFormulaParser(feature_flags={"twosided"})
     try:
-        found = formulaic().Formula(text, _parser=parser)
-        left, right = found.lhs, found.rhs
-        response = tuple(_response(term) for term in left)
-        factors = {str(factor): factor for term in right for factor in term.factors}
+        parsed_formula = formulaic().Formula(text, _parser=parser)
+        left_side, right_side = parsed_formula.lhs, parsed_formula.rhs
+        response = tuple(_response(term) for term in left_side)
+        factors = {str(factor): factor for term in right_side for factor in term.factors}
         names = {text: list(_names(factor)) for text, factor in factors.items()}
     except DataError:
         raise
     except Exception as error:  # formulaic raises many kinds, and shows the place over several lines
-        told = str(error).partition("\n")[0].partition(" (<unknown>")[0] or type(error).__name__
-        raise DataError(f"{text!r} is no formula such as 'cheated ~ age + gender': {told}") from None
-    variables = tuple(dict.fromkeys(name for each in names.values() for name in each))
-    categories = frozenset(name for text, each in names.items() if text.startswith("C(") for name in each)
-    return Formula(text, response, variables, categories, right)
+        parser_message = str(error).partition("\n")[0].partition(" (<unknown>")[0] or type(error).__name__
+        raise DataError(f"{text!r} is no formula such as 'cheated ~ age + gender': {parser_message}") from None
+    variables = tuple(dict.fromkeys(name for factor_names in names.values() for name in factor_names))
+    categories = frozenset(
+        name for text, factor_names in names.items() if text.startswith("C(") for name in factor_names
+    )
+    return Formula(text, response, variables, categories, right_side)
 
 
 def _check_tokens(text: str) -> None:
     """Raise unless the text is one response, a tilde, and operators that formulas have."""
     tokens = formulaic("formulaic.parser.algos.tokenize")
-    way = "write the response, ~, and the columns beside it, such as 'cheated ~ age + gender'"
+    remedy = "write the response, ~, and the columns beside it, such as 'cheated ~ age + gender'"
     if len(text) > _LONGEST or any(ord(letter) < ord(" ") and not letter.isspace() for letter in text):
-        raise DataError(f"a formula has at most {_LONGEST} letters, and none that cannot be seen; {way}")
+        raise DataError(f"a formula has at most {_LONGEST} letters, and none that cannot be seen; {remedy}")
     try:
-        found = list(tokens.tokenize(text))
+        token_list = list(tokens.tokenize(text))
     except Exception as error:
-        raise DataError(f"{text!r} is no formula: {str(error).partition(chr(10))[0]}; {way}") from None
-    kinds = [(token.kind.value, token.token) for token in found]
+        raise DataError(f"{text!r} is no formula: {str(error).partition(chr(10))[0]}; {remedy}") from None
+    kinds = [(token.kind.value, token.token) for token in token_list]
     if [word for kind, word in kinds if kind == "operator"].count("~") != 1 or ("operator", "~") in (
         kinds[0],
         kinds[-1],
     ):
-        raise DataError(f"{text!r} is no formula: {way}")
+        raise DataError(f"{text!r} is no formula: {remedy}")
     for place, (kind, word) in enumerate(kinds):
         if kind == "operator" and any(part not in _OPERATORS for part in _split(word)):
-            raise DataError(f"a formula cannot hold {word!r}; {way}")
+            raise DataError(f"a formula cannot hold {word!r}; {remedy}")
         if kind == "python" and unicodedata.normalize("NFKC", word) != word:
             raise DataError(f"{word!r} holds letters that Python takes for others; rename the column")
         if kind == "name" and word == "1":
@@ -527,7 +550,7 @@ def _check_tokens(text: str) -> None:
         if word == ".":
             raise DataError("a formula cannot hold '.'; name the columns")
         if kind == "context" and word in "[]":
-            raise DataError(f"a formula cannot hold {word!r}; {way}")
+            raise DataError(f"a formula cannot hold {word!r}; {remedy}")
         if kind == "operator" and word in ("**", "^"):
             power = kinds[place + 1][1] if place + 1 < len(kinds) else ""
             if not power.isdigit() or int(power) > _POWER:
@@ -560,28 +583,31 @@ def _names(factor: Any) -> Iterator[str]:
         aliases: dict[str, str] = {}
         _check_one_name_each(factor.expr)
         try:
-            plain = formulaic("formulaic.utils.code").sanitize_variable_names(factor.expr, {}, aliases)
-            tree = ast.parse(plain, mode="eval")
+            plain_expression = formulaic("formulaic.utils.code").sanitize_variable_names(factor.expr, {}, aliases)
+            tree = ast.parse(plain_expression, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise DataError(f"{factor.expr!r} in the formula is neither a column nor a function of one") from None
-        for node, role in _walked(tree):
+        for node, role in _names_with_roles(tree):
             if role == "name":
                 yield aliases.get(node, node)
 
 
 def _check_one_name_each(expression: str) -> None:
     """Raise if formulaic would take one column for another: it calls ``a b`` a_b."""
-    quoted = re.findall("`([^`]*)`", expression)
-    names = {*quoted, *re.findall(r"\w+", re.sub("`[^`]*`", " ", expression))}
-    for name in quoted:
-        alike = {other for other in names - {name} if re.sub(r"\W", "_", other) == re.sub(r"\W", "_", name)}
-        if alike:
+    quoted_names = re.findall("`([^`]*)`", expression)
+    names = {*quoted_names, *re.findall(r"\w+", re.sub("`[^`]*`", " ", expression))}
+    for name in quoted_names:
+        similar_names = {
+            other_name for other_name in names - {name} if re.sub(r"\W", "_", other_name) == re.sub(r"\W", "_", name)
+        }
+        if similar_names:
             raise DataError(
-                f"the columns {_checks.shown(sorted({name, *alike}))} cannot stand in one function; rename one"
+                f"the columns {_checks.listing_text(sorted({name, *similar_names}))} cannot stand in one function; "
+                "rename one"
             )
 
 
-def _walked(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _names_with_roles(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Names in an expression, each with its role, after checking every node.
 
     What is not listed here cannot be written in a formula.
@@ -589,8 +615,8 @@ def _walked(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(args=[_, ast.Name(id="Treatment"), *_]):
-                told = "write a category with which the others are compared, such as C(region, Treatment('north'))"
-                raise DataError(f"{ast.unparse(node)} names no category; {told}")
+                remedy = "write a category with which the others are compared, such as C(region, Treatment('north'))"
+                raise DataError(f"{ast.unparse(node)} names no category; {remedy}")
             case ast.Call(func=ast.Name(id=name), keywords=keywords) if name in FUNCTIONS:
                 for keyword in keywords:
                     if keyword.arg is None or keyword.arg.startswith("_"):
@@ -609,46 +635,48 @@ def _walked(tree: ast.AST) -> Iterator[tuple[str, str]]:
             case ast.Name(id=name):
                 pass
             case _ if not isinstance(node, _NODES):
-                told = type(node).__name__
+                node_kind = type(node).__name__
                 raise DataError(
                     f"a formula holds columns, numbers, arithmetic and {', '.join(FUNCTIONS)}; {ast.unparse(tree)!r} "
-                    f"holds something else ({told})"
+                    f"holds something else ({node_kind})"
                 )
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    bare = {keyword for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in _contrasts(node)}
+    function_ids = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    contrast_ids = {keyword for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in _contrasts(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and id(node) not in called and id(node) not in bare:
+        if isinstance(node, ast.Name) and id(node) not in function_ids and id(node) not in contrast_ids:
             yield node.id, "name"
 
 
 def _contrasts(call: ast.Call) -> Iterator[int]:
     """Contrasts that are named without brackets, as in ``C(region, Sum)``."""
     arguments = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
-    return (id(each) for each in arguments if isinstance(each, ast.Name) and each.id in ("Sum", "Treatment"))
+    return (
+        id(argument) for argument in arguments if isinstance(argument, ast.Name) and argument.id in ("Sum", "Treatment")
+    )
 
 
 def _check_power(node: ast.BinOp) -> None:
     """Raise unless a power is that of a column: powers of numbers alone could fill the memory."""
-    holds = any(isinstance(each, ast.Name) for each in ast.walk(node.left))
-    fixed = isinstance(node.right, ast.Constant | ast.UnaryOp) and not any(
-        isinstance(each, ast.Name | ast.BinOp | ast.Call) for each in ast.walk(node.right)
+    has_column = any(isinstance(subnode, ast.Name) for subnode in ast.walk(node.left))
+    is_fixed_power = isinstance(node.right, ast.Constant | ast.UnaryOp) and not any(
+        isinstance(subnode, ast.Name | ast.BinOp | ast.Call) for subnode in ast.walk(node.right)
     )
-    if not (holds and fixed):
+    if not (has_column and is_fixed_power):
         raise DataError(f"a power in a formula is that of a column to a number; got {ast.unparse(node)!r}")
 
 
-def _evaluated(spec: Any, table: Any) -> tuple[Floats, Any]:
+def _model_matrix(spec: Any, table: Any) -> tuple[Floats, Any]:
     """The numbers of a checked right side for a table, and what makes them again."""
     numeric = {"sqrt": np.sqrt, "abs": np.abs}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", message=".*outside of the nominated levels.*")
-            found = spec.get_model_matrix(table, context=numeric)
+            model_matrix = spec.get_model_matrix(table, context=numeric)
     except Exception as error:  # whatever a function does not like about a column
-        told = str(error.__cause__ or error).partition("\n")[0]
-        raise DataError(f"the right side of the formula cannot be computed: {told}") from None
-    return np.ascontiguousarray(found.__wrapped__, dtype=float), found.model_spec
+        cause_text = str(error.__cause__ or error).partition("\n")[0]
+        raise DataError(f"the right side of the formula cannot be computed: {cause_text}") from None
+    return np.ascontiguousarray(model_matrix.__wrapped__, dtype=float), model_matrix.model_spec
 
 
 def _check_levels(spec: Any) -> None:
@@ -657,6 +685,6 @@ def _check_levels(spec: Any) -> None:
         levels: Sequence[Any] = state.get("categories", ())
         if kind.value == "categorical" and len(levels) == 1:
             raise DataError(
-                f"{name!r} has one level only, {_checks.shown(levels)}: it tells nobody apart; leave it out",
+                f"{name!r} has one level only, {_checks.listing_text(levels)}: it tells nobody apart; leave it out",
                 column=name,
             )

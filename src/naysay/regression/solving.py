@@ -71,18 +71,20 @@ class Penalty:
             mapping[int(constant.argmax())] = mean
         return cls(m, mapping)
 
-    def added(self, model: Model, theta: Floats) -> Evaluated:
+    def prior_terms(self, model: Model, theta: Floats) -> Evaluated:
         """What the priors add to the log-likelihood, its gradient and the information."""
         beta, _ = model.split(theta)
-        each = beta @ self.mapping.T
-        share = scipy.special.expit(each)
-        value = float((self.m * (each / 2 - np.logaddexp(0, each))).sum())
+        logits = beta @ self.mapping.T
+        logit_shares = scipy.special.expit(logits)
+        value = float((self.m * (logits / 2 - np.logaddexp(0, logits))).sum())
         gradient, information = np.zeros(model.size), np.zeros((model.size, model.size))
         p = len(self.mapping)
         for j in range(len(beta)):
-            own = slice(j * p, (j + 1) * p)
-            gradient[own] = self.mapping.T @ (self.m * (0.5 - share[j]))
-            information[own, own] = self.mapping.T @ (self.mapping * (self.m * share[j] * (1 - share[j]))[:, None])
+            equation_slice = slice(j * p, (j + 1) * p)
+            gradient[equation_slice] = self.mapping.T @ (self.m * (0.5 - logit_shares[j]))
+            information[equation_slice, equation_slice] = self.mapping.T @ (
+                self.mapping * (self.m * logit_shares[j] * (1 - logit_shares[j]))[:, None]
+            )
         return Evaluated(value, gradient, information)
 
 
@@ -194,18 +196,18 @@ class Ends:
     def enough(self) -> bool:
         """Whether no more searches are needed, by the rule that `solve` names."""
         searches = sum(times for _, times in (*self.finite, *self.endless))
-        near = [climb for climb, _ in self.finite if climb.height > self.floor]
-        w = min(2 if not near else len(near) + (self.above > _SAME), _MODES)
+        near_maxima = [climb for climb, _ in self.finite if climb.height > self.floor]
+        w = min(2 if not near_maxima else len(near_maxima) + (self.above > _SAME), _MODES)
         return searches > w + 2 and w * (searches - 1) / (searches - w - 2) <= w + 0.5
 
     def optimum(self, model: Model, penalty: Penalty | None) -> Optimum:
         """What is reported of them."""
         climb, times = self.finite[0] if self.above <= self.region else self.endless[0]
-        lower = (climb.height - other.height for other, _ in self.finite if other is not climb)
+        lower = (climb.height - other_climb.height for other_climb, _ in self.finite if other_climb is not climb)
         searches = sum(times for _, times in (*self.finite, *self.endless))
         above = self.above if _SAME < self.above <= self.region else 0.0
         search = Search(searches, times, tuple(lower), above)
-        value = climb.height - (penalty.added(model, climb.theta).value if penalty is not None else 0.0)
+        value = climb.height - (penalty.prior_terms(model, climb.theta).value if penalty is not None else 0.0)
         return Optimum(climb.theta, value, climb.iterations, climb.bound, climb.endless, search)
 
 
@@ -221,36 +223,34 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
     """
     region = float(scipy.stats.chi2.ppf(0.95, model.size) / 2)
     if is_concave(model):
-        return Ends.of([(_climbed(model, next(starts(model)), penalty), 1)], region).optimum(model, penalty)
+        return Ends.of([(_climb(model, next(starts(model)), penalty), 1)], region).optimum(model, penalty)
     part = model
     if len(model.x) >= 2 * _MANY:  # ends are found with some of the rows; from there a few steps are left
         part = model.at(np.sort(np.random.default_rng(_MANY).choice(len(model.x), _MANY, replace=False)))
     beginnings = starts(model)
     climbs: list[tuple[Climb, int]] = []
     while not (ends := Ends.of(climbs, region)).enough:
-        climbs.append((_climbed(part, next(beginnings), penalty, ends.floor, done=_NEAR), 1))
+        climbs.append((_climb(part, next(beginnings), penalty, ends.floor, done=_NEAR), 1))
     if part is model:
-        ends = _finished(ends, model, penalty)
+        ends = _climb_top(ends, model, penalty)
     else:
-        again = [(_climbed(model, climb.theta, penalty), times) for climb, times in ends.finite[:_FINISHED]]
-        if not any(not climb.endless.size for climb, _ in again):
-            again += [(_climbed(model, start, penalty), 1) for start in islice(starts(model), 3)]
-        ends = Ends.of(again, region)
+        full_climbs = [(_climb(model, climb.theta, penalty), times) for climb, times in ends.finite[:_FINISHED]]
+        if not any(not climb.endless.size for climb, _ in full_climbs):
+            full_climbs += [(_climb(model, start, penalty), 1) for start in islice(starts(model), 3)]
+        ends = Ends.of(full_climbs, region)
     return ends.optimum(model, penalty)
 
 
-def _finished(ends: Ends, model: Model, penalty: Penalty | None) -> Ends:
+def _climb_top(ends: Ends, model: Model, penalty: Penalty | None) -> Ends:
     """The ends with the highest maximum climbed to the last digit."""
     if not ends.finite:
         return ends
-    (top, times), *others = ends.finite
-    climb = _climbed(model, top.theta, penalty)
-    return replace(ends, finite=((climb._replace(iterations=top.iterations + climb.iterations), times), *others))
+    (top, times), *other_maxima = ends.finite
+    climb = _climb(model, top.theta, penalty)
+    return replace(ends, finite=((climb._replace(iterations=top.iterations + climb.iterations), times), *other_maxima))
 
 
-def _climbed(
-    model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf, *, done: float = 0.0
-) -> Climb:
+def _climb(model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf, *, done: float = 0.0) -> Climb:
     """The end of the way up from a start, climbed to step by step; each raises the likelihood.
 
     `done` is the decrement at which a Newton step among ordinary log odds need not be taken.
@@ -258,7 +258,7 @@ def _climbed(
     A way that will end below the floor is left early, and counts as one without end: what a Newton step can still gain
     is at most its decrement, on a parabola half of it, on the tail of a logit all of it.
     """
-    at = _penalized(model, theta, penalty, "observed")
+    at = _penalized_likelihood(model, theta, penalty, "observed")
     for steps in range(1, _STEPS + 1):
         bound = _bound(model, theta, at.gradient)
         step, decrement, newton = _step(model, theta, at, bound, penalty)
@@ -270,8 +270,8 @@ def _climbed(
                 return Climb(theta, at.value, steps, bound, endless)
         if newton and at.value + 2 * decrement < floor:
             return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
-        theta, at, moved = _moved(model, theta, at, step, decrement, penalty)
-        if not moved:  # floating point goes no further
+        theta, at, has_moved = _line_search(model, theta, at, step, decrement, penalty)
+        if not has_moved:  # floating point goes no further
             break
         if steps == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
             return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
@@ -281,14 +281,14 @@ def _climbed(
     return Climb(theta, at.value, steps, bound, endless)
 
 
-def _penalized(model: Model, theta: Floats, penalty: Penalty | None, kind: str | None) -> Evaluated:
+def _penalized_likelihood(model: Model, theta: Floats, penalty: Penalty | None, kind: str | None) -> Evaluated:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = model.evaluate(theta, kind)
+        likelihood = model.evaluate(theta, kind)
     if penalty is None:
-        return found
-    added = penalty.added(model, theta)
-    value, gradient = found.value + added.value, found.gradient + added.gradient
-    return Evaluated(value, gradient, found.information + added.information)
+        return likelihood
+    prior_terms = penalty.prior_terms(model, theta)
+    value, gradient = likelihood.value + prior_terms.value, likelihood.gradient + prior_terms.gradient
+    return Evaluated(value, gradient, likelihood.information + prior_terms.information)
 
 
 def _bound(model: Model, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:
@@ -304,20 +304,20 @@ def _step(
 ) -> tuple[Floats, float, bool]:
     """The next step, its decrement gᵀ I⁻¹ g, and whether it is Newton's."""
     step, free = np.zeros(model.size), np.flatnonzero(~bound)
-    found = _solved(at.information[np.ix_(free, free)], at.gradient[free])
-    newton = found is not None
-    if found is None:
-        outer = _penalized(model, theta, penalty, "outer_product").information[np.ix_(free, free)]
+    free_step = _newton_direction(at.information[np.ix_(free, free)], at.gradient[free])
+    newton = free_step is not None
+    if free_step is None:
+        outer = _penalized_likelihood(model, theta, penalty, "outer_product").information[np.ix_(free, free)]
         ridge = 1e-10 * np.maximum(np.diagonal(outer), 1e-10)
-        found = _solved(outer + np.diag(ridge), at.gradient[free])
-    if found is None:
+        free_step = _newton_direction(outer + np.diag(ridge), at.gradient[free])
+    if free_step is None:
         scale = 1 / np.maximum(np.diagonal(at.information)[free], 1e-8 * len(model.x))
-        found = np.abs(scale) * at.gradient[free]
-    step[free] = found
+        free_step = np.abs(scale) * at.gradient[free]
+    step[free] = free_step
     return step, float(step @ at.gradient), newton
 
 
-def _solved(information: Floats, gradient: Floats) -> Floats | None:
+def _newton_direction(information: Floats, gradient: Floats) -> Floats | None:
     """I⁻¹ g, None unless I is positive definite."""
     diagonal = np.diagonal(information)
     if not (np.isfinite(information).all() and (diagonal > 0).all()):
@@ -330,21 +330,27 @@ def _solved(information: Floats, gradient: Floats) -> Floats | None:
     return np.asarray(scale * scipy.linalg.cho_solve(factor, scale * gradient))
 
 
-def _moved(
+def _line_search(
     model: Model, theta: Floats, at: Evaluated, step: Floats, decrement: float, penalty: Penalty | None
 ) -> tuple[Floats, Evaluated, bool]:
     """The first of shorter and shorter steps that raises the likelihood."""
     nu = slice(model.size - model.q, model.size)
-    now, moved = (_spread(model.split(each)[0] @ model.x.T) for each in (theta, step))
-    longest = float((moved / np.maximum(now, 8.0)).max(initial=0.0))
+    current_spread, moved = (_spread(model.split(parameters)[0] @ model.x.T) for parameters in (theta, step))
+    longest = float((moved / np.maximum(current_spread, 8.0)).max(initial=0.0))
     length = 1 / max(longest, 1.0)  # a logit moves by no more than 8 at once, or than it is far: incomes have outliers
     for _ in range(_HALVINGS):
-        tried = theta + length * step
-        tried[nu] = np.clip(tried[nu], 0.0, 1.0)
-        first = length == 1 / max(longest, 1.0)  # a shorter step is likely not the last: its value comes first
-        there = _penalized(model, tried, penalty, "observed" if first else None)
-        if np.isfinite(there.value) and there.value >= at.value + 1e-4 * min(length, 1.0) * decrement * (length < 1):
-            return tried, there if first else _penalized(model, tried, penalty, "observed"), True
+        trial_theta = theta + length * step
+        trial_theta[nu] = np.clip(trial_theta[nu], 0.0, 1.0)
+        is_full_step = length == 1 / max(longest, 1.0)  # a shorter step is likely not the last: its value comes first
+        trial_evaluated = _penalized_likelihood(model, trial_theta, penalty, "observed" if is_full_step else None)
+        if np.isfinite(trial_evaluated.value) and trial_evaluated.value >= at.value + 1e-4 * min(
+            length, 1.0
+        ) * decrement * (length < 1):
+            return (
+                trial_theta,
+                trial_evaluated if is_full_step else _penalized_likelihood(model, trial_theta, penalty, "observed"),
+                True,
+            )
         length /= 2
     return theta, at, False
 
@@ -361,9 +367,9 @@ def _spread(eta: Floats) -> Floats:
 
 def _without_nuisance(model: Model, step: Floats) -> Floats:
     """The direction of a step of the coefficients alone, (P, 1)."""
-    found = step.copy()
-    found[model.size - model.q :] = 0.0
-    return found[:, None]
+    direction = step.copy()
+    direction[model.size - model.q :] = 0.0
+    return direction[:, None]
 
 
 def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Floats:
@@ -375,10 +381,10 @@ def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Flo
     values, vectors = np.linalg.eigh((model.x.T * model.weight) @ model.x)
     root = vectors / np.sqrt(np.maximum(values, values.max() * 1e-14))
     even = (np.eye(equations) - 1 / model.t) / model.t
-    whole = np.kron(np.linalg.inv(np.linalg.cholesky(even)).T, root)
+    scaling = np.kron(np.linalg.inv(np.linalg.cholesky(even)).T, root)
     edge = equations * p
-    own = whole.T @ information[:edge, :edge] @ whole
-    found, directions = np.linalg.eigh(own)
+    scaled_information = scaling.T @ information[:edge, :edge] @ scaling
+    eigenvalues, directions = np.linalg.eigh(scaled_information)
     return np.asarray(
-        np.vstack([whole @ directions[:, found < _FLAT], np.zeros((model.q, int((found < _FLAT).sum())))])
+        np.vstack([scaling @ directions[:, eigenvalues < _FLAT], np.zeros((model.q, int((eigenvalues < _FLAT).sum())))])
     )

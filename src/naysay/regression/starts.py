@@ -30,9 +30,9 @@ def is_concave(model: Model) -> bool:
     if model.q:
         return False
     rows = model.answers.rows @ model.within.chances(np.zeros(0))
-    plain = ((rows > 0).sum(axis=1) == 1) | (np.ptp(rows, axis=1) == 0)
+    is_plain = ((rows > 0).sum(axis=1) == 1) | (np.ptp(rows, axis=1) == 0)
     constant = model.x.shape[1] == 1 and float(np.ptp(model.x)) == 0 and model.offset is None
-    return constant or bool(plain[np.unique(model.answer[model.weight > 0])].all())
+    return constant or bool(is_plain[np.unique(model.answer[model.weight > 0])].all())
 
 
 def starts(model: Model) -> Iterator[Floats]:
@@ -42,24 +42,26 @@ def starts(model: Model) -> Iterator[Floats]:
     covariates by least squares, and take logits of what comes out, away from the ends. A random start adds linear
     predictors that are normal with standard deviations of 0.5 to 1.5.
     """
-    heavy = np.bincount(model.answer, model.weight, minlength=len(model.answers.rows)).astype(float)
-    cells = maximize(model.answers.rows[heavy > 0], heavy[heavy > 0], tolerance=1e-2).proportions
+    answer_weights = np.bincount(model.answer, model.weight, minlength=len(model.answers.rows)).astype(float)
+    cells = maximize(
+        model.answers.rows[answer_weights > 0], answer_weights[answer_weights > 0], tolerance=1e-2
+    ).proportions
     nu, shares = _inside(model, cells)
     rows = model.answers.rows @ model.within.chances(nu)
-    white = _whitening(model)
-    inverse = white @ white.T
-    indicators = _indicators(rows, heavy, shares)[model.answer]
-    fitted = model.x @ (inverse @ (model.x.T @ (indicators * model.weight[:, None])))
-    everybody = np.broadcast_to(shares, fitted.shape)
-    for chances, edge in ((everybody, _EDGE), (fitted, _EDGE), (fitted, 5 * _EDGE)):
+    whitening = _whitening(model)
+    inverse = whitening @ whitening.T
+    indicators = _indicators(rows, answer_weights, shares)[model.answer]
+    fitted_shares = model.x @ (inverse @ (model.x.T @ (indicators * model.weight[:, None])))
+    everybody = np.broadcast_to(shares, fitted_shares.shape)
+    for chances, edge in ((everybody, _EDGE), (fitted_shares, _EDGE), (fitted_shares, 5 * _EDGE)):
         yield np.concatenate([_coefficients(model, inverse, np.maximum(chances, edge)).ravel(), nu])
     common = _coefficients(model, inverse, np.maximum(everybody, _EDGE))
-    axes = _axes(model, white, indicators @ np.arange(model.t))
+    axes = _axes(model, whitening, indicators @ np.arange(model.t))
     rng = np.random.default_rng(_SEED)
     while True:
         for spread in _SPREADS:
-            drawn = spread * rng.normal(size=(model.t, axes.shape[1])) @ axes.T
-            beta = common + (drawn - drawn[model.reference])[model.free]
+            random_terms = spread * rng.normal(size=(model.t, axes.shape[1])) @ axes.T
+            beta = common + (random_terms - random_terms[model.reference])[model.free]
             yield np.concatenate([beta.ravel(), rng.uniform(0.1, 0.9, model.q)])
 
 
@@ -70,10 +72,10 @@ def _inside(model: Model, cells: Floats) -> tuple[Floats, Floats]:
     for cell, category in model.within.paths:
         shares[category] += cells[cell] / holders[cell]
     for k in range(model.q):
-        inside = {cell: up for (cell, _), path in model.within.paths.items() for place, up in path if place == k}
-        whole = sum(cells[cell] for cell in inside)
-        part = sum(cells[cell] for cell, up in inside.items() if up)
-        nu[k] = np.clip(part / whole, _EDGE, 1 - _EDGE) if whole > _EDGE else 0.5
+        path_cells = {cell: up for (cell, _), path in model.within.paths.items() for place, up in path if place == k}
+        whole_share = sum(cells[cell] for cell in path_cells)
+        part = sum(cells[cell] for cell, up in path_cells.items() if up)
+        nu[k] = np.clip(part / whole_share, _EDGE, 1 - _EDGE) if whole_share > _EDGE else 0.5
     return nu, shares
 
 
@@ -102,8 +104,8 @@ def _whitening(model: Model) -> Floats:
     moments = (model.x.T * model.weight) @ model.x
     scale = 1 / np.sqrt(np.maximum(np.diagonal(moments), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(moments * scale * scale[:, None])
-    there = values > 1e-12 * values.max()
-    return np.asarray(scale[:, None] * vectors[:, there] / np.sqrt(values[there]))
+    is_present = values > 1e-12 * values.max()
+    return np.asarray(scale[:, None] * vectors[:, is_present] / np.sqrt(values[is_present]))
 
 
 def _axes(model: Model, white: Floats, answers: Floats) -> Floats:
@@ -114,6 +116,6 @@ def _axes(model: Model, white: Floats, answers: Floats) -> Floats:
     """
     z = model.x @ white
     c = model.weight * ((z**2).sum(axis=1) * model.weight.sum() / z.shape[1] + answers)
-    _, turned = np.linalg.eigh((z.T * c) @ z)
-    signs = np.where(c @ (z @ turned) < 0, -1.0, 1.0)
-    return np.asarray(white @ (turned * signs) * np.sqrt(model.weight.sum()))
+    _, rotation = np.linalg.eigh((z.T * c) @ z)
+    signs = np.where(c @ (z @ rotation) < 0, -1.0, 1.0)
+    return np.asarray(white @ (rotation * signs) * np.sqrt(model.weight.sum()))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.estimate.findings import decimals, shown
+from naysay.estimate.findings import decimals, number_text
 from naysay.regression import hypotheses
 from naysay.regression.effects import Effects, Predictions, along, effects, margins
 from naysay.regression.fitted import Fitted
@@ -28,15 +28,15 @@ _FEW = 10  # people for each coefficient, below which estimates of plain answers
 
 def sections(fit: Fitted, confidence: float, at: At) -> list[Content]:
     """The regression in the vocabulary of `naysay.show`."""
-    tested = {term: hypotheses.wald(fit, term) for term in fit.data.matrix.terms if term != "1"}
+    term_tests = {term: hypotheses.wald(fit, term) for term in fit.data.matrix.terms if term != "1"}
     return [
         *_heading(fit, confidence),
         *_coefficients(fit, confidence),
-        *_terms(tested),
+        *_terms(term_tests),
         *_effects(fit, effects(fit, None), confidence),
         *_margins(fit, at, confidence),
         Points(tuple(_rests(fit))),
-        *(Note(each) for each in [*reservations(fit), *_predicted_beyond(fit, at)]),
+        *(Note(reservation) for reservation in [*reservations(fit), *_predicted_beyond(fit, at)]),
     ]
 
 
@@ -44,23 +44,24 @@ def _heading(fit: Fitted, confidence: float) -> list[Content]:
     """What stands above the numbers."""
     data = fit.data
     uneven = data.squared.sum() > fit.n * (1 + 1e-9)  # not so where clusters or strata alone are told
-    weighted = f", weighted (sum of weights {data.tally.weight:,.6g})" if uneven else ""
-    left = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
-    missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
-    what = "logistic" if fit.model.t == 2 else "multinomial"
-    told = "pseudo-log-likelihood" if fit.weighted else "log-likelihood"
-    whole = [f"{told} {fit.log_likelihood:,.3f}", f"AIC {fit.aic:,.1f}"][: 1 if fit.weighted else 2]
+    weight_text = f", weighted (sum of weights {data.tally.weight:,.6g})" if uneven else ""
+    left_out_text = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
+    missing_text = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
+    model_kind = "logistic" if fit.model.t == 2 else "multinomial"
+    likelihood_name = "pseudo-log-likelihood" if fit.weighted else "log-likelihood"
+    fit_texts = [f"{likelihood_name} {fit.log_likelihood:,.3f}", f"AIC {fit.aic:,.1f}"][: 1 if fit.weighted else 2]
     test = hypotheses.against_constant(fit)
-    freedom = f", {fit.degrees_of_freedom:,.0f} for a coefficient"
-    drawn = [] if data.sampled is None else [Sentence(data.sampled.sentence + freedom)]
+    freedom_text = f", {fit.degrees_of_freedom:,.0f} for a coefficient"
+    sampling_sentences = [] if data.sampled is None else [Sentence(data.sampled.sentence + freedom_text)]
     return [
         Sentence(f"{data.formula.text}: {data.design.name or data.design.kind}"),
-        Sentence(f"{fit.n:,} answers, {missing}{left}{weighted}"),
-        *drawn,
+        Sentence(f"{fit.n:,} answers, {missing_text}{left_out_text}{weight_text}"),
+        *sampling_sentences,
         Sentence(
-            f"{what} regression against “{_checks.label(fit.reference)}”; standard errors: {fit.standard_error_kind}"
+            f"{model_kind} regression against “{_checks.label(fit.reference)}”; "
+            f"standard errors: {fit.standard_error_kind}"
         ),
-        Sentence(f"{', '.join(whole)}" + (f"; against the constant alone: {test}" if test is not None else "")),
+        Sentence(f"{', '.join(fit_texts)}" + (f"; against the constant alone: {test}" if test is not None else "")),
         Sentence(f"{confidence:.4g} intervals: Wald"),
     ]
 
@@ -73,17 +74,18 @@ def _coefficients(fit: Fitted, confidence: float) -> Iterator[Table]:
     numbers = np.column_stack([fit.coefficients, fit.standard_errors, fit.statistics, fit.p_values, ends])
     with np.errstate(over="ignore"):
         ratios = np.exp(np.column_stack([fit.coefficients, ends]))
-    each = len(fit.data.matrix.columns)
+    columns_per_category = len(fit.data.matrix.columns)
     for place, j in enumerate(fit.model.free):
         rows = [
             (name, *_row(numbers[i], places), *(_ratio(value) for value in ratios[i].tolist()))
-            for i, name in enumerate(fit.data.matrix.columns, start=place * each)
+            for i, name in enumerate(fit.data.matrix.columns, start=place * columns_per_category)
         ]
         caption = f"Log odds of “{_checks.label(fit.categories[j])}” against “{_checks.label(fit.reference)}”"
         yield Table(heads, tuple(rows), caption)
     if fit.nuisance:
         cells = (
-            (str(name), shown(v.value, places), shown(v.standard_error, places)) for name, v in fit.nuisance.items()
+            (str(name), number_text(v.value, places), number_text(v.standard_error, places))
+            for name, v in fit.nuisance.items()
         )
         heads = (Column("estimated beside", words=True, width=40), Column("share"), Column("s.e."))
         yield Table(heads, tuple(cells))
@@ -92,11 +94,11 @@ def _coefficients(fit: Fitted, confidence: float) -> Iterator[Table]:
 def _row(numbers: ArrayLike, places: int) -> tuple[str, ...]:
     value, error, ratio, p, low, high = np.asarray(numbers).tolist()
     return (
-        *(shown(each, places) for each in (value, error)),
-        shown(ratio, 2),
+        *(number_text(number, places) for number in (value, error)),
+        number_text(ratio, 2),
         _p(p),
-        shown(low, places),
-        shown(high, places),
+        number_text(low, places),
+        number_text(high, places),
     )
 
 
@@ -109,28 +111,30 @@ def _ratio(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3g}" if 0.01 <= value < 1e4 else f"{value:.1e}"
 
 
-def _terms(tested: Mapping[str, hypotheses.Test]) -> Iterator[Table]:
+def _terms(term_tests: Mapping[str, hypotheses.Test]) -> Iterator[Table]:
     """The Wald test of each term, where some term has several coefficients."""
-    if any(test.degrees_of_freedom > 1 for test in tested.values()):
+    if any(test.degrees_of_freedom > 1 for test in term_tests.values()):
         heads = (Column("term", words=True, width=40), Column("Wald χ²"), Column("df"), Column("p"))
-        rows = ((n, shown(t.statistic, 2), str(t.degrees_of_freedom), _p(t.p_value)) for n, t in tested.items())
+        rows = (
+            (n, number_text(t.statistic, 2), str(t.degrees_of_freedom), _p(t.p_value)) for n, t in term_tests.items()
+        )
         yield Table(heads, tuple(rows))
 
 
-def _effects(fit: Fitted, found: Effects, confidence: float) -> Iterator[Table]:
+def _effects(fit: Fitted, effect_table: Effects, confidence: float) -> Iterator[Table]:
     """Average marginal effects; of two categories those on the first."""
-    if not found.names:
+    if not effect_table.names:
         return
-    chosen = [0] if fit.model.t == 2 else range(fit.model.t)
+    category_places = [0] if fit.model.t == 2 else range(fit.model.t)
     heads = [Column("effect on the share of", words=True, width=24), Column("change", words=True, width=40)]
     heads += map(Column, ("share", "s.e.", "low", "high"))
-    ends, places = found.interval(confidence), decimals(found.standard_errors) or 3
+    ends, places = effect_table.interval(confidence), decimals(effect_table.standard_errors) or 3
     rows = []
-    for j in chosen:
+    for j in category_places:
         label = _checks.label(fit.categories[j])
-        for i, name in enumerate(found.names):
-            numbers = (found.values[i, j], found.standard_errors[i, j], *ends[i, j])
-            rows.append((label, name, *(shown(float(each), places) for each in numbers)))
+        for i, name in enumerate(effect_table.names):
+            numbers = (effect_table.values[i, j], effect_table.standard_errors[i, j], *ends[i, j])
+            rows.append((label, name, *(number_text(float(number), places) for number in numbers)))
     yield Table(tuple(heads), tuple(rows), "Average marginal effects, over the people in the model")
 
 
@@ -140,12 +144,14 @@ def _margins(fit: Fitted, at: At, confidence: float) -> Iterator[Table]:
         return
     rows = []
     for values in at:
-        found = margins(fit, values)
-        ends, places = found.interval(confidence), decimals(found.standard_errors) or 3
-        who = ", ".join(f"{name} = {value}" for name, value in values.items())
+        predictions = margins(fit, values)
+        ends, places = predictions.interval(confidence), decimals(predictions.standard_errors) or 3
+        values_text = ", ".join(f"{name} = {value}" for name, value in values.items())
         for j, category in enumerate(fit.categories):
-            numbers = (found.probabilities[0, j], found.standard_errors[0, j], *ends[0, j])
-            rows.append((who, _checks.label(category), *(shown(float(each), places) for each in numbers)))
+            numbers = (predictions.probabilities[0, j], predictions.standard_errors[0, j], *ends[0, j])
+            rows.append(
+                (values_text, _checks.label(category), *(number_text(float(number), places) for number in numbers))
+            )
     heads = (Column("if everybody had", words=True, width=40), Column("category", words=True, width=24))
     yield Table((*heads, *map(Column, ("share", "s.e.", "low", "high"))), tuple(rows), "Predicted shares")
 
@@ -154,8 +160,10 @@ def _rests(fit: Fitted) -> Iterator[str]:
     """What the numbers rest on."""
     if fit.data.design.assigned_by == "respondent":
         yield "assumes: among people with the same covariates the chosen level has nothing to do with the category"
-    if fit.model.within.told:
-        yield f"assumes: {' and '.join(fit.model.within.told)} is the same for everyone, whatever their covariates"
+    if fit.model.within.assumptions:
+        yield (
+            f"assumes: {' and '.join(fit.model.within.assumptions)} is the same for everyone, whatever their covariates"
+        )
     if fit.penalty is not None:
         yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
     search = fit.optimum.search
@@ -169,37 +177,39 @@ def _rests(fit: Fitted) -> Iterator[str]:
 
 def reservations(fit: Fitted) -> list[str]:
     """What a reader must be told with the numbers."""
-    data, told = fit.data, []
+    data, sentences = fit.data, []
     if data.dropped:
         names = ", ".join(f"{name} ({count:,})" for name, count in data.missing.items())
-        told.append(f"{data.dropped:,} people were left out, whose covariates are missing: {names}")
-    held = [
+        sentences.append(f"{data.dropped:,} people were left out, whose covariates are missing: {names}")
+    held_shares = [
         share.name
-        for share, at in zip(fit.model.within.parameters, fit.optimum.bound[-fit.model.q :], strict=False)
-        if at
+        for share, is_bound in zip(fit.model.within.parameters, fit.optimum.bound[-fit.model.q :], strict=False)
+        if is_bound
     ]
-    if held:
-        told.append(f"at the boundary, and held there: {', '.join(map(str, held))}; standard errors are given this")
+    if held_shares:
+        sentences.append(
+            f"at the boundary, and held there: {', '.join(map(str, held_shares))}; standard errors are given this"
+        )
     beyond = _beyond(fit)
     if beyond > 0:
-        told.append(
+        sentences.append(
             f"for {beyond:.1%} of these people the predicted share and that of cheaters sum to more than 1; the CDM "
             "cannot hold of them"
         )
     search = fit.optimum.search
     if search.lower:
-        told.append(
+        sentences.append(
             f"the likelihood has several maxima: the next one is lower by {search.lower[0]:.2f}, with other "
             "coefficients; these intervals do not reach over to it"
         )
     if search.above:
-        told.append(
+        sentences.append(
             f"the likelihood is higher by {search.above:.2f} where some coefficients grow without end; these numbers "
             "belong to its highest finite maximum, and a penalty (penalty=1, --penalty 1) keeps all of them finite"
         )
     if fit.n < _FEW * fit.optimum.theta.size:
-        told.append(f"only {fit.n / fit.optimum.theta.size:.1f} answers a coefficient; intervals may be too short")
-    return told
+        sentences.append(f"only {fit.n / fit.optimum.theta.size:.1f} answers a coefficient; intervals may be too short")
+    return sentences
 
 
 def _beyond(fit: Fitted) -> float:
@@ -216,8 +226,12 @@ def _impossible(fit: Fitted, shares: Floats) -> NDArray[np.bool_]:
 
 def _predicted_beyond(fit: Fitted, at: At) -> list[str]:
     """What must be told with shares that are predicted `at` values."""
-    apart = [", ".join(f"{n} = {v}" for n, v in each.items()) for each in at]
-    beyond = [who for who, each in zip(apart, at, strict=True) if _impossible(fit, margins(fit, each).probabilities)[0]]
+    values_texts = [", ".join(f"{n} = {v}" for n, v in variable_values.items()) for variable_values in at]
+    beyond = [
+        values_text
+        for values_text, variable_values in zip(values_texts, at, strict=True)
+        if _impossible(fit, margins(fit, variable_values).probabilities)[0]
+    ]
     return [_sum_above_one(f"at {' and at '.join(beyond)}")] if beyond else []
 
 
@@ -231,14 +245,14 @@ def beyond_along(fit: Fitted, variable: str) -> str | None:
     return _sum_above_one(f"at {variable} = {' to '.join(shown_values)}") if beyond else None
 
 
-def _sum_above_one(where: str) -> str:
-    return f"{where} the predicted share and that of cheaters sum to more than 1; the CDM cannot hold there"
+def _sum_above_one(place_text: str) -> str:
+    return f"{place_text} the predicted share and that of cheaters sum to more than 1; the CDM cannot hold there"
 
 
 def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
     """The regression as one JSON object with stable names; undefined numbers are None."""
     test, data = hypotheses.against_constant(fit), fit.data
-    found: dict[str, Any] = plain(
+    json_fields: dict[str, Any] = plain(
         {
             "formula": data.formula.text,
             "response": data.formula.response,
@@ -248,7 +262,7 @@ def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
             "left_out": {"people": data.dropped, "by_column": data.missing},
             "categories": fit.categories,
             "reference": fit.reference,
-            "coefficients": list(_listed(fit, confidence)),
+            "coefficients": list(_coefficient_rows(fit, confidence)),
             "covariance": fit.covariance,
             "standard_error_kind": fit.standard_error_kind,
             "confidence": confidence,
@@ -260,21 +274,23 @@ def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
             "aic": None if fit.weighted else fit.aic,
             "search": {name: getattr(fit.optimum.search, name) for name in ("starts", "reached", "lower", "above")},
             "tests": {
-                "constant": None if test is None else _tested(test),
-                "terms": {term: _tested(hypotheses.wald(fit, term)) for term in data.matrix.terms if term != "1"},
+                "constant": None if test is None else _test_fields(test),
+                "terms": {term: _test_fields(hypotheses.wald(fit, term)) for term in data.matrix.terms if term != "1"},
             },
-            "effects": _effects_told(fit, effects(fit, None), confidence),
-            "predictions": [{"at": dict(values)} | _predicted(margins(fit, values), confidence) for values in at],
+            "effects": _effect_rows(fit, effects(fit, None), confidence),
+            "predictions": [
+                {"at": dict(values)} | _prediction_numbers(margins(fit, values), confidence) for values in at
+            ],
             "rests_on": list(_rests(fit)),
             "warnings": [*reservations(fit), *_predicted_beyond(fit, at)],
         }
     )
     if data.sampled is not None:
-        found |= {"sampling": str(data.sampled), "degrees_of_freedom": data.sampled.degrees_of_freedom}
-    return found
+        json_fields |= {"sampling": str(data.sampled), "degrees_of_freedom": data.sampled.degrees_of_freedom}
+    return json_fields
 
 
-def _listed(fit: Fitted, confidence: float) -> Iterator[dict[str, Any]]:
+def _coefficient_rows(fit: Fitted, confidence: float) -> Iterator[dict[str, Any]]:
     """Each coefficient with its numbers."""
     ends, ratios = fit.interval(confidence), fit.odds_ratios
     for i, (category, column) in enumerate(fit.names):
@@ -291,29 +307,33 @@ def _listed(fit: Fitted, confidence: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def _tested(test: hypotheses.Test) -> dict[str, Any]:
+def _test_fields(test: hypotheses.Test) -> dict[str, Any]:
     names = ("name", "statistic", "degrees_of_freedom", "denominator", "p_value")
     return {name: getattr(test, name) for name in names}
 
 
-def _effects_told(fit: Fitted, found: Effects, confidence: float) -> list[dict[str, Any]]:
-    ends = found.interval(confidence)
+def _effect_rows(fit: Fitted, effect_table: Effects, confidence: float) -> list[dict[str, Any]]:
+    ends = effect_table.interval(confidence)
     return [
         {
             "variable": name,
             "category": category,
-            "effect": found.values[i, j],
-            "standard_error": found.standard_errors[i, j],
+            "effect": effect_table.values[i, j],
+            "standard_error": effect_table.standard_errors[i, j],
             "interval": ends[i, j],
         }
-        for i, name in enumerate(found.names)
+        for i, name in enumerate(effect_table.names)
         for j, category in enumerate(fit.categories)
     ]
 
 
-def _predicted(found: Predictions, confidence: float) -> dict[str, Any]:
-    ends = found.interval(confidence)
-    return {"probabilities": found.probabilities[0], "standard_errors": found.standard_errors[0], "intervals": ends[0]}
+def _prediction_numbers(predictions: Predictions, confidence: float) -> dict[str, Any]:
+    ends = predictions.interval(confidence)
+    return {
+        "probabilities": predictions.probabilities[0],
+        "standard_errors": predictions.standard_errors[0],
+        "intervals": ends[0],
+    }
 
 
 def to_csv(fit: Fitted, confidence: float) -> str:
@@ -322,7 +342,12 @@ def to_csv(fit: Fitted, confidence: float) -> str:
     head = ("category", "term", *numbers, "low", "high", "odds_ratio", "odds_ratio_low", "odds_ratio_high", "n")
     kinds = (fit.standard_error_kind, confidence)
     rows: list[Sequence[Any]] = [(*head, "standard_error_kind", "confidence")]
-    for each in _listed(fit, confidence):
-        found = [each["category"], each["term"], *(each[name] for name in numbers), *each["interval"]]
-        rows.append([*found, each["odds_ratio"], *each["odds_ratio_interval"], fit.n, *kinds])
+    for coefficient in _coefficient_rows(fit, confidence):
+        first_cells = [
+            coefficient["category"],
+            coefficient["term"],
+            *(coefficient[name] for name in numbers),
+            *coefficient["interval"],
+        ]
+        rows.append([*first_cells, coefficient["odds_ratio"], *coefficient["odds_ratio_interval"], fit.n, *kinds])
     return csv_text([[plain(cell) for cell in row] for row in rows])

@@ -143,7 +143,7 @@ class Affine(Space):
         """The hash of each number; the two arrays are broadcast."""
         if not self.named and self._all is not None:
             return self._all[hashes, numbers]
-        return self._computed(hashes, numbers)
+        return self._computed_values(hashes, numbers)
 
     @cached_property
     def _all(self) -> NDArray[np.int64] | None:
@@ -151,14 +151,14 @@ class Affine(Space):
         if self.hashes * len(self.labels) > _TABLE:
             return None
         kind = np.uint8 if self.base <= 256 else np.int64
-        return self._computed(np.arange(self.hashes)[:, None], self.numbers).astype(kind)
+        return self._computed_values(np.arange(self.hashes)[:, None], self.numbers).astype(kind)
 
-    def _computed(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        alpha, rest, total = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
+    def _computed_values(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        alpha, quotient, total = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
         for _ in range(self.digits):
-            alpha, one = np.divmod(alpha, self.base)
-            rest, other = np.divmod(rest, self.base)
-            total = total + one * other
+            alpha, alpha_digit = np.divmod(alpha, self.base)
+            quotient, number_digit = np.divmod(quotient, self.base)
+            total = total + alpha_digit * number_digit
         return np.asarray(total % self.base)
 
     def encode(self, values: Any) -> Codes:
@@ -211,9 +211,9 @@ class Affine(Space):
         np.add.at(counts, (hashes, values), amounts)
         if not self._sweeping:
             result: NDArray[Any] = np.zeros(len(self.labels), dtype=amounts.dtype)
-            for some in _blocks(self.hashes, len(self.labels)):
-                places = np.arange(some.start, some.stop)[:, None]
-                result += np.take_along_axis(counts[some], self.values(places, self.numbers), axis=1).sum(axis=0)
+            for hash_block in _blocks(self.hashes, len(self.labels)):
+                places = np.arange(hash_block.start, hash_block.stop)[:, None]
+                result += np.take_along_axis(counts[hash_block], self.values(places, self.numbers), axis=1).sum(axis=0)
             return result
         grid = np.zeros((self.base, self.base**self.digits), dtype=amounts.dtype)
         grid[:, self.coefficients(np.arange(self.hashes))] = counts.T
@@ -238,19 +238,19 @@ class Affine(Space):
         """
         kind = np.float32 if self.digits * self.base**2 < 2**18 else np.float64
         ones = np.ones(len(self.labels), dtype=np.int64)
-        known: NDArray[Any] = np.column_stack([self._in_digits(self.numbers), ones]).astype(kind)
+        name_digits: NDArray[Any] = np.column_stack([self._in_digits(self.numbers), ones]).astype(kind)
         result, (rows, columns) = np.zeros(len(self.labels), dtype=amounts.dtype), _TILE
         for start in range(0, len(hashes), rows):
-            some = slice(start, start + rows)
-            drawn = np.vstack([self._in_digits(self.coefficients(hashes[some])).T, -values[some]])
-            scaled: NDArray[Any] = (drawn / self.base).astype(kind)
-            people = amounts[some]
+            report_block = slice(start, start + rows)
+            hash_digits = np.vstack([self._in_digits(self.coefficients(hashes[report_block])).T, -values[report_block]])
+            scaled: NDArray[Any] = (hash_digits / self.base).astype(kind)
+            people = amounts[report_block]
             alike = (people == 1).all()
-            for first in range(0, len(known), columns):
-                ratio: NDArray[np.float64] = known[first : first + columns] @ scaled
+            for first in range(0, len(name_digits), columns):
+                ratio: NDArray[np.float64] = name_digits[first : first + columns] @ scaled
                 hit = np.abs(ratio - np.rint(ratio)) < 0.25 / self.base
-                own = [np.count_nonzero(row) for row in hit] if alike else hit.astype(amounts.dtype) @ people
-                result[first : first + columns] += own
+                hit_sums = [np.count_nonzero(row) for row in hit] if alike else hit.astype(amounts.dtype) @ people
+                result[first : first + columns] += hit_sums
         return result
 
     def _in_digits(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -265,10 +265,10 @@ class Affine(Space):
         """
         if not self._sweeping:
             result = np.full((self.hashes, self.base), nothing, dtype=np.asarray(values).dtype)
-            for some in _blocks(self.hashes, len(self.labels)):
-                places = np.arange(some.start, some.stop)[:, None]
-                own = self.values(places, self.numbers)
-                join.at(result, (places, own), values)  # type: ignore[attr-defined]
+            for hash_block in _blocks(self.hashes, len(self.labels)):
+                places = np.arange(hash_block.start, hash_block.stop)[:, None]
+                hash_values = self.values(places, self.numbers)
+                join.at(result, (places, hash_values), values)  # type: ignore[attr-defined]
             return result.ravel()
         grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
         grid[0, : len(self.labels)] = values
@@ -289,14 +289,14 @@ class Affine(Space):
         """F[… v_i …, y] = join over α_i of F[… α_i …, y ± α_i v_i], for one digit after the other."""
         g, values = self.base, np.arange(self.base)
         for digit in range(self.digits):
-            old = grid.reshape(g, -1, g, g**digit)
-            new = np.empty_like(old)
+            grid_before = grid.reshape(g, -1, g, g**digit)
+            grid_after = np.empty_like(grid_before)
             for to in range(g):
-                moved = old[:, :, 0]
+                moved = grid_before[:, :, 0]
                 for place in range(1, g):
-                    moved = join(moved, old[(values + sign * place * to) % g, :, place])
-                new[:, :, to] = moved
-            grid = new.reshape(g, -1)
+                    moved = join(moved, grid_before[(values + sign * place * to) % g, :, place])
+                grid_after[:, :, to] = moved
+            grid = grid_after.reshape(g, -1)
         return grid
 
     @property

@@ -17,7 +17,7 @@ from naysay.errors import AnswerError, DesignError
 from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key_of, membership_of, unknown_label
 
 JOINER = ";"
-_COUNTED = 2**16  # words that are counted at a time, so that they stay in the cache
+_WORD_BLOCK = 2**16  # words that are counted at a time, so that they stay in the cache
 _FEW = 48  # so few words are counted bit by bit
 WORD = 62  # labels per int64 word of a set: sign bit free, so that -1 can mean missing
 
@@ -81,14 +81,14 @@ class Subsets(Space):
             membership, missing = membership_of(cells, self.labels)
             codes = self.pack(membership & ~missing[:, None])
             codes[missing, 0] = MISSING
-            return self._checked(codes, cells)
-        known: dict[Any, tuple[int, ...]] = {}
+            return self._check_sizes(codes, cells)
+        code_of_key: dict[Any, tuple[int, ...]] = {}
         keys = [key_of(cell) for cell in cells]
         for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
-            if key not in known:
-                known[key] = self._encode_cell(cell, row, len(cells))
-        rows = [known[key] for key in keys]
-        return self._checked(np.array(rows, dtype=np.int64).reshape(-1, self.width), cells)
+            if key not in code_of_key:
+                code_of_key[key] = self._encode_cell(cell, row, len(cells))
+        rows = [code_of_key[key] for key in keys]
+        return self._check_sizes(np.array(rows, dtype=np.int64).reshape(-1, self.width), cells)
 
     def _encode_cell(self, cell: Any, row: int, total: int) -> tuple[int, ...]:
         words = [0] * self.width
@@ -121,18 +121,18 @@ class Subsets(Space):
             return [part.strip() if self._single.position(part) is None else part for part in cell.split(JOINER)]
         return list(cell) if isinstance(cell, Iterable) else [cell]
 
-    def _checked(self, codes: Codes, cells: Sequence[Any] | NDArray[Any]) -> Codes:
+    def _check_sizes(self, codes: Codes, cells: Sequence[Any] | NDArray[Any]) -> Codes:
         sizes = self.statistic(codes).sum(axis=1)
         wrong = ((sizes < self.least) | (sizes > self.most)) & ~self.missing(codes)
         if wrong.any():
             row = int(wrong.argmax())
-            what = (
+            problem = (
                 "is empty" if sizes[row] == 0 else f"names {_checks.several(int(sizes[row]), 'category', 'categories')}"
             )
             if sizes[row] == len(self.labels):
-                what = "names every category, so that no category is left"
+                problem = "names every category, so that no category is left"
             raise AnswerError(
-                f"{what}; it must be a set of {self.sized} of the {len(self.labels)} categories",
+                f"{problem}; it must be a set of {self.sized} of the {len(self.labels)} categories",
                 row=row,
                 total=len(codes),
                 value=cells[row],
@@ -232,16 +232,16 @@ def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
     A full adder turns three words into one of the same weight and one of twice the weight, for all bits at once.
     """
     counts, places = np.zeros((words.shape[1], WORD), dtype=np.int64), np.arange(WORD)
-    for start in range(0, len(words), _COUNTED):
-        plane, weight = words[start : start + _COUNTED], 1
+    for start in range(0, len(words), _WORD_BLOCK):
+        plane, weight = words[start : start + _WORD_BLOCK], 1
         while len(plane):
-            carried = []
+            carries = []
             while len(plane) > _FEW:
                 third = len(plane) // 3
                 a, b, c = plane[:third], plane[third : 2 * third], plane[2 * third : 3 * third]
                 either = a ^ b
-                carried.append((a & b) | (either & c))
+                carries.append((a & b) | (either & c))
                 plane = np.concatenate([either ^ c, plane[3 * third :]])
             counts += weight * ((plane[:, :, None] >> places) & 1).sum(axis=0)
-            plane, weight = np.concatenate(carried) if carried else plane[:0], 2 * weight
+            plane, weight = np.concatenate(carries) if carries else plane[:0], 2 * weight
     return counts

@@ -55,39 +55,48 @@ class Pair(Space):
 
     def encode(self, values: Any) -> Codes:
         first, second = columns_of(values, self.first.answers, self.second.answers)
-        one, two = self.first.encode(first), self.second.encode(second)
-        if len(one) != len(two):
-            raise DataError(f"two questions to one person need two answers each; got {len(one)} and {len(two)} answers")
-        return np.hstack([one, two])
+        first_codes, second_codes = self.first.encode(first), self.second.encode(second)
+        if len(first_codes) != len(second_codes):
+            raise DataError(
+                "two questions to one person need two answers each; "
+                f"got {len(first_codes)} and {len(second_codes)} answers"
+            )
+        return np.hstack([first_codes, second_codes])
 
     def decode(self, codes: Codes) -> NDArray[Any]:
         if not all(isinstance(space, Labels | Pair) for space in (self.first, self.second)):
             raise DesignError("a pair that holds sets has no single array; use `.parts` of the responses")
-        one, two = (
+        first_labels, second_labels = (
             space.decode(part) for space, part in zip((self.first, self.second), self.split(codes), strict=True)
         )
-        return np.column_stack([one.astype(object), two.astype(object)])
+        return np.column_stack([first_labels.astype(object), second_labels.astype(object)])
 
     def texts(self, codes: Codes) -> list[str | None]:
-        one, two = self.split(codes)
+        first_codes, second_codes = self.split(codes)
         blanks = [" × ".join("?" * space.answers) for space in (self.first, self.second)]
         return [
-            None if a is None and b is None else " × ".join(c or blank for c, blank in zip((a, b), blanks, strict=True))
-            for a, b in zip(self.first.texts(one), self.second.texts(two), strict=True)
+            None
+            if first_text is None and second_text is None
+            else " × ".join(text or blank for text, blank in zip((first_text, second_text), blanks, strict=True))
+            for first_text, second_text in zip(
+                self.first.texts(first_codes), self.second.texts(second_codes), strict=True
+            )
         ]
 
     def missing(self, codes: Codes) -> NDArray[np.bool_]:
-        one, two = self.split(codes)
-        return self.first.missing(one) & self.second.missing(two)
+        first_codes, second_codes = self.split(codes)
+        return self.first.missing(first_codes) & self.second.missing(second_codes)
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.split(codes)
-        product = self.first.statistic(one)[:, :, None] * self.second.statistic(two)[:, None, :]
+        first_codes, second_codes = self.split(codes)
+        product = self.first.statistic(first_codes)[:, :, None] * self.second.statistic(second_codes)[:, None, :]
         return product.reshape(len(codes), self.dimension)
 
     def _all_codes(self) -> Codes:
-        one, two = self.first.listing(), self.second.listing()
-        return np.hstack([np.repeat(one, len(two), axis=0), np.tile(two, (len(one), 1))])
+        first_codes, second_codes = self.first.listing(), self.second.listing()
+        return np.hstack(
+            [np.repeat(first_codes, len(second_codes), axis=0), np.tile(second_codes, (len(first_codes), 1))]
+        )
 
     def form(self) -> dict[str, Any]:
         return {"space": "pair", "first": self.first.form(), "second": self.second.form()}
@@ -109,8 +118,8 @@ class Margins(Pair):
         return self.first.dimension + self.second.dimension
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.split(codes)
-        return np.hstack([self.first.statistic(one), self.second.statistic(two)])
+        first_codes, second_codes = self.split(codes)
+        return np.hstack([self.first.statistic(first_codes), self.second.statistic(second_codes)])
 
     def form(self) -> dict[str, Any]:
         return super().form() | {"space": "margins"}
@@ -141,10 +150,11 @@ class AtLevels(Space):
     def encode(self, values: Any) -> Codes:
         raise DataError("these levels report in different ways; encode with the design and `level=`")
 
-    def _each(self, codes: Codes) -> list[tuple[Space, NDArray[np.intp], Codes]]:
+    def _by_space(self, codes: Codes) -> list[tuple[Space, NDArray[np.intp], Codes]]:
         rows = [np.flatnonzero(codes[:, 0] == place) for place in range(len(self.spaces))]
         return [
-            (space, here, codes[here][:, 1 : 1 + space.width]) for space, here in zip(self.spaces, rows, strict=True)
+            (space, level_rows, codes[level_rows][:, 1 : 1 + space.width])
+            for space, level_rows in zip(self.spaces, rows, strict=True)
         ]
 
     def decode(self, codes: Codes) -> NDArray[Any]:
@@ -154,8 +164,8 @@ class AtLevels(Space):
 
     def texts(self, codes: Codes) -> list[str | None]:
         result: list[str | None] = [None] * len(codes)
-        for space, here, own in self._each(codes):
-            for row, text in zip(here.tolist(), space.texts(own), strict=True):
+        for space, level_rows, level_codes in self._by_space(codes):
+            for row, text in zip(level_rows.tolist(), space.texts(level_codes), strict=True):
                 result[row] = text
         return result
 
@@ -164,8 +174,8 @@ class AtLevels(Space):
 
     def missing(self, codes: Codes) -> NDArray[np.bool_]:
         result = np.zeros(len(codes), dtype=bool)
-        for space, here, own in self._each(codes):
-            result[here] = space.missing(own)
+        for space, level_rows, level_codes in self._by_space(codes):
+            result[level_rows] = space.missing(level_codes)
         return result
 
     def _all_codes(self) -> Codes:

@@ -109,9 +109,9 @@ class Space(ABC):
         """The number of each of these responses, (n,), where they are `numbered`; -1 for what is no response."""
         listing = self._listed
         distinct, inverse = np.unique(np.vstack([listing, codes]), axis=0, return_inverse=True)
-        found = np.full(len(distinct), MISSING, dtype=np.int64)
-        found[inverse.ravel()[: len(listing)]] = np.arange(len(listing))
-        return np.asarray(found[inverse.ravel()[len(listing) :]])
+        place_of_code = np.full(len(distinct), MISSING, dtype=np.int64)
+        place_of_code[inverse.ravel()[: len(listing)]] = np.arange(len(listing))
+        return np.asarray(place_of_code[inverse.ravel()[len(listing) :]])
 
     def at(self, places: NDArray[np.int64]) -> Codes:
         """The codes (n, width) of the responses with these numbers, each from 0 to `size` - 1."""
@@ -190,7 +190,7 @@ class Labels(Space):
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
         if self.yes_no and len(self.labels) != 2:
-            raise DesignError(f"yes_no needs exactly two labels; got {_checks.shown(self.labels)}")
+            raise DesignError(f"yes_no needs exactly two labels; got {_checks.listing_text(self.labels)}")
 
     width = 1
 
@@ -216,39 +216,43 @@ class Labels(Space):
     def position(self, value: Any) -> int | None:
         """The place of one label; -1 if `value` is missing, None if it is not a label."""
         try:
-            found = self._positions.get(value)
+            place = self._positions.get(value)
         except TypeError:  # an unhashable cell: a set or list that holds one label
             members = list(value)
             return self.position(members[0]) if len(members) == 1 else None
-        if found is None and _checks.is_missing(value):
+        if place is None and _checks.is_missing(value):
             return MISSING
-        if found is None and isinstance(value, frozenset | tuple) and len(value) == 1:
+        if place is None and isinstance(value, frozenset | tuple) and len(value) == 1:
             return self.position(next(iter(value)))
         number = isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0
-        if found is None and number:
-            found = self._positions.get(str(int(value)))
-        if found is None and self._words and isinstance(value, str | bool | np.bool_ | np.number | int | float):
+        if place is None and number:
+            place = self._positions.get(str(int(value)))
+        if place is None and self._words and isinstance(value, str | bool | np.bool_ | np.number | int | float):
             return self._words.get(word_of(value))
-        return found
+        return place
 
     def encode(self, values: Any, *, what: str = "response") -> Codes:
         """Codes of labels. An error message calls a label a `what`."""
         cells = cells_of(values)
         if isinstance(cells, np.ndarray):
             return self._encode_one_hot(cells)
-        known = self._positions
+        positions = self._positions
         try:
-            found = [known.get(cell) for cell in cells]
+            places = [positions.get(cell) for cell in cells]
         except TypeError:
-            found = [self.position(cell) for cell in cells]
-        unresolved = [row for row, place in enumerate(found) if place is None]
+            places = [self.position(cell) for cell in cells]
+        unresolved = [row for row, place in enumerate(places) if place is None]
         for row in unresolved:
             place = self.position(cells[row])
             if place is None:
-                others = [cells[other] for other in unresolved if self.position(cells[other]) is None]
-                raise unknown_label(others, self.labels, row=row, total=len(cells), what=what, words=bool(self._words))
-            found[row] = place
-        return np.array(found, dtype=np.int64).reshape(-1, 1)
+                unknown_cells = [
+                    cells[unknown_row] for unknown_row in unresolved if self.position(cells[unknown_row]) is None
+                ]
+                raise unknown_label(
+                    unknown_cells, self.labels, row=row, total=len(cells), what=what, words=bool(self._words)
+                )
+            places[row] = place
+        return np.array(places, dtype=np.int64).reshape(-1, 1)
 
     def _encode_one_hot(self, cells: NDArray[Any]) -> Codes:
         membership, missing = membership_of(cells, self.labels)
@@ -261,9 +265,9 @@ class Labels(Space):
         return np.where(missing, MISSING, membership.argmax(axis=1)).astype(np.int64).reshape(-1, 1)
 
     def decode(self, codes: Codes) -> NDArray[Any]:
-        known = np.empty(len(self.labels) + 1, dtype=object)
-        known[:-1] = self.labels
-        values = known[codes[:, 0]]  # a missing report has code -1, which picks the trailing None
+        label_table = np.empty(len(self.labels) + 1, dtype=object)
+        label_table[:-1] = self.labels
+        values = label_table[codes[:, 0]]  # a missing report has code -1, which picks the trailing None
         kinds = {type(label) for label in self.labels}
         if self.missing(codes).any() or len(kinds) > 1 or tuple in kinds:
             return values
@@ -298,8 +302,8 @@ class Labels(Space):
         return np.arange(len(self.labels), dtype=np.int64).reshape(-1, 1)
 
     def form(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"yes_no": True} if self.yes_no else {}
-        return {"space": "labels", "labels": list(self.labels)} | told
+        yes_no_field: dict[str, Any] = {"yes_no": True} if self.yes_no else {}
+        return {"space": "labels", "labels": list(self.labels)} | yes_no_field
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,8 +367,8 @@ class Responses:
         if self.space.answers != 2:
             raise DesignError("only the responses to two questions, `a * b`, have parts")
         space: Any = self.space
-        one, two = space.split(self.codes)
-        return Responses(one, space.first), Responses(two, space.second)
+        first_codes, second_codes = space.split(self.codes)
+        return Responses(first_codes, space.first), Responses(second_codes, space.second)
 
     def texts(self) -> list[str | None]:
         """Each report as one text, sets joined by ``;``."""
@@ -377,7 +381,7 @@ def cells_of(values: Any) -> list[Any] | NDArray[Any]:
         raise DataError(f"answers must be a sequence, one entry for each respondent; got the single text {values!r}")
     if isinstance(values, np.ma.MaskedArray):
         cells = zip(values.data.tolist(), np.ma.getmaskarray(values).tolist(), strict=True)
-        return [None if gone else cell for cell, gone in cells]
+        return [None if is_missing else cell for cell, is_missing in cells]
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method) and not isinstance(values, np.ndarray):
             return list(getattr(values, method)())
@@ -401,13 +405,13 @@ def columns_of(values: Any, first: int = 1, second: int = 1) -> tuple[Any, Any]:
     if isinstance(values, np.ndarray) and values.ndim == 2:
         columns = tuple(values.T)
     if len(columns) != size:
-        told = {2: ("two", "(first, second)"), 3: ("three", "(first, second, third)")}
-        number, shape = told.get(size, (str(size), "(first, second, …)"))
+        shape_words = {2: ("two", "(first, second)"), 3: ("three", "(first, second, third)")}
+        number, shape = shape_words.get(size, (str(size), "(first, second, …)"))
         raise DataError(
             f"{number} questions to one person need {number} columns: a tuple {shape} or an array of shape (n, {size})"
         )
-    one, two = columns[:first], columns[first:]
-    return one[0] if first == 1 else one, two[0] if second == 1 else two
+    first_columns, second_columns = columns[:first], columns[first:]
+    return first_columns[0] if first == 1 else first_columns, second_columns[0] if second == 1 else second_columns
 
 
 def key_of(cell: Any) -> Any:
@@ -457,11 +461,11 @@ def unknown_label(
 
     With `words`, the message adds that words for yes and no are understood.
     """
-    found = list(dict.fromkeys(str(value)[:80] for value in values))
-    others = f"; also found: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
-    known = _checks.nearest(values[0], labels) + (" (or yes and no, true and false, 1 and 0)" if words else "")
-    several = [part.strip() for part in found[0].split(";")]
-    if len(several) > 1 and set(several) <= {str(label) for label in labels}:
-        known = f"it names {len(several)} and the design takes one (discards={len(several)} would take them)"
-    problem = f"is {found[0]!r}, which is not a {what} here; {known}{others}"
+    unknown_texts = list(dict.fromkeys(str(value)[:80] for value in values))
+    others_text = f"; also found: {_checks.listing_text(unknown_texts[1:], 8)}" if len(unknown_texts) > 1 else ""
+    hint = _checks.nearest(values[0], labels) + (" (or yes and no, true and false, 1 and 0)" if words else "")
+    label_parts = [part.strip() for part in unknown_texts[0].split(";")]
+    if len(label_parts) > 1 and set(label_parts) <= {str(label) for label in labels}:
+        hint = f"it names {len(label_parts)} and the design takes one (discards={len(label_parts)} would take them)"
+    problem = f"is {unknown_texts[0]!r}, which is not a {what} here; {hint}{others_text}"
     return AnswerError(problem, row=row, total=total, value=values[0])

@@ -34,17 +34,17 @@ def joined(first: Sampled, second: Sampled, places: tuple[Places, Places], items
         raise DataError("weights were calibrated to totals of the whole; tally all rows at once")
     plan, units, strata = _plans(first.plan, second.plan)
     columns = places[0][first.item], places[1][second.item]
-    totals = _summed((first.totals, second.totals), units, columns, (len(plan.stratum), items))
-    squares = _summed((first.squares, second.squares), strata, columns, (len(plan.strata), items))
+    totals = _sum_of_matrices((first.totals, second.totals), units, columns, (len(plan.stratum), items))
+    squares = _sum_of_matrices((first.squares, second.squares), strata, columns, (len(plan.strata), items))
     return Units(plan, totals, squares, np.arange(items), np.zeros(items, dtype=np.intp), np.zeros((1, 0)), items)
 
 
-def _summed(matrices: Both[Any], rows: Both[Places], columns: Both[Places], shape: tuple[int, int]) -> Any:
+def _sum_of_matrices(matrices: Both[Any], rows: Both[Places], columns: Both[Places], shape: tuple[int, int]) -> Any:
     """Two sparse matrices in a larger one, their rows and columns at these places."""
     entries = [matrix.tocoo() for matrix in matrices]
-    row = np.concatenate([place[each.row] for place, each in zip(rows, entries, strict=True)])
-    column = np.concatenate([place[each.col] for place, each in zip(columns, entries, strict=True)])
-    values = np.concatenate([each.data for each in entries])
+    row = np.concatenate([place[entry.row] for place, entry in zip(rows, entries, strict=True)])
+    column = np.concatenate([place[entry.col] for place, entry in zip(columns, entries, strict=True)])
+    values = np.concatenate([entry.data for entry in entries])
     return scipy.sparse.csr_array(scipy.sparse.coo_array((values, (row, column)), shape=shape))
 
 
@@ -55,26 +55,30 @@ def _plans(first: Plan, second: Plan) -> tuple[Plan, Both[Places], Both[Places]]
     strata = tuple(dict.fromkeys((*first.strata, *second.strata)))
     place = {name: at for at, name in enumerate(strata)}
     fpc = np.full(len(strata), np.nan)
-    moved = np.array([place[name] for name in first.strata]), np.array([place[name] for name in second.strata])
-    fpc[moved[0]] = first.fpc
-    for name, at, value in zip(second.strata, moved[1].tolist(), second.fpc.tolist(), strict=True):
+    moved_strata = np.array([place[name] for name in first.strata]), np.array([place[name] for name in second.strata])
+    fpc[moved_strata[0]] = first.fpc
+    for name, at, value in zip(second.strata, moved_strata[1].tolist(), second.fpc.tolist(), strict=True):
         if name in first.strata and not np.array_equal(fpc[at], value, equal_nan=True):
             raise DataError(
                 f"stratum {name!r} has a population (fpc) of {fpc[at]:g} in one tally and {value:g} in the other"
             )
         fpc[at] = value
-    stratum = np.concatenate([own[plan.stratum] for plan, own in zip((first, second), moved, strict=True)])
+    stratum = np.concatenate(
+        [new_places[plan.stratum] for plan, new_places in zip((first, second), moved_strata, strict=True)]
+    )
     many = np.concatenate([first.many, second.many])
     size = len(first.stratum)
     if first.clusters is None or second.clusters is None:
         units = np.arange(size), size + np.arange(len(second.stratum))
-        return Plan(stratum, many, strata, fpc, None, first.lonely), units, moved
+        return Plan(stratum, many, strata, fpc, None, first.lonely), units, moved_strata
     keys = list(zip(stratum.tolist(), (*first.clusters, *second.clusters), strict=True))
-    known = {key: at for at, key in enumerate(dict.fromkeys(keys))}
-    unit = np.array([known[key] for key in keys], dtype=np.intp)
-    own = np.array([key[0] for key in known], dtype=np.intp)
-    plan = Plan(own, np.ones(len(known)), strata, fpc, tuple(key[1] for key in known), first.lonely)
-    return plan, (unit[:size], unit[size:]), moved
+    unit_of_key = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    unit = np.array([unit_of_key[key] for key in keys], dtype=np.intp)
+    stratum_of_unit = np.array([key[0] for key in unit_of_key], dtype=np.intp)
+    plan = Plan(
+        stratum_of_unit, np.ones(len(unit_of_key)), strata, fpc, tuple(key[1] for key in unit_of_key), first.lonely
+    )
+    return plan, (unit[:size], unit[size:]), moved_strata
 
 
 def _replicates(first: Replicates, second: Replicates, places: tuple[Places, Places], items: int) -> Replicates:
@@ -83,11 +87,11 @@ def _replicates(first: Replicates, second: Replicates, places: tuple[Places, Pla
             f"the replicate weights differ: {first} and {second}; both tallies must have the same ones, of one scale"
         )
     totals, (full, square, remains) = np.zeros((len(first.scale), items)), np.zeros((3, items))
-    for own, place in zip((first, second), places, strict=True):
-        totals[:, place] += own.totals
-        full[place] += own.full
-        square[place] += own.square
-        remains[place] += own.remains
+    for replicates, place in zip((first, second), places, strict=True):
+        totals[:, place] += replicates.totals
+        full[place] += replicates.full
+        square[place] += replicates.square
+        remains[place] += replicates.remains
     degrees = max(first.degrees, second.degrees)
     return Replicates(totals, full, square, remains, first.scale, first.kind, degrees, object())
 

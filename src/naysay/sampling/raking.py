@@ -51,12 +51,12 @@ class Margins:
         """
         codes, designs, blocks = list[Places](), list[Floats](), list[slice]()
         totals, sums = list[float](), dict[str, float]()
-        for name, column, known in margins:
-            labels = {str(label): float(total) for label, total in known.items()}
-            if len(labels) < len(known):
-                twice = next(text for text, times in Counter(map(str, known)).items() if times > 1)
-                raise DataError(f"{name!r} has two totals for {twice!r}; give one", column=name)
-            codes.append(_classified(name, column, labels))
+        for name, column, total_of_class in margins:
+            labels = {str(label): float(total) for label, total in total_of_class.items()}
+            if len(labels) < len(total_of_class):
+                repeated_label = next(text for text, times in Counter(map(str, total_of_class)).items() if times > 1)
+                raise DataError(f"{name!r} has two totals for {repeated_label!r}; give one", column=name)
+            codes.append(_class_places(name, column, labels))
             blocks.append(slice(len(totals), len(totals) + len(labels)))
             totals.extend(labels.values())
             sums[name] = sum(labels.values())
@@ -72,9 +72,9 @@ class Margins:
                 present, cell = np.unique(cell, return_inverse=True)
                 cell, possible = cell.reshape(-1), len(present)
             cell, possible = cell * size + code, possible * size
-        _, first, cell = np.unique(cell, return_index=True, return_inverse=True)
+        _, first_rows, cell = np.unique(cell, return_index=True, return_inverse=True)
         for block, code in zip(blocks, codes, strict=True):
-            designs.append(np.eye(block.stop - block.start)[code[first]])
+            designs.append(np.eye(block.stop - block.start)[code[first_rows]])
         return cls(cell.reshape(-1), np.hstack(designs), np.array(totals), tuple(blocks))
 
     def factors(self, weight: Floats) -> Floats:
@@ -90,10 +90,10 @@ class Margins:
         factors = np.ones(len(weight))
         for _ in range(_STEPS):
             for block in self.blocks:
-                own = self.design[:, block]
-                sums = own.T @ (factors * weight)
+                block_design = self.design[:, block]
+                sums = block_design.T @ (factors * weight)
                 ratio = np.divide(self.totals[block], sums, out=np.ones_like(sums), where=sums > 0)
-                factors = factors * (own @ ratio)
+                factors = factors * (block_design @ ratio)
             sums = self.design.T @ (factors * weight)
             if np.abs(sums - self.totals).max() <= _CLOSE * self.totals.max():
                 return factors
@@ -103,20 +103,22 @@ class Margins:
         )
 
 
-def _classified(name: str, column: Any, labels: Mapping[str, float]) -> Places:
+def _class_places(name: str, column: Any, labels: Mapping[str, float]) -> Places:
     """The place of each row's class among those with a total.
 
     Each different value is looked at once; raise unless every row has a class with a total, and every total people.
     """
-    bad = next((label for label, total in labels.items() if not 0 < total < np.inf), None)
-    if bad is not None:
-        raise DataError(f"the totals of {name!r} must be positive; got {labels[bad]:g} for {bad!r}", column=name)
-    seen, numbered = distinct(column)
-    texts = [None if _checks.is_missing(value) else str(value) for value in seen]
+    bad_label = next((label for label, total in labels.items() if not 0 < total < np.inf), None)
+    if bad_label is not None:
+        raise DataError(
+            f"the totals of {name!r} must be positive; got {labels[bad_label]:g} for {bad_label!r}", column=name
+        )
+    distinct_values, place_of_row = distinct(column)
+    texts = [None if _checks.is_missing(value) else str(value) for value in distinct_values]
     empty = np.array([text is None for text in texts], dtype=bool)
     present = [text for text in texts if text is not None]
     if empty.any():
-        row = int(empty[numbered].argmax())
+        row = int(empty[place_of_row].argmax())
         raise DataError(
             f"{name!r} must be known of everyone to whose totals weights are calibrated; row {row + 1} is empty",
             column=name,
@@ -125,7 +127,7 @@ def _classified(name: str, column: Any, labels: Mapping[str, float]) -> Places:
     for value in (text for text in present if text not in labels):
         raise DataError(
             f"{name!r} has people in {value!r}, for which there is no total; totals are known of "
-            f"{_checks.shown(labels)}",
+            f"{_checks.listing_text(labels)}",
             column=name,
             value=value,
         )
@@ -138,7 +140,7 @@ def _classified(name: str, column: Any, labels: Mapping[str, float]) -> Places:
                 value=label,
             )
     place = {label: i for i, label in enumerate(labels)}
-    return np.array([place[text] for text in present], dtype=np.intp)[numbered]
+    return np.array([place[text] for text in present], dtype=np.intp)[place_of_row]
 
 
 def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
@@ -148,17 +150,19 @@ def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
     """
     column = np.asarray(values) if isinstance(values, np.ndarray) else None
     if column is not None and column.dtype.kind in "biuf":
-        found, places = np.unique(column, return_inverse=True)
-        return found.tolist(), places.reshape(-1)
-    seen: dict[tuple[type, Any], int] = {}  # with the type: 1, 1.0 and True are equal values, but no one class
+        distinct_values, places = np.unique(column, return_inverse=True)
+        return distinct_values.tolist(), places.reshape(-1)
+    place_of_key: dict[tuple[type, Any], int] = {}  # with the type: 1, 1.0 and True are equal values, but no one class
     rows = column.tolist() if column is not None else values
     keys = ((str if isinstance(row, str) else type(row), row) for row in rows)  # NumPy's texts are texts
-    numbered = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), dtype=np.intp, count=len(rows))
-    return [value for _, value in seen], numbered
+    place_of_row = np.fromiter(
+        (place_of_key.setdefault(key, len(place_of_key)) for key in keys), dtype=np.intp, count=len(rows)
+    )
+    return [value for _, value in place_of_key], place_of_row
 
 
 def classes(values: Any) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The distinct texts of some labels, sorted, and the place of each label among them."""
-    seen, numbered = distinct(values)
-    names, places = np.unique(np.array([str(value) for value in seen]), return_inverse=True)
-    return tuple(names.tolist()), places.reshape(-1)[numbered]
+    distinct_values, place_of_row = distinct(values)
+    names, places = np.unique(np.array([str(value) for value in distinct_values]), return_inverse=True)
+    return tuple(names.tolist()), places.reshape(-1)[place_of_row]

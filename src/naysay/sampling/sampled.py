@@ -79,15 +79,15 @@ class Plan:
     @cached_property
     def fractions(self) -> Floats:
         """The share of its units that each stratum's sample holds, (strata,): 0 for an infinite population."""
-        drawn = np.where(self.fpc <= 1, self.fpc, self.sizes / np.where(self.fpc > 1, self.fpc, 1.0))
-        return np.where(np.isnan(self.fpc), 0.0, drawn)
+        sampled_shares = np.where(self.fpc <= 1, self.fpc, self.sizes / np.where(self.fpc > 1, self.fpc, 1.0))
+        return np.where(np.isnan(self.fpc), 0.0, sampled_shares)
 
     @property
     def degrees_of_freedom(self) -> float:
         """Units less strata, at least 1; of the strata that were not taken whole, if there are any."""
-        partly = self.fractions < 1  # the others add no variance of sampling, however many units they have
-        counted = (self.sizes > 0) & (partly | (not partly.any()))
-        return max(float(self.sizes[counted].sum()) - len(np.unique(self.merged[counted])), 1.0)
+        is_partial = self.fractions < 1  # the others add no variance of sampling, however many units they have
+        varying_strata = (self.sizes > 0) & (is_partial | (not is_partial.any()))
+        return max(float(self.sizes[varying_strata].sum()) - len(np.unique(self.merged[varying_strata])), 1.0)
 
     @cached_property
     def merged(self) -> Places:
@@ -98,8 +98,8 @@ class Plan:
         present = np.flatnonzero(self.sizes > 0)
         for at, place in enumerate(present.tolist()):
             if self.sizes[place] <= 1 and len(present) > 1:  # the next one; the last joins the one before it
-                other = present[at + 1] if at + 1 < len(present) else present[at - 1]
-                places[places == places[place]] = places[other]
+                merged_place = present[at + 1] if at + 1 < len(present) else present[at - 1]
+                places[places == places[place]] = places[merged_place]
         return places
 
     @cached_property
@@ -111,16 +111,16 @@ class Plan:
         DataError
             Where a stratum has a single unit, is not taken whole, and nothing is said of it.
         """
-        joined = np.bincount(self.merged, self.sizes, minlength=len(self.strata)).astype(float)
-        sizes = joined[self.merged] if self.worth is None else self.worth
-        lonely = (sizes == 1) & (self.fractions < 1)
-        if lonely.any() and (self.lonely not in ("certainty", "center") or len(self.strata) == 1):
-            names = [name for name, alone in zip(self.strata, lonely, strict=True) if alone]
+        merged_sizes = np.bincount(self.merged, self.sizes, minlength=len(self.strata)).astype(float)
+        sizes = merged_sizes[self.merged] if self.worth is None else self.worth
+        is_lonely = (sizes == 1) & (self.fractions < 1)
+        if is_lonely.any() and (self.lonely not in ("certainty", "center") or len(self.strata) == 1):
+            names = [name for name, is_alone in zip(self.strata, is_lonely, strict=True) if is_alone]
             unit = "one cluster" if self.clusters is not None else "one person"
             if len(self.strata) == 1:
                 raise DataError(f"a sample of only {unit} has no variance; are the clusters those of the sample?")
             raise DataError(
-                f"stratum {_checks.shown(names)} has only {unit}, and so no variance of its own; join it with a "
+                f"stratum {_checks.listing_text(names)} has only {unit}, and so no variance of its own; join it with a "
                 "stratum like it in your data, or say what it counts for: lonely='collapse' (joined with the next "
                 "stratum), 'center' (its deviation from the mean of all) or 'certainty' (none, if it was certain to "
                 "come)"
@@ -196,8 +196,8 @@ class Sampled(ABC):
         >>> sampled.covariance(np.array([[0.5], [-0.5]]))
         array([[300.]])
         """
-        found = self.deviations(scores)
-        return np.asarray(found.T @ found)
+        unit_deviations = self.deviations(scores)
+        return np.asarray(unit_deviations.T @ unit_deviations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,21 +239,21 @@ class Units(Sampled):
         Half of an item's people stand for those above its mean weight and half for those below, so that the sums of
         weights and squares are those that were given. With `kish` their n of n/(n - 1) is (Σw)²/Σw² (Kish 1965).
         """
-        given = np.asarray(count, dtype=float)
-        size, often = len(given), np.maximum(given, 1.0)
-        mean = weight / often
-        spread = np.sqrt(np.maximum(squared / often - mean**2, 0.0))
-        apart = spread > 1e-9 * mean
-        place = np.concatenate([np.arange(size), np.flatnonzero(apart)])
-        each = np.concatenate([mean + apart * spread, (mean - spread)[apart]])
-        many = np.concatenate([np.where(apart, given / 2, given), given[apart] / 2])
+        people_counts = np.asarray(count, dtype=float)
+        size, divisors = len(people_counts), np.maximum(people_counts, 1.0)
+        mean = weight / divisors
+        spread = np.sqrt(np.maximum(squared / divisors - mean**2, 0.0))
+        has_spread = spread > 1e-9 * mean
+        place = np.concatenate([np.arange(size), np.flatnonzero(has_spread)])
+        unit_weights = np.concatenate([mean + has_spread * spread, (mean - spread)[has_spread]])
+        many = np.concatenate([np.where(has_spread, people_counts / 2, people_counts), people_counts[has_spread] / 2])
         strata = np.zeros(size, dtype=np.intp) if stratum is None else np.asarray(stratum)
         number = int(strata.max(initial=0)) + 1
-        names, nothing = tuple(map(str, range(number))), np.full(number, np.nan)
-        worth = np.array([weight.sum() ** 2 / squared.sum()]) if kish else None
-        plan = Plan(strata[place], many, names, nothing, None, "certainty", worth)
+        names, no_populations = tuple(map(str, range(number))), np.full(number, np.nan)
+        effective_size = np.array([weight.sum() ** 2 / squared.sum()]) if kish else None
+        plan = Plan(strata[place], many, names, no_populations, None, "certainty", effective_size)
         # Written row by row: scipy takes several times as long to sort places into rows, also where they are sorted.
-        totals = scipy.sparse.csr_array((each, place, np.arange(len(place) + 1)), shape=(len(place), size))
+        totals = scipy.sparse.csr_array((unit_weights, place, np.arange(len(place) + 1)), shape=(len(place), size))
         order, ends = np.argsort(strata, kind="stable"), np.bincount(strata, minlength=number).cumsum()
         squares = scipy.sparse.csr_array((squared[order], order, np.append(0, ends)), shape=(number, size))
         return cls(plan, totals, squares, np.arange(size), np.zeros(size, dtype=np.intp), np.zeros((1, 0)), size)
@@ -287,26 +287,26 @@ class Units(Sampled):
         z = np.vstack([scores, np.zeros((1, scores.shape[1]))])[self.item]  # -1 is the row of zeros
         if self.margins.shape[1]:
             root = np.sqrt(self._column_weight)[:, None]
-            fitted = self.margins[self.cell]
-            slope = np.linalg.lstsq(root * fitted, root * z, rcond=1e-10)[0]
-            z = z - fitted @ slope
+            row_margins = self.margins[self.cell]
+            slope = np.linalg.lstsq(root * row_margins, root * z, rcond=1e-10)[0]
+            z = z - row_margins @ slope
         plan = self.plan
         totals, stratum = self.totals @ z, plan.merged[plan.stratum]
-        scale, own = plan.factors
-        counted = np.bincount(stratum, plan.many, minlength=len(plan.strata))
-        summed = [np.bincount(stratum, plan.many * column, minlength=len(counted)) for column in totals.T]
-        means = np.column_stack(summed) / np.maximum(counted, 1.0)[:, None]
+        scale, mean_factors = plan.factors
+        stratum_sizes = np.bincount(stratum, plan.many, minlength=len(plan.strata))
+        stratum_sums = [np.bincount(stratum, plan.many * column, minlength=len(stratum_sizes)) for column in totals.T]
+        means = np.column_stack(stratum_sums) / np.maximum(stratum_sizes, 1.0)[:, None]
         if plan.worth is not None:
             means[:] = 0.0
-        elif (own == 0).any():  # units that are alone in their stratum, against the mean of all
-            means[own == 0] = plan.many @ totals / plan.many.sum()
+        elif (mean_factors == 0).any():  # units that are alone in their stratum, against the mean of all
+            means[mean_factors == 0] = plan.many @ totals / plan.many.sum()
         return np.asarray(np.sqrt(plan.many * scale[plan.stratum])[:, None] * (totals - means[stratum]))
 
     def take(self, items: NDArray[np.bool_] | Places) -> Units:
         place = np.full(self.items + 1, -1, dtype=np.intp)  # the last for people without an item
-        kept = np.arange(self.items)[items]
-        place[kept] = np.arange(len(kept))
-        return replace(self, item=place[self.item], items=len(kept))
+        item_places = np.arange(self.items)[items]
+        place[item_places] = np.arange(len(item_places))
+        return replace(self, item=place[self.item], items=len(item_places))
 
     def scaled(self, factor: float) -> Units:
         if factor == 1:
@@ -394,13 +394,13 @@ class Replicates(Sampled):
     def deviations(self, scores: Floats) -> Floats:
         sums = self.totals.sum(axis=1)
         ratio = np.divide(self.full.sum(), sums, out=np.zeros_like(sums), where=sums > 0)
-        moved = (self.totals @ scores) * ratio[:, None] - self.full @ scores
-        return np.asarray(np.sqrt(self.scale)[:, None] * moved)
+        centered_totals = (self.totals @ scores) * ratio[:, None] - self.full @ scores
+        return np.asarray(np.sqrt(self.scale)[:, None] * centered_totals)
 
     def spread(self, estimates: Floats, full: Floats) -> Floats:
         """The covariance (q, q) of estimates (replicates, q) that were made again under each set of weights."""
-        moved = np.sqrt(self.scale)[:, None] * (estimates - full)
-        return np.asarray(moved.T @ moved)
+        scaled_changes = np.sqrt(self.scale)[:, None] * (estimates - full)
+        return np.asarray(scaled_changes.T @ scaled_changes)
 
     def take(self, items: NDArray[np.bool_] | Places) -> Replicates:
         fields = {name: getattr(self, name)[items] for name in ("full", "square", "remains")}
@@ -430,17 +430,17 @@ def scales(kind: str, number: int, scale: ArrayLike | None, fay: float = FAY) ->
     if kind not in KINDS:
         raise DataError(f"replicate weights must be one of {', '.join(KINDS)}; got {kind!r}")
     if scale is None:
-        usual = {"jackknife": (number - 1) / number, "fay": 1 / (number * (1 - fay) ** 2)}
-        return np.full(number, usual.get(kind, 1 / number))
-    given = _checks.amounts(np.atleast_1d(np.asarray(scale)), what="scales of replicates")
-    if len(given) not in (1, number):
-        raise DataError(f"scale must be one number, or one for each of the {number} replicates; got {len(given)}")
-    if not given.any():
+        usual_scales = {"jackknife": (number - 1) / number, "fay": 1 / (number * (1 - fay) ** 2)}
+        return np.full(number, usual_scales.get(kind, 1 / number))
+    scale_array = _checks.amounts(np.atleast_1d(np.asarray(scale)), what="scales of replicates")
+    if len(scale_array) not in (1, number):
+        raise DataError(f"scale must be one number, or one for each of the {number} replicates; got {len(scale_array)}")
+    if not scale_array.any():
         raise DataError("scales of replicates must not all be zero: all standard errors would be")
-    return np.full(number, given[0]) if len(given) == 1 else given
+    return np.full(number, scale_array[0]) if len(scale_array) == 1 else scale_array
 
 
-def checked_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, scale: ArrayLike | None) -> float:
+def replicate_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, scale: ArrayLike | None) -> float:
     """The degrees of freedom of given replicate weights: their rank less one, at least 1.
 
     The rank is that of the rows of the whole file, as R's survey counts it. Rows that were added up, such as those of
@@ -474,12 +474,12 @@ def checked_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, sca
         )
     if scale is None and kind in ("brr", "fay"):
         share = _share_left(full, weights)
-        said = fay if kind == "fay" else 0.0
-        if abs(share - said) > _OFF:
+        fay_share = fay if kind == "fay" else 0.0
+        if abs(share - fay_share) > _OFF:
             raise DataError(
-                f"{kind} weights must leave the half that counts less {said:g} of its weight; these leave it about "
-                f"{share:.2g}: say the kind 'brr' for 0, 'fay' for {FAY:g} (fay= for another), or give the scale, "
-                "1/(R (1 - share)²) for R replicates (scale=, or --replicate-scale)"
+                f"{kind} weights must leave the half that counts less {fay_share:g} of its weight; these leave it "
+                f"about {share:.2g}: say the kind 'brr' for 0, 'fay' for {FAY:g} (fay= for another), or give the "
+                "scale, 1/(R (1 - share)²) for R replicates (scale=, or --replicate-scale)"
             )
     return float(max(degrees, 1))
 
@@ -490,7 +490,9 @@ def _share_left(full: Floats, weights: Floats) -> float:
     return float(np.median([np.median(column[column < 1]) if (column < 1).any() else 1.0 for column in ratio.T]))
 
 
-def made(kind: str, plan: Plan, *, number: int, rng: np.random.Generator, fay: float = FAY) -> tuple[Floats, Floats]:
+def replicate_factors(
+    kind: str, plan: Plan, *, number: int, rng: np.random.Generator, fay: float = FAY
+) -> tuple[Floats, Floats]:
     """Factors of the units' weights (replicates, units), and the scale of each replicate.
 
     Jackknife: each unit left out in turn, the others of its stratum weighing n_h/(n_h - 1) as much. Bootstrap: n_h - 1
@@ -504,41 +506,50 @@ def made(kind: str, plan: Plan, *, number: int, rng: np.random.Generator, fay: f
     """
     if kind not in KINDS:
         raise DataError(f"replicate weights must be one of {', '.join(KINDS)}; got {kind!r}")
-    own = plan.merged[plan.stratum]
-    sizes = np.bincount(own, plan.many, minlength=len(plan.strata)).astype(float)
-    left = np.sqrt(1 - plan.fractions[plan.stratum])
+    stratum_of_unit = plan.merged[plan.stratum]
+    sizes = np.bincount(stratum_of_unit, plan.many, minlength=len(plan.strata)).astype(float)
+    finite_correction = np.sqrt(1 - plan.fractions[plan.stratum])
     _ = plan.factors  # tells a stratum with a single unit
     if kind == "jackknife":
-        places = np.flatnonzero(sizes[own] > 1)
-        n = sizes[own[places]]
-        same = own[places][:, None] == own
-        factors = np.where(same, (n / (n - 1))[:, None], 1.0)
-        gone = (plan.many[places] - 1) / plan.many[places] * n / (n - 1)
-        factors[np.arange(len(places)), places] = gone  # one of several that are alike is left out
+        places = np.flatnonzero(sizes[stratum_of_unit] > 1)
+        n = sizes[stratum_of_unit[places]]
+        in_same_stratum = stratum_of_unit[places][:, None] == stratum_of_unit
+        factors = np.where(in_same_stratum, (n / (n - 1))[:, None], 1.0)
+        unit_factor = (plan.many[places] - 1) / plan.many[places] * n / (n - 1)
+        factors[np.arange(len(places)), places] = unit_factor  # one of several that are alike is left out
         return factors, (1 - plan.fractions[plan.stratum[places]]) * (n - 1) / n * plan.many[places]
     if kind == "bootstrap":
-        factors = np.ones((number, len(own)))
+        factors = np.ones((number, len(stratum_of_unit)))
         for place in np.flatnonzero(sizes > 1):
-            inside = own == place
+            in_stratum = stratum_of_unit == place
             n = sizes[place]
-            drawn = rng.multinomial(round(n) - 1, plan.many[inside] / n, size=number)
-            factors[:, inside] = 1 + left[inside] * (drawn / plan.many[inside] * n / (n - 1) - 1)
+            times_drawn = rng.multinomial(round(n) - 1, plan.many[in_stratum] / n, size=number)
+            factors[:, in_stratum] = 1 + finite_correction[in_stratum] * (
+                times_drawn / plan.many[in_stratum] * n / (n - 1) - 1
+            )
         return factors, np.full(number, 1 / number)
-    return _halves(plan, own, sizes, fay if kind == "fay" else 0.0, left)
+    return _halves(plan, stratum_of_unit, sizes, fay if kind == "fay" else 0.0, finite_correction)
 
 
-def _halves(plan: Plan, own: Places, sizes: Floats, fay: float, left: Floats) -> tuple[Floats, Floats]:
+def _halves(
+    plan: Plan, stratum_of_unit: Places, sizes: Floats, fay: float, finite_correction: Floats
+) -> tuple[Floats, Floats]:
     """Balanced half samples."""
-    wrong = [plan.strata[place] for place in np.flatnonzero((sizes > 0) & (sizes != 2))]
-    if wrong or (plan.many != 1).any():
-        which = f"; stratum {_checks.shown(wrong)} has not" if wrong else ""
-        raise DataError(f"balanced half samples need two clusters in each stratum{which}; use jackknife or bootstrap")
+    unpaired_strata = [plan.strata[place] for place in np.flatnonzero((sizes > 0) & (sizes != 2))]
+    if unpaired_strata or (plan.many != 1).any():
+        stratum_text = f"; stratum {_checks.listing_text(unpaired_strata)} has not" if unpaired_strata else ""
+        raise DataError(
+            f"balanced half samples need two clusters in each stratum{stratum_text}; use jackknife or bootstrap"
+        )
     present = np.flatnonzero(sizes)
     order = 1 << int(np.ceil(np.log2(len(present) + 1)))  # the first column, all ones, is left out
     signs = scipy.linalg.hadamard(order)[:, 1 : len(present) + 1].astype(float)
-    factors = np.ones((order, len(own)))
+    factors = np.ones((order, len(stratum_of_unit)))
     for column, place in enumerate(present):
-        first, second = np.flatnonzero(own == place)
+        first, second = np.flatnonzero(stratum_of_unit == place)
         swing = (1 - fay) * signs[:, column]
-        factors[:, first], factors[:, second] = 1 + left[first] * swing, 1 - left[second] * swing
+        factors[:, first], factors[:, second] = (
+            1 + finite_correction[first] * swing,
+            1 - finite_correction[second] * swing,
+        )
     return factors, np.full(order, 1 / (order * (1 - fay) ** 2))

@@ -27,8 +27,8 @@ from naysay.sampling.sampled import (
     Replicates,
     Sampled,
     Units,
-    checked_degrees,
-    made,
+    replicate_degrees,
+    replicate_factors,
     scales,
 )
 
@@ -120,8 +120,8 @@ class Sampling:
     @property
     def labels(self) -> list[Any]:
         """The columns that tell units and classes apart."""
-        given = (self.strata, self.clusters, self.fpc, *(column for column, _ in self.margins))
-        return [column for column in given if column is not None]
+        label_columns = (self.strata, self.clusters, self.fpc, *(column for column, _ in self.margins))
+        return [column for column in label_columns if column is not None]
 
     @property
     def replicate_columns(self) -> list[Any]:
@@ -140,7 +140,7 @@ class Sampling:
         *,
         count: NDArray[np.number] | None = None,
         amounts: tuple[Floats, Floats] | None = None,
-        column: Callable[[Any], Any] = lambda given: given,
+        column: Callable[[Any], Any] = lambda column_values: column_values,
         patterns: Floats | None = None,
     ) -> Rows:
         """The rows of the sample, checked and calibrated.
@@ -166,25 +166,27 @@ class Sampling:
         """
         people = np.ones(size) if count is None else np.asarray(count, dtype=float)
         if amounts is None:
-            each = np.ones(size) if self.weights is None else column(self.weights)
-            each = _checks.amounts(each, what="weights", length=size)
-            amounts = each * people, each**2 * people
-        labelled = {name: getattr(self, name) for name in ("strata", "clusters", "fpc")}
-        given: Any = {name: None if value is None else column(value) for name, value in labelled.items()}
-        rows = Rows.of(*amounts, people, **given, nest=self.nest, lonely=self.lonely)
+            person_weights = np.ones(size) if self.weights is None else column(self.weights)
+            person_weights = _checks.amounts(person_weights, what="weights", length=size)
+            amounts = person_weights * people, person_weights**2 * people
+        column_by_role = {name: getattr(self, name) for name in ("strata", "clusters", "fpc")}
+        labels_by_role: Any = {name: None if value is None else column(value) for name, value in column_by_role.items()}
+        rows = Rows.of(*amounts, people, **labels_by_role, nest=self.nest, lonely=self.lonely)
         if self.margins:
-            named = enumerate(self.margins, 1)
+            numbered_margins = enumerate(self.margins, 1)
             rows = rows.calibrated(
                 [
-                    (value if isinstance(value, str) else f"margin {i}", column(value), known)
-                    for i, (value, known) in named
+                    (value if isinstance(value, str) else f"margin {i}", column(value), class_totals)
+                    for i, (value, class_totals) in numbered_margins
                 ]
             )
         if self.replicates is not None:
-            return replace(rows, replication=self._given(amounts[0], column, patterns))
+            return replace(rows, replication=self._replication_from_data(amounts[0], column, patterns))
         return rows if self.kind is None else rows.replicated(self.kind, number=self.number, fay=self.fay)
 
-    def _given(self, full: Floats, column: Callable[[Any], Any], patterns: Floats | None) -> Replication:
+    def _replication_from_data(
+        self, full: Floats, column: Callable[[Any], Any], patterns: Floats | None
+    ) -> Replication:
         """The replicate weights that came with the data; `full` are the weights of the full sample."""
         size = len(full)
         if isinstance(self.replicates, np.ndarray):
@@ -196,18 +198,18 @@ class Sampling:
                 )
             columns = list(matrix.T)
         else:
-            columns = [column(each) for each in self.replicates]
-        each = [
+            columns = [column(replicate_column) for replicate_column in self.replicates]
+        replicate_weights = [
             _checks.amounts(values, what=f"replicate weights {i}", length=size) for i, values in enumerate(columns, 1)
         ]
-        weights = np.column_stack(each)
+        weights = np.column_stack(replicate_weights)
         empty = weights.sum(axis=0) == 0
         if empty.any():
             raise DataError(f"replicate weights {int(empty.argmax()) + 1} are all zero")
         kind = str(self.kind)
-        both = np.column_stack([full, weights]) if patterns is None else patterns
-        degrees = checked_degrees(kind, both[:, 0], both[:, 1:], fay=self.fay, scale=self.scale)
-        return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, given=weights)
+        all_weights = np.column_stack([full, weights]) if patterns is None else patterns
+        degrees = replicate_degrees(kind, all_weights[:, 0], all_weights[:, 1:], fay=self.fay, scale=self.scale)
+        return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, weights=weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,14 +221,14 @@ class Replication:
     kind : str
     scale : (replicates,) float
     degrees : float
-    given, factors : array, optional
+    weights, factors : array, optional
         One of the two.
     """
 
     kind: str
     scale: Floats
     degrees: float
-    given: Floats | None = None
+    weights: Floats | None = None
     factors: Floats | None = None
 
 
@@ -292,8 +294,8 @@ class Rows:
         else:
             labels, unit, stratum = _clusters(_complete(clusters, size, "cluster"), place, names, nest=nest)
             many = np.ones(len(labels))
-        known = np.full(len(names), np.nan) if fpc is None else _population(fpc, place, names, size)
-        plan = Plan(stratum, many, names, known, labels, lonely)
+        populations = np.full(len(names), np.nan) if fpc is None else _population(fpc, place, names, size)
+        plan = Plan(stratum, many, names, populations, labels, lonely)
         _check_population(plan)
         return cls(weight, squared, people, unit, plan)
 
@@ -308,21 +310,21 @@ class Rows:
         margins : sequence of (name, classes, totals)
             The class of each row, and ``{class: population}``.
         """
-        found = Margins.of(margins)
-        if len(found.cell) != len(self.weight):
+        calibration = Margins.of(margins)
+        if len(calibration.cell) != len(self.weight):
             raise DataError(f"each margin must give a class to each of the {len(self.weight)} rows")
-        sums = np.bincount(found.cell, self.weight, len(found.design)).astype(float)
-        factor = found.factors(sums)[found.cell]
-        return replace(self, weight=self.weight * factor, squared=self.squared * factor**2, margins=found)
+        sums = np.bincount(calibration.cell, self.weight, len(calibration.design)).astype(float)
+        factor = calibration.factors(sums)[calibration.cell]
+        return replace(self, weight=self.weight * factor, squared=self.squared * factor**2, margins=calibration)
 
     def replicated(
         self, kind: str, *, number: int = 500, rng: np.random.Generator | None = None, fay: float = 0.5
     ) -> Rows:
         """The same rows with replicate weights made from their strata and clusters; see `naysay.sampling.KINDS`."""
         source = np.random.default_rng(1988) if rng is None else rng
-        factors, scale = made(kind, self.plan, number=number, rng=source, fay=fay)
-        told = Replication(kind, scale, self.plan.degrees_of_freedom, factors=factors)
-        return replace(self, replication=told)
+        factors, scale = replicate_factors(kind, self.plan, number=number, rng=source, fay=fay)
+        replication = Replication(kind, scale, self.plan.degrees_of_freedom, factors=factors)
+        return replace(self, replication=replication)
 
     def collapsed(self, items: ArrayLike, size: int) -> Sampled:
         """What a tally keeps of them.
@@ -336,43 +338,49 @@ class Rows:
         """
         item = np.asarray(items, dtype=np.intp)
         cells = self.margins.cell if self.margins is not None else np.zeros(len(item), dtype=np.intp)
-        used = (item >= 0) | (self.margins is not None)  # people of other groups count where totals are known
-        column, place = np.unique(np.column_stack([item[used], cells[used]]), axis=0, return_inverse=True)
-        shape, columns, unit = (len(self.plan.stratum), len(column)), place.reshape(-1), self.unit[used]
-        each = self.weight[used] / (np.maximum(self.count[used], 1.0) if self.plan.clusters is None else 1.0)
-        totals = scipy.sparse.csr_array(scipy.sparse.coo_array((each, (unit, columns)), shape=shape))
-        squared = (self.squared[used], (self.plan.stratum[unit], columns))
+        is_counted = (item >= 0) | (self.margins is not None)  # people of other groups count where totals are known
+        column, place = np.unique(np.column_stack([item[is_counted], cells[is_counted]]), axis=0, return_inverse=True)
+        shape, columns, unit = (len(self.plan.stratum), len(column)), place.reshape(-1), self.unit[is_counted]
+        person_weights = self.weight[is_counted] / (
+            np.maximum(self.count[is_counted], 1.0) if self.plan.clusters is None else 1.0
+        )
+        totals = scipy.sparse.csr_array(scipy.sparse.coo_array((person_weights, (unit, columns)), shape=shape))
+        squared = (self.squared[is_counted], (self.plan.stratum[unit], columns))
         squares = scipy.sparse.csr_array(scipy.sparse.coo_array(squared, shape=(len(self.plan.strata), len(column))))
         margins = np.zeros((1, 0)) if self.margins is None else self.margins.design
         units = Units(self.plan, totals, squares, column[:, 0], column[:, 1], margins, size)
-        return units if self.replication is None else self._reweighted(units, item)
+        return units if self.replication is None else self._replicate_items(units, item)
 
-    def _reweighted(self, units: Units, item: Places) -> Replicates:
+    def _replicate_items(self, units: Units, item: Places) -> Replicates:
         """The replicate weights of the items, each set calibrated as the full sample was."""
-        told: Any = self.replication
-        if told.factors is not None:
-            inside = units.item >= 0
-            totals = (told.factors * self.plan.many) @ units.totals[:, inside]
-            totals = (totals * self._cell_factors[:, units.cell[inside]]) @ _summing(units.item[inside], units.items).T
+        replication: Any = self.replication
+        if replication.factors is not None:
+            has_item = units.item >= 0
+            totals = (replication.factors * self.plan.many) @ units.totals[:, has_item]
+            totals = (totals * self._cell_factors[:, units.cell[has_item]]) @ _summing(
+                units.item[has_item], units.items
+            ).T
         else:
             rows = item >= 0
-            own = told.given[rows] * (1.0 if self.margins is None else self._cell_factors.T[self.margins.cell[rows]])
-            totals = (_summing(item[rows], units.items) @ own).T
-        fields = units.weight, units.squared, units.kept, told.scale, told.kind, told.degrees
+            row_weights = replication.given[rows] * (
+                1.0 if self.margins is None else self._cell_factors.T[self.margins.cell[rows]]
+            )
+            totals = (_summing(item[rows], units.items) @ row_weights).T
+        fields = units.weight, units.squared, units.kept, replication.scale, replication.kind, replication.degrees
         return Replicates(np.asarray(totals), *fields, self.plan)
 
     @cached_property
     def _cell_factors(self) -> Floats:
         """By what each set of replicate weights is multiplied in each cell of the margins, (replicates, cells)."""
-        told: Any = self.replication
+        replication: Any = self.replication
         if self.margins is None:
-            return np.ones((len(told.scale), 1))
+            return np.ones((len(replication.scale), 1))
         cells = _summing(self.margins.cell, len(self.margins.design))
-        if told.factors is not None:
-            sums = (told.factors[:, self.unit] * self.weight) @ cells.T
+        if replication.factors is not None:
+            sums = (replication.factors[:, self.unit] * self.weight) @ cells.T
         else:
-            sums = (cells @ told.given).T
-        return np.array([self.margins.factors(each) for each in sums])
+            sums = (cells @ replication.given).T
+        return np.array([self.margins.factors(cell_sums) for cell_sums in sums])
 
 
 def _summing(place: Places, size: int) -> scipy.sparse.csr_array:
@@ -384,8 +392,8 @@ def _complete(values: Any, size: int, what: str) -> Any:
     """Labels of all rows, none missing."""
     if len(values) != size:
         raise DataError(f"there must be one {what} for each of the {size} rows; got {len(values)}")
-    seen, place = distinct(values)
-    empty = np.array([_checks.is_missing(value) for value in seen], dtype=bool)
+    distinct_labels, place = distinct(values)
+    empty = np.array([_checks.is_missing(value) for value in distinct_labels], dtype=bool)
     if empty.any():
         row = int(empty[place].argmax())
         raise DataError(f"every row needs a {what}; row {row + 1} of {size} has none", row=row)
@@ -396,12 +404,12 @@ def _clusters(
     labels: Any, place: Places, strata: tuple[str, ...], *, nest: bool
 ) -> tuple[tuple[str, ...], Places, Places]:
     """The clusters, the cluster of each row, and the stratum of each cluster."""
-    names, own = classes(labels)
-    pairs, unit = np.unique(np.column_stack([own, place]), axis=0, return_inverse=True)
+    names, cluster_of_row = classes(labels)
+    pairs, unit = np.unique(np.column_stack([cluster_of_row, place]), axis=0, return_inverse=True)
     if not nest and len(pairs) > len(names):
-        twice = int(np.flatnonzero(np.diff(pairs[:, 0]) == 0)[0])
-        cluster = names[pairs[twice, 0]]
-        first, second = (strata[at] for at in pairs[twice : twice + 2, 1])
+        repeated_place = int(np.flatnonzero(np.diff(pairs[:, 0]) == 0)[0])
+        cluster = names[pairs[repeated_place, 0]]
+        first, second = (strata[at] for at in pairs[repeated_place : repeated_place + 2, 1])
         raise DataError(
             f"a cluster must lie in one stratum; {cluster!r} occurs in {first!r} and in {second!r} (where clusters are "
             "numbered anew in each stratum, say nest=True, or --nest)",
@@ -412,20 +420,21 @@ def _clusters(
 
 def _population(fpc: ArrayLike, place: Places, names: tuple[str, ...], size: int) -> Floats:
     """The population of each stratum, one and the same on all of its rows."""
-    given = _checks.amounts(np.asarray(fpc), what="finite populations (fpc)", length=size)
-    known = np.zeros(len(names))
-    known[place] = given
-    differs = given != known[place]
+    row_populations = _checks.amounts(np.asarray(fpc), what="finite populations (fpc)", length=size)
+    stratum_populations = np.zeros(len(names))
+    stratum_populations[place] = row_populations
+    differs = row_populations != stratum_populations[place]
     if differs.any():
         row = int(differs.argmax())
-        of = f"stratum {names[place[row]]!r}" if len(names) > 1 else "the population"
+        stratum_text = f"stratum {names[place[row]]!r}" if len(names) > 1 else "the population"
         raise DataError(
-            f"fpc must be the same number on all rows of a stratum; {of} has {given[row]:g} and {known[place[row]]:g}",
+            "fpc must be the same number on all rows of a stratum; "
+            f"{stratum_text} has {row_populations[row]:g} and {stratum_populations[place[row]]:g}",
             row=row,
         )
-    if (given == 0).any():
+    if (row_populations == 0).any():
         raise DataError("fpc must be above zero: the units in each stratum, or the share of them that was drawn")
-    return known
+    return stratum_populations
 
 
 def _check_population(plan: Plan) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from naysay.errors import need
 from naysay.show import finish
-from naysay.show.finish import LETTER, LINE, Axis, apart, data, image, ink
+from naysay.show.finish import LETTER, LINE, Axis, data, image, ink, label_heights
 from naysay.show.rows import Mark, marks_in_rows
 
 __all__ = ["Line", "Mark", "changes", "convergence", "differences", "dots", "heat_map", "lines"]
@@ -98,12 +98,12 @@ def differences(
     ('<svg', True)
     """
     true = np.asarray(truth, dtype=float)
-    moved = [Mark("truth", "truth", np.zeros_like(true))]
+    distance_marks = [Mark("truth", "truth", np.zeros_like(true))]
     for mark in marks:
         bounds = None if mark.bounds is None else np.asarray(mark.bounds, dtype=float) - true[:, None]
-        moved.append(replace(mark, values=np.asarray(mark.values, dtype=float) - true, bounds=bounds))
+        distance_marks.append(replace(mark, values=np.asarray(mark.values, dtype=float) - true, bounds=bounds))
     axis = "distance from the truth, points"
-    return _image(categories, moved, title, axis, signed=True, size=size, room=room, labeled=labeled)
+    return _image(categories, distance_marks, title, axis, signed=True, size=size, room=room, labeled=labeled)
 
 
 def changes(
@@ -138,30 +138,35 @@ def _image(
 ) -> str:
     """An image of shares, or of signed distances between shares, in rows."""
 
-    def words(value: float, digits: int = 2) -> str:
+    def share_text(value: float, digits: int = 2) -> str:
         return f"{100 * value:+.{digits}f} points" if signed else f"{value:.{digits}%}"
 
     def tips(mark: Mark) -> list[str]:
-        told = [words(value) for value in np.asarray(mark.values, dtype=float).tolist()]
+        value_texts = [share_text(value) for value in np.asarray(mark.values, dtype=float).tolist()]
         if mark.bounds is None:
-            return told
+            return value_texts
         bounds = np.asarray(mark.bounds, dtype=float).tolist()
-        return [f"{one}, {words(low)} to {words(high)}" for one, (low, high) in zip(told, bounds, strict=True)]
+        return [
+            f"{value_text}, {share_text(low)} to {share_text(high)}"
+            for value_text, (low, high) in zip(value_texts, bounds, strict=True)
+        ]
 
-    drawn = [replace(mark, told=mark.told or tips(mark)) for mark in marks]
+    labeled_marks = [replace(mark, told=mark.told or tips(mark)) for mark in marks]
     description = "; ".join(
-        f"{finish.full(category)}: "
-        + ", ".join(f"{mark.name} {words(float(np.asarray(mark.values)[row]), 1)}" for mark in marks)
+        f"{finish.label_line(category)}: "
+        + ", ".join(f"{mark.name} {share_text(float(np.asarray(mark.values)[row]), 1)}" for mark in marks)
         for row, category in enumerate(categories)
     )
     return marks_in_rows(
-        categories, drawn, _shares(marks, axis, signed=signed), title=title, description=description, **layout
+        categories, labeled_marks, _shares(marks, axis, signed=signed), title=title, description=description, **layout
     )
 
 
 def _shares(marks: Sequence[Mark], title: str, *, signed: bool) -> Axis:
     """The axis for all marks and intervals; it includes zero."""
-    ends = np.concatenate([np.ravel(each) for mark in marks for each in (mark.values, mark.bounds) if each is not None])
+    ends = np.concatenate(
+        [np.ravel(numbers) for mark in marks for numbers in (mark.values, mark.bounds) if numbers is not None]
+    )
     low, high = min(0.0, float(np.nanmin(ends))), max(0.01, float(np.nanmax(ends)))
     nice = low == 0  # rounding the ends would add a whole step of the axis for a bound just below zero
     if signed or not nice:  # leave a margin, so that no mark lies on the edge
@@ -197,15 +202,15 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
     """
     steps = np.asarray(path, dtype=float)
     shares = steps / steps.sum(axis=1, keepdims=True)
-    kept = np.unique(np.geomspace(1, len(shares), min(len(shares), 60)).round().astype(int)) - 1
-    drawn = [
-        Line(name, kept + 1, own[kept], f"{name}: {own[-1]:.2%}")
-        for name, own in zip(map(finish.full, categories), shares.T, strict=True)
+    step_places = np.unique(np.geomspace(1, len(shares), min(len(shares), 60)).round().astype(int)) - 1
+    share_lines = [
+        Line(name, step_places + 1, category_shares[step_places], f"{name}: {category_shares[-1]:.2%}")
+        for name, category_shares in zip(map(finish.label_line, categories), shares.T, strict=True)
     ]
-    x = Axis("step", (1, float(kept[-1]) + 1), "~s", ticks=10, log=True)
-    y = Axis(None, (0, max(float(shares[kept].max()), 0.01)), ".0%", room=48)
-    told = f"{len(steps) - 1} steps of the iteration"
-    return lines(drawn, x, y, title=title, description=told, size=size, height=220, letters=18)
+    x = Axis("step", (1, float(step_places[-1]) + 1), "~s", ticks=10, log=True)
+    y = Axis(None, (0, max(float(shares[step_places].max()), 0.01)), ".0%", room=48)
+    step_count_text = f"{len(steps) - 1} steps of the iteration"
+    return lines(share_lines, x, y, title=title, description=step_count_text, size=size, height=220, letters=18)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,56 +288,67 @@ def lines(
     ('<svg', True)
     """
     alt = need("altair")
-    right = math.ceil(min(letters, max(finish.width(line.name) for line in drawn)) * LETTER) + 20
-    across, up, color = x.encoded("X", "x", grid=False), y.encoded("Y", "y"), alt.Color("ink:N", scale=None)
+    right_padding = math.ceil(min(letters, max(finish.width(line.name) for line in drawn)) * LETTER) + 20
+    x_channel, y_channel, color = (
+        x.channel_encoding("X", "x", grid=False),
+        y.channel_encoding("Y", "y"),
+        alt.Color("ink:N", scale=None),
+    )
     points = data(row for place, line in enumerate(drawn) for row in _rows(line, place))
-    named = data(_names(drawn, x, y, (size - y.room - right, height), letters))
+    name_layer = data(_names(drawn, x, y, (size - y.room - right_padding, height), letters))
     dash = alt.StrokeDash("dash", scale=None, type="nominal")
     chart = alt.layer(
-        *_bands(drawn, across, y, color),
+        *_bands(drawn, x_channel, y, color),
         points.mark_line(strokeWidth=2, aria=False).encode(
-            x=across, y=up, detail="line:N", color=color, strokeDash=dash
+            x=x_channel, y=y_channel, detail="line:N", color=color, strokeDash=dash
         ),
         points.transform_filter("datum.told != ''")
         .mark_point(filled=True, opacity=1, size=56)
-        .encode(x=across, y=up, color=color, description="told:N"),
-        named.mark_text(align="left", baseline="middle", dx=9, fontSize=12, color=ink("text")).encode(
-            x=across, y=up, text="label:N", description="told:N"
+        .encode(x=x_channel, y=y_channel, color=color, description="told:N"),
+        name_layer.mark_text(align="left", baseline="middle", dx=9, fontSize=12, color=ink("text")).encode(
+            x=x_channel, y=y_channel, text="label:N", description="told:N"
         ),
     )
-    padding = {"left": y.room, "right": right, "top": 12, "bottom": 48}
+    padding = {"left": y.room, "right": right_padding, "top": 12, "bottom": 48}
     return image(chart, size=size, height=height, padding=padding, title=title, description=description)
 
 
-def _bands(drawn: Sequence[Line], across: Any, y: Axis, color: Any) -> list[Any]:
+def _bands(chart_lines: Sequence[Line], across: Any, y: Axis, color: Any) -> list[Any]:
     """The areas around those lines that have bounds."""
     ends = [
         {"x": x, "low": low, "high": high, "line": place, "ink": ink(line.role)}
-        for place, line in enumerate(drawn)
+        for place, line in enumerate(chart_lines)
         if line.bounds is not None
         for (x, _), (low, high) in zip(line.places, np.asarray(line.bounds, dtype=float).tolist(), strict=True)
         if low <= high
     ]
     area = data(ends).mark_area(opacity=0.2, aria=False)
-    return [area.encode(x=across, y=y.encoded("Y", "low"), y2="high:Q", detail="line:N", color=color)] if ends else []
+    return (
+        [area.encode(x=across, y=y.channel_encoding("Y", "low"), y2="high:Q", detail="line:N", color=color)]
+        if ends
+        else []
+    )
 
 
 def _rows(line: Line, place: int) -> list[dict[str, Any]]:
-    shared = {"line": place, "ink": ink(line.role), "dash": [6, 4] if line.dashed else [1, 0]}
-    told = line.points or [""] * len(line.places)
-    return [{"x": x, "y": y, "told": said} | shared for (x, y), said in zip(line.places, told, strict=True)]
-
-
-def _names(drawn: Sequence[Line], x: Axis, y: Axis, size: tuple[int, int], letters: int) -> list[dict[str, Any]]:
-    """The names of lines, drawn at their ends."""
-    ends = [line.places[-1] for line in drawn]
-    shown = [finish.shortened(line.name, letters) for line in drawn]
-    starts = [x.share(across) * size[0] for across, _ in ends]
-    spans = [(start, start + finish.width(name) * LETTER + 18) for start, name in zip(starts, shown, strict=True)]
-    heights = apart([y.share(up) for _, up in ends], LINE / size[1], spans).tolist()
+    line_fields = {"line": place, "ink": ink(line.role), "dash": [6, 4] if line.dashed else [1, 0]}
+    point_texts = line.points or [""] * len(line.places)
     return [
-        {"x": across, "y": y.at(share), "label": finish.isolated(name, line.name), "told": line.told}
-        for line, name, (across, _), share in zip(drawn, shown, ends, heights, strict=True)
+        {"x": x, "y": y, "told": point_text} | line_fields
+        for (x, y), point_text in zip(line.places, point_texts, strict=True)
+    ]
+
+
+def _names(chart_lines: Sequence[Line], x: Axis, y: Axis, size: tuple[int, int], letters: int) -> list[dict[str, Any]]:
+    """The names of lines, drawn at their ends."""
+    ends = [line.places[-1] for line in chart_lines]
+    line_labels = [finish.short_text(line.name, letters) for line in chart_lines]
+    starts = [x.share(across) * size[0] for across, _ in ends]
+    spans = [(start, start + finish.width(name) * LETTER + 18) for start, name in zip(starts, line_labels, strict=True)]
+    heights = label_heights([y.share(height) for _, height in ends], LINE / size[1], spans).tolist()
+    return [
+        {"x": across, "y": y.at(share), "label": finish.isolated_line(name, line.name), "told": line.told}
+        for line, name, (across, _), share in zip(chart_lines, line_labels, ends, heights, strict=True)
     ]
 
 
@@ -386,20 +402,20 @@ def heat_map(
     """
     alt = need("altair")
     shares = np.asarray(values, dtype=float)
-    across = [finish.full(each) for each in columns]
-    down = [finish.full(each) for each in rows]
-    fitted = [finish.shortened(each, room) for each in down]
-    left = math.ceil(max(map(finish.width, fitted)) * LETTER) + 24
-    width = (size - left - 8) / len(across)
-    height = _CELL * len(down)
+    column_names = [finish.label_line(column) for column in columns]
+    row_names = [finish.label_line(row) for row in rows]
+    short_labels = [finish.short_text(row_name, room) for row_name in row_names]
+    left_padding = math.ceil(max(map(finish.width, short_labels)) * LETTER) + 24
+    width = (size - left_padding - 8) / len(column_names)
+    height = _CELL * len(row_names)
     top = 2 * LINE + 12
     largest = most if most is not None else float(np.nanmax(shares, initial=0.0))
     cells: list[dict[str, Any]] = []
-    for i, j in itertools.product(range(len(down)), range(len(across))):
+    for i, j in itertools.product(range(len(row_names)), range(len(column_names))):
         share = float(shares[i, j])
         if math.isnan(share):
             continue
-        said = told[i][j] if told else f"{share:.1%}"
+        cell_text = told[i][j] if told else f"{share:.1%}"
         cells.append(
             {
                 "x": j * width + 1,
@@ -408,7 +424,7 @@ def heat_map(
                 "y2": (i + 1) * _CELL - 1,
                 "dark": 0.04 + (_FULL - 0.04) * max(share, 0.0) / max(largest, 1e-12),
                 "share": f"{100 * share:.1f}",
-                "told": f"{down[i]}, {across[j]}: {said}",
+                "told": f"{row_names[i]}, {column_names[j]}: {cell_text}",
             }
         )
 
@@ -416,7 +432,7 @@ def heat_map(
         scale = alt.Scale(domain=[0, end], range=[0, end], nice=False, zero=False)
         return getattr(alt, channel)(f"{field}:Q", scale=scale, axis=None)
 
-    x, y = place("X", "x", size - left - 8), place("Y", "y", height)
+    x, y = place("X", "x", size - left_padding - 8), place("Y", "y", height)
     boxes = (
         data(cells)
         .mark_rect(color=ink("estimate"))
@@ -425,24 +441,29 @@ def heat_map(
     middles = [cell | {"x": (cell["x"] + cell["x2"]) / 2, "y": (cell["y"] + cell["y2"]) / 2} for cell in cells]
     numbers = data(middles).mark_text(fontSize=12, color=ink("text"), aria=False).encode(x=x, y=y, text="share:N")
     heads = [
-        {"x": (j + 0.5) * width, "y": -10, "label": finish.shortened(each, max(width / LETTER - 1, 2)), "told": each}
-        for j, each in enumerate(across)
+        {
+            "x": (j + 0.5) * width,
+            "y": -10,
+            "label": finish.short_text(column_name, max(width / LETTER - 1, 2)),
+            "told": column_name,
+        }
+        for j, column_name in enumerate(column_names)
     ]
     sides = [
-        {"x": -8, "y": (i + 0.5) * _CELL, "label": finish.isolated(own, each), "told": each}
-        for i, (own, each) in enumerate(zip(fitted, down, strict=True))
+        {"x": -8, "y": (i + 0.5) * _CELL, "label": finish.isolated_line(short_label, row_label), "told": row_label}
+        for i, (short_label, row_label) in enumerate(zip(short_labels, row_names, strict=True))
     ]
-    named = [{"x": 0, "y": -10 - LINE - 4, "label": " × ".join(filter(None, names)), "told": title}]
-    words = [
+    title_cells = [{"x": 0, "y": -10 - LINE - 4, "label": " × ".join(filter(None, names)), "told": title}]
+    label_layers = [
         data(heads).mark_text(fontSize=12, color=ink("text")),
         data(sides).mark_text(fontSize=12, color=ink("text"), align="right"),
-        data(named).mark_text(fontSize=12, color=ink("muted"), align="left"),
+        data(title_cells).mark_text(fontSize=12, color=ink("muted"), align="left"),
     ]
-    written = [each.encode(x=x, y=y, text="label:N", description="told:N") for each in words]
+    text_layers = [layer.encode(x=x, y=y, text="label:N", description="told:N") for layer in label_layers]
     description = "; ".join(str(cell["told"]) for cell in cells)
-    padding = {"left": left, "right": 8, "top": top, "bottom": 8}
+    padding = {"left": left_padding, "right": 8, "top": top, "bottom": 8}
     return image(
-        alt.layer(boxes, numbers, *written),
+        alt.layer(boxes, numbers, *text_layers),
         size=size,
         height=height,
         padding=padding,

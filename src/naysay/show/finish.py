@@ -28,19 +28,21 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, '
 _SVG = "http://www.w3.org/2000/svg"
 
 
-def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
+def label_heights(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
     """Heights for labels at these values. A label moves up if it would touch one below.
 
     Give `spans`, the start and end of each label across, if some labels stand side by side and cannot touch.
     """
     heights = np.array(values, dtype=float)
-    placed: list[int] = []
-    for own in np.argsort(heights, kind="stable").tolist():
-        for other in sorted(placed, key=heights.__getitem__):
-            beside = spans is not None and (spans[own][1] <= spans[other][0] or spans[other][1] <= spans[own][0])
-            if not beside and abs(heights[other] - heights[own]) < gap:
-                heights[own] = heights[other] + gap
-        placed.append(own)
+    placed_labels: list[int] = []
+    for label in np.argsort(heights, kind="stable").tolist():
+        for other_label in sorted(placed_labels, key=heights.__getitem__):
+            beside = spans is not None and (
+                spans[label][1] <= spans[other_label][0] or spans[other_label][1] <= spans[label][0]
+            )
+            if not beside and abs(heights[other_label] - heights[label]) < gap:
+                heights[label] = heights[other_label] + gap
+        placed_labels.append(label)
     return heights
 
 
@@ -73,15 +75,17 @@ class Axis:
     words: str | None = None
     room: int = 66
 
-    def encoded(self, channel: str, field: str, **more: Any) -> Any:
+    def channel_encoding(self, channel: str, field: str, **axis_options: Any) -> Any:
         """The channel ``X`` or ``Y`` of a chart for a field of its data."""
         alt = need("altair")
         ticks = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
-        more |= ticks | ({"labelExpr": self.words} if self.words else {})
+        axis_options |= ticks | ({"labelExpr": self.words} if self.words else {})
         kind = {"type": "log"} if self.log else {"zero": False}
         scale = alt.Scale(domain=list(self.domain), nice=self.nice, **kind)
         return getattr(alt, channel)(
-            f"{field}:Q", scale=scale, axis=alt.Axis(title=self.title, format=self.form or alt.Undefined, **more)
+            f"{field}:Q",
+            scale=scale,
+            axis=alt.Axis(title=self.title, format=self.form or alt.Undefined, **axis_options),
         )
 
     def share(self, value: float) -> float:
@@ -109,7 +113,7 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
     """
     alt, converter = need("altair"), need("vl_convert")
     width = size - padding["left"] - padding["right"]
-    finished = (
+    configured_chart = (
         chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
         .configure(background="transparent")
         .configure_view(stroke=None)
@@ -127,7 +131,7 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
         )
         .configure_legend(labelColor=ink("text"), labelFontSize=12, labelLimit=0, padding=0)
     )
-    root = ET.fromstring(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
+    root = ET.fromstring(converter.vegalite_to_svg(configured_chart.to_dict(), allowed_base_urls=[]))
     _tidy(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
@@ -160,25 +164,25 @@ def _words(tag: str, text: str) -> ET.Element:
 
 def _tidy(element: ET.Element) -> None:
     for child in list(element):
-        unseen = child.get("display") == "none" or child.get("opacity") == "0" or child.get("class") == "background"
+        is_unseen = child.get("display") == "none" or child.get("opacity") == "0" or child.get("class") == "background"
         _tidy(child)
-        if unseen or (child.tag == f"{{{_SVG}}}g" and not len(child)):
+        if is_unseen or (child.tag == f"{{{_SVG}}}g" and not len(child)):
             element.remove(child)
-    told = element.attrib.pop("aria-label", None)
+    aria_label = element.attrib.pop("aria-label", None)
     for name in _NOISE:
         element.attrib.pop(name, None)
     if element.get("opacity") == "1":
         del element.attrib["opacity"]
     style = []
     for name in ("fill", "stroke"):
-        if found := _INK.fullmatch(element.get(name, "")):
-            style.append(f"{name}:{found[0]}")
+        if ink_match := _INK.fullmatch(element.get(name, "")):
+            style.append(f"{name}:{ink_match[0]}")
             # Viewers that do not know CSS variables ignore the style, and use this attribute.
-            element.set(name, found[1])
+            element.set(name, ink_match[1])
     if style:
         element.set("style", ";".join(style))
-    if told and not len(element.findall(f"{{{_SVG}}}g")):
-        element.insert(0, _words("title", told))
+    if aria_label and not len(element.findall(f"{{{_SVG}}}g")):
+        element.insert(0, _words("title", aria_label))
     for name in _PLACES & element.attrib.keys():
         element.set(name, _LONG.sub(_hundredth, element.attrib[name]))
 
@@ -220,10 +224,14 @@ def ink(role: str) -> str:
     return f"var(--chart-{role},{(INKS | FILLS)[role][0]})"
 
 
-_LEFT, _RIGHT, _END = "\u2066", "\u2067", "\u2069"  # Unicode isolates: left to right, right to left, and their end
+_LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _ISOLATE_END = (
+    "\u2066",
+    "\u2067",
+    "\u2069",
+)  # Unicode isolates: left to right, right to left, and their end
 
 
-def full(label: Any) -> str:
+def label_line(label: Any) -> str:
     """The label as one line of text; a pair of categories is joined by ×."""
     return " ".join("".join(c if c.isprintable() else " " for c in _checks.label(label)).split())
 
@@ -239,20 +247,20 @@ def _width(character: str) -> float:
     return 1.8 if unicodedata.east_asian_width(character) in "WF" else 1.0
 
 
-def wrapped(text: str, room: float, *, lines: int = 3) -> list[str]:
+def wrapped_lines(text: str, room: float, *, lines: int = 3) -> list[str]:
     """The text in at most this many lines of this width; an ellipsis shows that it was cut."""
     result: list[str] = []
-    rest = text
-    while rest and len(result) < lines:
-        line = _cut(rest, room)
-        rest = rest[len(line) :].strip()
+    text_left = text
+    while text_left and len(result) < lines:
+        line = _cut(text_left, room)
+        text_left = text_left[len(line) :].strip()
         result.append(line.strip())
-    if rest:
-        result[-1] = shortened(result[-1] + " " + rest, room)
+    if text_left:
+        result[-1] = short_text(result[-1] + " " + text_left, room)
     return result or [""]
 
 
-def shortened(text: str, room: float) -> str:
+def short_text(text: str, room: float) -> str:
     """The text; or as much of it as fits, with an ellipsis."""
     if width(text) <= room:
         return text
@@ -269,12 +277,12 @@ def _cut(text: str, room: float) -> str:
 
 
 def _fitting(text: str, room: float) -> str:
-    fitting = sum(used <= room for used in itertools.accumulate(map(_width, text)))
+    fitting = sum(width_used <= room for width_used in itertools.accumulate(map(_width, text)))
     # Keep at least one letter, even if it is too wide: otherwise wrapping would never end.
     return text[: max(fitting, 1)]
 
 
-def isolated(line: str, whole: str) -> str:
+def isolated_line(line: str, whole_label: str) -> str:
     """The line in the writing direction of the whole label, isolated from the text around it."""
-    directed = (kind for kind in map(unicodedata.bidirectional, whole) if kind in ("L", "R", "AL"))
-    return (_LEFT if next(directed, "L") == "L" else _RIGHT) + line + _END
+    directions = (kind for kind in map(unicodedata.bidirectional, whole_label) if kind in ("L", "R", "AL"))
+    return (_LEFT_TO_RIGHT if next(directions, "L") == "L" else _RIGHT_TO_LEFT) + line + _ISOLATE_END

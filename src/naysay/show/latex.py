@@ -40,7 +40,7 @@ def latex(content: Iterable[Content]) -> str:
     \end{tabular}
     \end{table}
     """
-    return "\n".join(line for each in content for line in _lines(each))
+    return "\n".join(line for part in content for line in _lines(part))
 
 
 def _lines(part: Content) -> list[str]:
@@ -48,15 +48,15 @@ def _lines(part: Content) -> list[str]:
         case Table():
             return _table(part)
         case Heading():
-            return [f"\\subsection*{{{_escaped(part.text)}}}"]
+            return [f"\\subsection*{{{_escape_text(part.text)}}}"]
         case Sentence():
-            return [_escaped(line) + r"\\" for line in part.text.splitlines()]
+            return [_escape_text(line) + r"\\" for line in part.text.splitlines()]
         case Note():
-            return [rf"\emph{{Note:}} {_escaped(part.text)}\\"]
+            return [rf"\emph{{Note:}} {_escape_text(part.text)}\\"]
         case Points():
-            return [r"\begin{itemize}", *(rf"\item {_escaped(item)}" for item in part.items), r"\end{itemize}"]
+            return [r"\begin{itemize}", *(rf"\item {_escape_text(item)}" for item in part.items), r"\end{itemize}"]
         case Facts():
-            return [rf"\emph{{{_escaped(term)}:}} {_escaped(value)}\\" for term, value in part.pairs]
+            return [rf"\emph{{{_escape_text(term)}:}} {_escape_text(value)}\\" for term, value in part.pairs]
         case Chart():
             return []
         case _:
@@ -70,10 +70,10 @@ def _table(part: Table) -> list[str]:
         rows.insert(len(rows) - part.apart, r"\midrule")
     return [
         r"\begin{table}",
-        *([rf"\caption{{{_escaped(part.caption)}}}"] if part.caption else []),
+        *([rf"\caption{{{_escape_text(part.caption)}}}"] if part.caption else []),
         rf"\begin{{tabular}}{{{''.join('l' if column.words else 'r' for column in part.columns)}}}",
         r"\toprule",
-        " & ".join(_escaped(column.name) for column in part.columns) + r" \\",
+        " & ".join(_escape_text(column.name) for column in part.columns) + r" \\",
         r"\midrule",
         *rows,
         r"\bottomrule",
@@ -84,8 +84,8 @@ def _table(part: Table) -> list[str]:
 
 def _cell(text: str) -> str:
     """A cell. A negative number gets a minus sign, not a hyphen."""
-    return _NUMBER.sub("$-$", text, count=1) if re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text) else _escaped(text)
+    return _NUMBER.sub("$-$", text, count=1) if re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text) else _escape_text(text)
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
+def _escape_text(text: str) -> str:
+    return _SPECIAL.sub(lambda special_letter: _ESCAPES[special_letter[0]], text)

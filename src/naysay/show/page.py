@@ -81,6 +81,6 @@ def html(
     >>> "&lt;b&gt;" in html("<b>", [])
     True
     """
-    told = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language}
-    kinds = " ".join(name for name, given in (("flow", flow), ("dense", dense)) if given)
-    return template("naysay.show", "page.html", sections=sections, inks=INKS | FILLS, kinds=kinds, **told)
+    template_texts = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language}
+    kinds = " ".join(name for name, is_set in (("flow", flow), ("dense", dense)) if is_set)
+    return template("naysay.show", "page.html", sections=sections, inks=INKS | FILLS, kinds=kinds, **template_texts)

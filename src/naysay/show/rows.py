@@ -23,7 +23,7 @@ from naysay.show import finish
 from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
 from naysay.show.html import template
 
-_BAR, _STEP, _RIGHT = 16, 10, 18
+_BAR, _STEP, _RIGHT_PADDING = 16, 10, 18
 _FLUSH = {"labelFlush": False, "labelSeparation": 8}
 _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}
 _SIZES = {"truth": 420, "estimate": 64}
@@ -66,13 +66,13 @@ class Bars:
         A letter at the left that distinguishes the bar from other bars of the category.
     ends : (t, kinds) float
         Where each part of each bar ends. Parts of width zero are left out.
-    told : for each category, a sequence of str
+    part_texts : for each category, a sequence of str
         A text for each part.
     """
 
     sign: str
     ends: ArrayLike
-    told: Sequence[Sequence[str]]
+    part_texts: Sequence[Sequence[str]]
 
 
 def marks_in_rows(
@@ -115,54 +115,63 @@ def marks_in_rows(
     ExtraMissing
         Without the extra ``plots``.
     """
-    compared = [mark for mark in marks if mark.role != "truth"]
-    rows = _rows(categories, room, most, least=max(2 * LINE, _STEP * len(compared)))
-    left = rows.left if labeled else _RIGHT
+    compared_marks = [mark for mark in marks if mark.role != "truth"]
+    rows = _rows(categories, room, most, least=max(2 * LINE, _STEP * len(compared_marks)))
+    left_padding = rows.label_width if labeled else _RIGHT_PADDING
     names = [mark.name for mark in marks]
-    beside = _beside(names, size - left) if labeled else len(names)
-    aimed = data([{"aim": aim}]).mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False)
+    beside = _beside(names, size - left_padding) if labeled else len(names)
+    aim_rule = data([{"aim": aim}]).mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False)
     chart = need("altair").layer(
-        rows.between(),
-        *([] if aim is None else [aimed.encode(x=axis.encoded("X", "aim", **_FLUSH))]),
-        *_marked(marks, [point for mark in marks for point in _points(mark, rows, compared)], axis, rows, beside),
-        *([rows.named(gap=10)] if labeled else []),
+        rows.line_layer(),
+        *([] if aim is None else [aim_rule.encode(x=axis.channel_encoding("X", "aim", **_FLUSH))]),
+        *_mark_layers(
+            marks, [point for mark in marks for point in _points(mark, rows, compared_marks)], axis, rows, beside
+        ),
+        *([rows.label_layer(gap=10)] if labeled else []),
     )
-    padding = {"left": left, "right": _RIGHT, "top": 15 + 19 * -(-len(marks) // beside), "bottom": 48}
+    padding = {"left": left_padding, "right": _RIGHT_PADDING, "top": 15 + 19 * -(-len(marks) // beside), "bottom": 48}
     return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
 
 
-def _points(mark: Mark, rows: _Rows, compared: Sequence[Mark]) -> list[dict[str, Any]]:
+def _points(mark: Mark, rows: _Rows, compared_marks: Sequence[Mark]) -> list[dict[str, Any]]:
     """The marks of one kind, with the text of each.
 
     Marks to be compared stand one above the other, so that none hides another. The mark of the truth spans them all.
     """
-    offset = 0.0 if mark.role == "truth" else _STEP * (compared.index(mark) - (len(compared) - 1) / 2)
+    offset = 0.0 if mark.role == "truth" else _STEP * (compared_marks.index(mark) - (len(compared_marks) - 1) / 2)
     values = np.asarray(mark.values, dtype=float)
     bounds = np.column_stack([values, values]) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)
-    every = zip(rows.names, values.tolist(), bounds.tolist(), rows.middles, mark.told, strict=True)
-    shared = {"mark": mark.name, "size": _SIZES.get(mark.role, 56)}
+    row_marks = zip(rows.names, values.tolist(), bounds.tolist(), rows.middles, mark.told, strict=True)
+    mark_fields = {"mark": mark.name, "size": _SIZES.get(mark.role, 56)}
     return [
-        {"y": y + offset, "value": value, "low": low, "high": high, "told": f"{name}: {mark.name} {said}"} | shared
-        for name, value, (low, high), y, said in every
+        {"y": y + offset, "value": value, "low": low, "high": high, "told": f"{name}: {mark.name} {mark_text}"}
+        | mark_fields
+        for name, value, (low, high), y, mark_text in row_marks
         if not math.isnan(value)
     ]
 
 
-def _marked(marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, rows: _Rows, beside: int) -> list[Any]:
+def _mark_layers(
+    marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, rows: _Rows, beside: int
+) -> list[Any]:
     """Intervals, and the marks on them."""
     alt = need("altair")
     names, legend = [mark.name for mark in marks], _legend(beside, symbolSize=90)
-    color = alt.Color("mark:N", scale=alt.Scale(domain=names, range=[ink(each.role) for each in marks]), legend=legend)
+    color = alt.Color(
+        "mark:N", scale=alt.Scale(domain=names, range=[ink(drawn_mark.role) for drawn_mark in marks]), legend=legend
+    )
     shapes = alt.Scale(domain=names, range=[mark.shape or _SHAPES[mark.role] for mark in marks])
     return [
         data(points)
         .transform_filter("datum.high > datum.low")
         .mark_rule(strokeWidth=2)
-        .encode(x=axis.encoded("X", "low", **_FLUSH), x2="high:Q", y=rows.y(), color=color, description="told:N"),
+        .encode(
+            x=axis.channel_encoding("X", "low", **_FLUSH), x2="high:Q", y=rows.y(), color=color, description="told:N"
+        ),
         data(points)
         .mark_point(filled=True, opacity=1)
         .encode(
-            x=axis.encoded("X", "value", **_FLUSH),
+            x=axis.channel_encoding("X", "value", **_FLUSH),
             y=rows.y(),
             color=color,
             shape=alt.Shape("mark:N", scale=shapes, legend=legend),
@@ -203,9 +212,9 @@ def stacked_bars(
     """
     alt = need("altair")
     rows = _rows(categories, room, most, least=_BAR * len(bars) + 6)
-    left = rows.left + _RIGHT
+    left_padding = rows.label_width + _RIGHT_PADDING
     names = list(kinds.values())
-    beside = _beside(names, size - left)
+    beside = _beside(names, size - left_padding)
     legend = _legend(beside, symbolType="square", symbolSize=120)
     scale = alt.Scale(domain=names, range=[ink(role) for role in kinds])
     steps = [(_BAR + 1) * place - _BAR * len(bars) / 2 for place in range(len(bars))]
@@ -215,34 +224,34 @@ def stacked_bars(
         for bar, step in zip(bars, steps, strict=True)
         for middle in rows.middles
     ]
-    signed = data(signs).mark_text(align="right", fontSize=12, color=ink("muted"))
+    sign_layer = data(signs).mark_text(align="right", fontSize=12, color=ink("muted"))
     chart = alt.layer(
         data(parts)
         .mark_rect(opacity=1)
         .encode(
-            x=axis.encoded("X", "low", grid=False, **_FLUSH),
+            x=axis.channel_encoding("X", "low", grid=False, **_FLUSH),
             x2="high:Q",
             y=rows.y("top"),
             y2="bottom:Q",
             color=alt.Color("kind:N", scale=scale, legend=legend),
             description="told:N",
         ),
-        rows.between(),
-        rows.named(gap=26),
-        signed.encode(x=alt.value(-8), y=rows.y(), text="sign:N"),
+        rows.line_layer(),
+        rows.label_layer(gap=26),
+        sign_layer.encode(x=alt.value(-8), y=rows.y(), text="sign:N"),
     )
-    padding = {"left": left, "right": _RIGHT, "top": 17 + 19 * -(-len(names) // beside), "bottom": 48}
+    padding = {"left": left_padding, "right": _RIGHT_PADDING, "top": 17 + 19 * -(-len(names) // beside), "bottom": 48}
     return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
 
 
 def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The parts of one bar in every row, at this distance below the row's middle."""
-    every = zip(rows.names, rows.middles, np.asarray(bar.ends, dtype=float).tolist(), bar.told, strict=True)
-    for name, middle, ends, told in every:
+    row_bars = zip(rows.names, rows.middles, np.asarray(bar.ends, dtype=float).tolist(), bar.part_texts, strict=True)
+    for name, middle, ends, part_texts in row_bars:
         place = {"top": middle + step, "bottom": middle + step + _BAR - 1}
-        for kind, (low, high), said in zip(kinds, pairwise([0.0, *ends]), told, strict=True):
+        for kind, (low, high), part_text in zip(kinds, pairwise([0.0, *ends]), part_texts, strict=True):
             if high > low:
-                yield {"low": low, "high": high, "kind": kind, "told": f"{name}, {bar.sign}: {said}"} | place
+                yield {"low": low, "high": high, "kind": kind, "told": f"{name}, {bar.sign}: {part_text}"} | place
 
 
 class _Rows(NamedTuple):
@@ -254,9 +263,9 @@ class _Rows(NamedTuple):
     middles: list[float]
 
     @property
-    def left(self) -> int:
+    def label_width(self) -> int:
         """Pixels for the labels."""
-        return math.ceil(max(finish.width(line) for own in self.lines for line in own) * LETTER) + 16
+        return math.ceil(max(finish.width(line) for label_lines in self.lines for line in label_lines) * LETTER) + 16
 
     @property
     def height(self) -> int:
@@ -268,29 +277,29 @@ class _Rows(NamedTuple):
         alt = need("altair")
         return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[self.height, 0], nice=False, zero=False), axis=None)
 
-    def between(self) -> Any:
+    def line_layer(self) -> Any:
         """Rules between the rows."""
         ends = data({"y": end} for end in self.ends[:-1])
         return ends.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
 
-    def named(self, *, gap: int) -> Any:
+    def label_layer(self, *, gap: int) -> Any:
         """Labels, line by line, at this distance left of the plot; each line has the direction of its script."""
-        words = [
+        labels = [
             {
-                "y": middle - (len(own) - 1) * LINE / 2,
-                "label": "\n".join(finish.isolated(line, name) for line in own),
+                "y": middle - (len(label_lines) - 1) * LINE / 2,
+                "label": "\n".join(finish.isolated_line(line, name) for line in label_lines),
                 "told": name,
             }
-            for own, name, middle in zip(self.lines, self.names, self.middles, strict=True)
+            for label_lines, name, middle in zip(self.lines, self.names, self.middles, strict=True)
         ]
-        text = data(words).mark_text(align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text"))
+        text = data(labels).mark_text(align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text"))
         return text.encode(x=need("altair").value(-gap), y=self.y(), text="label:N", description="told:N")
 
 
 def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Rows:
-    names = [finish.full(category) for category in categories]
-    lines = [finish.wrapped(name, room, lines=most) for name in names]
-    heights = [max(least, len(own) * LINE) + 8 for own in lines]
+    names = [finish.label_line(category) for category in categories]
+    lines = [finish.wrapped_lines(name, room, lines=most) for name in names]
+    heights = [max(least, len(label_lines) * LINE) + 8 for label_lines in lines]
     ends = [float(end) for end in accumulate(heights)]
     return _Rows(names, lines, ends, [end - height / 2 for end, height in zip(ends, heights, strict=True)])
 
@@ -314,7 +323,7 @@ _STEPS = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _RowMark:
     """A mark in a row, in percent of its width."""
 
     role: str
@@ -359,29 +368,40 @@ def rows(
     >>> "&lt;yes&gt;" in drawn, "30.0 %" in drawn, "style=" in drawn
     (True, True, False)
     """
-    behind = None if band is None else np.asarray(band, dtype=float)
-    ends = [each for mark in marks for each in (mark.values, mark.bounds) if each is not None]
-    scale = _Scale.around(np.concatenate([np.ravel(each) for each in [*ends, *([] if behind is None else [behind])]]))
-    first = marks[0]
-    values = np.asarray(first.values, dtype=float)
-    told = [
+    band_bounds = None if band is None else np.asarray(band, dtype=float)
+    ends = [numbers for mark in marks for numbers in (mark.values, mark.bounds) if numbers is not None]
+    scale = _Scale.around(
+        np.concatenate([np.ravel(numbers) for numbers in [*ends, *([] if band_bounds is None else [band_bounds])]])
+    )
+    first_mark = marks[0]
+    values = np.asarray(first_mark.values, dtype=float)
+    rows_of_fields = [
         {
             "name": name,
-            "value": _told(float(values[row]), percent=percent),
-            "range": None if first.bounds is None else _range(np.asarray(first.bounds)[row], percent=percent),
+            "value": _number_text(float(values[row]), percent=percent),
+            "range": None if first_mark.bounds is None else _range(np.asarray(first_mark.bounds)[row], percent=percent),
             "bar": scale.span(0.0, float(values[row])) if bars else None,
-            "band": None if behind is None else scale.span(*behind[row].tolist()),
-            "marks": [scale.placed(mark, row) for mark in (marks[1:] if bars and first.bounds is None else marks)],
+            "band": None if band_bounds is None else scale.span(*band_bounds[row].tolist()),
+            "marks": [
+                scale.row_mark(mark, row) for mark in (marks[1:] if bars and first_mark.bounds is None else marks)
+            ],
         }
         for row, name in enumerate(names)
     ]
-    description = "; ".join(f"{each['name']}: {each['value']}" for each in told)
+    description = "; ".join(f"{row_fields['name']}: {row_fields['value']}" for row_fields in rows_of_fields)
     ticks = [
-        (scale.place(tick), _told(tick, percent=percent, places=scale.places(percent=percent))) for tick in scale.ticks
+        (scale.place(tick), _number_text(tick, percent=percent, places=scale.places(percent=percent)))
+        for tick in scale.ticks
     ]
     legend = [(mark.role, mark.name) for mark in marks] if len(marks) > 1 else []
     return template(
-        "naysay.show", "quick_rows.html", rows=told, ticks=ticks, legend=legend, title=title, description=description
+        "naysay.show",
+        "quick_rows.html",
+        rows=rows_of_fields,
+        ticks=ticks,
+        legend=legend,
+        title=title,
+        description=description,
     ).strip()
 
 
@@ -401,19 +421,19 @@ def columns(names: Sequence[str], parts: Mapping[str, Sequence[int]], *, title: 
     >>> drawn.count("<rect"), "Mon" in drawn
     (5, True)
     """
-    counts = np.array([list(each) for each in parts.values()], dtype=float)
+    counts = np.array([list(part_counts) for part_counts in parts.values()], dtype=float)
     totals = counts.sum(axis=0)
     scale = _Scale.around(totals)
     height, width = 120.0, 100 / max(len(names), _FEW)
     unit = height / (scale.high or 1)
-    drawn, tops = [], np.zeros(len(names))
-    for part, (name, own) in enumerate(zip(parts, counts, strict=True)):
-        for place, count in enumerate(own.tolist()):
+    rectangles, tops = [], np.zeros(len(names))
+    for part, (name, column_counts) in enumerate(zip(parts, counts, strict=True)):
+        for place, count in enumerate(column_counts.tolist()):
             tops[place] += count
             if count:
-                told = f"{names[place]}: {count:,.0f}" + (f" · {name}" if len(parts) > 1 else "")
-                drawn.append(
-                    (place * width + 0.1 * width, height - tops[place] * unit, 0.8 * width, count * unit, part, told)
+                tooltip = f"{names[place]}: {count:,.0f}" + (f" · {name}" if len(parts) > 1 else "")
+                rectangles.append(
+                    (place * width + 0.1 * width, height - tops[place] * unit, 0.8 * width, count * unit, part, tooltip)
                 )
     step = max(1, math.ceil(len(names) / 6))
     labels = [((place + 0.5) * width, name) for place, name in enumerate(names) if place % step == 0]
@@ -422,7 +442,7 @@ def columns(names: Sequence[str], parts: Mapping[str, Sequence[int]], *, title: 
     return template(
         "naysay.show",
         "quick_columns.html",
-        **{"drawn": drawn, "labels": labels, "ticks": ticks, "height": height, "title": title},
+        **{"drawn": rectangles, "labels": labels, "ticks": ticks, "height": height, "title": title},
         legend=list(enumerate(parts)) if len(parts) > 1 else [],
         description=f"{totals.sum():,.0f} in {len(names)} columns, at most {most:,} in one",
     ).strip()
@@ -437,14 +457,16 @@ class _Scale:
     @classmethod
     def around(cls, values: Any) -> _Scale:
         """A scale that holds zero and all these values, with round ticks."""
-        known = np.asarray(values, dtype=float)
-        known = known[np.isfinite(known)]
-        low, high = min(0.0, *known.tolist(), 0.0), max(0.0, *known.tolist(), 0.0)
+        finite_values = np.asarray(values, dtype=float)
+        finite_values = finite_values[np.isfinite(finite_values)]
+        low, high = min(0.0, *finite_values.tolist(), 0.0), max(0.0, *finite_values.tolist(), 0.0)
         reach = (high - low) or 1.0
         size = 10 ** math.floor(math.log10(reach / _TICKS))
-        step = next(size * each for each in _STEPS if reach / (size * each) <= _TICKS)
-        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) or 1
-        return cls(first * step, last * step, [round(tick * step, 12) for tick in range(first, last + 1)])
+        step = next(size * factor for factor in _STEPS if reach / (size * factor) <= _TICKS)
+        first_tick, last_tick = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) or 1
+        return cls(
+            first_tick * step, last_tick * step, [round(tick * step, 12) for tick in range(first_tick, last_tick + 1)]
+        )
 
     def places(self, *, percent: bool) -> int:
         """Decimals with which ticks differ."""
@@ -460,14 +482,14 @@ class _Scale:
         low, high = sorted((self.place(start), self.place(end)))
         return low, round(high - low, 3)
 
-    def placed(self, mark: Mark, row: int) -> _Placed:
+    def row_mark(self, mark: Mark, row: int) -> _RowMark:
         value = float(np.asarray(mark.values, dtype=float)[row])
         ends = (math.nan, math.nan) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)[row].tolist()
-        at, low, high = (self.place(each) if math.isfinite(each) else None for each in (value, *ends))
-        return _Placed(mark.role, at, low, high)
+        at, low, high = (self.place(end) if math.isfinite(end) else None for end in (value, *ends))
+        return _RowMark(mark.role, at, low, high)
 
 
-def _told(value: float, *, percent: bool, places: int | None = None) -> str:
+def _number_text(value: float, *, percent: bool, places: int | None = None) -> str:
     if not math.isfinite(value):
         return "–"
     if percent:
@@ -476,7 +498,7 @@ def _told(value: float, *, percent: bool, places: int | None = None) -> str:
 
 
 def _range(ends: Any, *, percent: bool) -> str | None:
-    low, high = (float(each) for each in ends)
+    low, high = (float(end) for end in ends)
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
-    return f"{_told(low, percent=percent).removesuffix(' %')} to {_told(high, percent=percent)}"
+    return f"{_number_text(low, percent=percent).removesuffix(' %')} to {_number_text(high, percent=percent)}"

@@ -53,9 +53,9 @@ def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
     note: made up
     """
     blocks: list[list[str]] = [[]]
-    for each in content:
-        lines = _lines(each, width)
-        if isinstance(each, Table):
+    for part in content:
+        lines = _lines(part, width)
+        if isinstance(part, Table):
             blocks += [lines, []]
         else:
             blocks[-1] += lines
@@ -66,12 +66,12 @@ def show(content: Iterable[Content], console: Console) -> None:
     """Print the content on a console, in color if it has colors. Captions are bold; sentences are never wrapped."""
     from rich.text import Text
 
-    for each in content:
-        if isinstance(each, Table):
-            console.print(Text(each.caption, style="bold"), soft_wrap=True)
-            console.print(_grid(each))
+    for part in content:
+        if isinstance(part, Table):
+            console.print(Text(part.caption, style="bold"), soft_wrap=True)
+            console.print(_grid(part))
         else:
-            for line in _lines(each, WIDTH):
+            for line in _lines(part, WIDTH):
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -94,17 +94,17 @@ def _lines(part: Content, width: int) -> list[str]:
 
 
 def _table(part: Table, width: int) -> list[str]:
-    lines = _aligned(part, width)
+    lines = _aligned_lines(part, width)
     if lines is None:
         from rich.console import Console
 
-        out = io.StringIO()
-        Console(file=out, width=width, color_system=None, legacy_windows=False).print(_grid(part))
-        lines = out.getvalue().splitlines()
+        buffer = io.StringIO()
+        Console(file=buffer, width=width, color_system=None, legacy_windows=False).print(_grid(part))
+        lines = buffer.getvalue().splitlines()
     return [*([part.caption] if part.caption else []), *(line.rstrip() for line in lines)]
 
 
-def _aligned(part: Table, width: int) -> list[str] | None:
+def _aligned_lines(part: Table, width: int) -> list[str] | None:
     """The lines of a table whose cells need no folding; None if rich must lay it out.
 
     Rich takes 0.2 ms per cell: 12 seconds for a table of 10,000 categories.
@@ -116,15 +116,17 @@ def _aligned(part: Table, width: int) -> list[str] | None:
     if not all(cell.isprintable() for row in rows for cell in row):
         return None
     widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
-    wide = any(own > (column.width or own) for own, column in zip(widths, part.columns, strict=True))
-    if wide or sum(widths) + 2 * (len(widths) - 1) > width:
+    is_too_wide = any(
+        column_width > (column.width or column_width) for column_width, column in zip(widths, part.columns, strict=True)
+    )
+    if is_too_wide or sum(widths) + 2 * (len(widths) - 1) > width:
         return None
     lines = []
     for row in rows:
         cells = [cell if column.words else cell.rstrip() for cell, column in zip(row, part.columns, strict=True)]
-        blanks = [" " * (own - cell_len(cell)) for own, cell in zip(widths, cells, strict=True)]
-        placed = zip(cells, blanks, part.columns, strict=True)
-        lines.append("  ".join(cell + blank if column.words else blank + cell for cell, blank, column in placed))
+        blanks = [" " * (column_width - cell_len(cell)) for column_width, cell in zip(widths, cells, strict=True)]
+        padded_cells = zip(cells, blanks, part.columns, strict=True)
+        lines.append("  ".join(cell + blank if column.words else blank + cell for cell, blank, column in padded_cells))
     return lines
 
 
@@ -136,10 +138,10 @@ def _grid(table: Table) -> Grid:
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
     for place, column in enumerate(table.columns):
         if column.words:
-            least = min(
+            least_width = min(
                 _LEAST, column.width or _LEAST, max((cell_len(str(row[place])) for row in table.rows), default=0)
             )
-            grid.add_column(Text(column.name), overflow="fold", min_width=least, max_width=column.width)
+            grid.add_column(Text(column.name), overflow="fold", min_width=least_width, max_width=column.width)
         else:
             grid.add_column(Text(column.name), justify="right", no_wrap=True)
     for row in table.rows:
@@ -160,16 +162,16 @@ def number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def fixed(value: float, places: int) -> str:
+def fixed_decimals(value: float, places: int) -> str:
     """A number to so many decimals, the same on every processor.
 
     A value such as 0.1145 is computed a little above or below itself, and the last digit would follow that noise.
 
     Examples
     --------
-    >>> fixed(0.1145, 3) == fixed(0.1145 - 1e-15, 3) == fixed(0.1145 + 1e-15, 3)
+    >>> fixed_decimals(0.1145, 3) == fixed_decimals(0.1145 - 1e-15, 3) == fixed_decimals(0.1145 + 1e-15, 3)
     True
-    >>> fixed(-1e-17, 2)
+    >>> fixed_decimals(-1e-17, 2)
     '0.00'
     """
     return f"{round(value, places + 6) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
@@ -186,9 +188,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(element) for element in value]
     return number(value) if isinstance(value, float) else value
 
 
@@ -201,13 +203,13 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     category,share
     "a, b",0.25
     """
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().removesuffix("\n")
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue().removesuffix("\n")
 
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|&~]")
-_FIRST = re.compile(r"(?:[-+#=]|\d+[.)](?=\s|$))")  # at the beginning of a line it would be a list or a heading
+_LINE_MARKUP = re.compile(r"(?:[-+#=]|\d+[.)](?=\s|$))")  # at the beginning of a line it would be a list or a heading
 
 
 def markdown(content: Iterable[Content], *, heading: int = 3) -> str:
@@ -229,7 +231,7 @@ def markdown(content: Iterable[Content], *, heading: int = 3) -> str:
     | --- | ---: |
     | a\|1 | 0.25 |
     """
-    return "\n\n".join("\n".join(lines) for lines in (_markdown_lines(each, heading) for each in content) if lines)
+    return "\n\n".join("\n".join(lines) for lines in (_markdown_lines(part, heading) for part in content) if lines)
 
 
 def markdown_text(text: str) -> str:
@@ -241,7 +243,11 @@ def markdown_text(text: str) -> str:
     1\. \<b\>a\_b\</b\>
     """
     line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
-    return _FIRST.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", line, count=1) if _FIRST.match(line) else line
+    return (
+        _LINE_MARKUP.sub(lambda line_start: f"{line_start[0][:-1]}\\{line_start[0][-1]}", line, count=1)
+        if _LINE_MARKUP.match(line)
+        else line
+    )
 
 
 def _markdown_lines(part: Content, heading: int) -> list[str]:
@@ -266,7 +272,7 @@ def _markdown_lines(part: Content, heading: int) -> list[str]:
 
 def _markdown_table(part: Table) -> list[str]:
     head = [markdown_text(column.name) for column in part.columns]
-    ruled = ["---" if column.words else "---:" for column in part.columns]
-    rows = [head, ruled, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
+    rule_cells = ["---" if column.words else "---:" for column in part.columns]
+    rows = [head, rule_cells, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
     caption = [markdown_text(part.caption), ""] if part.caption else []
     return [*caption, *(f"| {' | '.join(row)} |" for row in rows)]

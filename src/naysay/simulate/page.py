@@ -32,12 +32,12 @@ _AXES = {
 }
 
 
-def spread(found: Simulation, estimator: str, *, size: int = 640, room: int = 26) -> str:
+def spread(simulation: Simulation, estimator: str, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of the truth and the estimates: their mean, and the range of the middle 95 %.
 
     Parameters
     ----------
-    found : Simulation
+    simulation : Simulation
     estimator : str
     size : int
         Width in pixels at which text has its natural size.
@@ -58,24 +58,24 @@ def spread(found: Simulation, estimator: str, *, size: int = 640, room: int = 26
     >>> spread(found, "moments")[:4]
     '<svg'
     """
-    found.summary(estimator)
-    estimates = found.runs[estimator].proportions
+    simulation.summary(estimator)
+    estimates = simulation.runs[estimator].proportions
     estimates = estimates[np.isfinite(estimates).all(axis=1)]
     middle = np.quantile(estimates, [0.025, 0.975], axis=0).T
     marks = [
-        charts.Mark("truth", "truth", found.truth),
+        charts.Mark("truth", "truth", simulation.truth),
         charts.Mark("estimate", f"{estimator}: mean and 95 of 100", estimates.mean(axis=0), middle),
     ]
     title = f"{estimator}: {len(estimates):,} estimates beside the truth"
-    return charts.dots(found.categories, marks, title=title, size=size, room=room, axis="share")
+    return charts.dots(simulation.categories, marks, title=title, size=size, room=room, axis="share")
 
 
-def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) -> str:
+def measure(simulation: Simulation, name: str, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of one measure: a mark for each estimator in each category, with twice its Monte Carlo error.
 
     Parameters
     ----------
-    found : Simulation
+    simulation : Simulation
         A simulation with at most six estimators.
     name : {"bias", "standard_deviation", "rmse", "mean_standard_error", "coverage", "width"}
     size : int
@@ -101,30 +101,30 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     if name not in _AXES:
         raise DataError(f"the measures are {', '.join(_AXES)}; got {name!r}")
     coverage = name == "coverage"
-    unit, aim = (1.0, found.confidence) if coverage else (100.0, 0.0 if name == "bias" else None)
+    unit, aim = (1.0, simulation.confidence) if coverage else (100.0, 0.0 if name == "bias" else None)
     marks = []
-    for (role, shape), summary in zip(_STYLES * len(found.runs), found.summaries, strict=False):
-        each = getattr(summary, name)
-        errors = np.nan_to_num(each.errors)
-        bounds = each.values[:, None] + 2 * errors[:, None] * [-1.0, 1.0]
+    for (role, shape), summary in zip(_STYLES * len(simulation.runs), simulation.summaries, strict=False):
+        numbers = getattr(summary, name)
+        errors = np.nan_to_num(numbers.errors)
+        bounds = numbers.values[:, None] + 2 * errors[:, None] * [-1.0, 1.0]
         bounds = np.clip(bounds, 0.0, 1.0) if coverage else bounds
-        pairs = zip(each.values.tolist(), errors.tolist(), strict=True)
-        told = [f"{v:.1%} ± {e:.1%}" if coverage else f"{100 * v:.2f} ± {100 * e:.2f} points" for v, e in pairs]
-        marks.append(Mark(role, summary.estimator, unit * each.values, unit * bounds, shape=shape, told=told))
+        pairs = zip(numbers.values.tolist(), errors.tolist(), strict=True)
+        mark_texts = [f"{v:.1%} ± {e:.1%}" if coverage else f"{100 * v:.2f} ± {100 * e:.2f} points" for v, e in pairs]
+        marks.append(Mark(role, summary.estimator, unit * numbers.values, unit * bounds, shape=shape, told=mark_texts))
     ends = [float(end) for mark in marks for end in np.ravel(np.asarray(mark.bounds)) if math.isfinite(end)]
     ends.append(0.0 if aim is None else aim)
     low, high = min(ends), max(ends)
     edge = max(high - low, 1e-6) * 0.04
     domain = (low if aim is None and low == 0 else low - edge, high + edge)
     description = "; ".join(
-        f"{finish.full(category)}: " + ", ".join(f"{mark.name} {mark.told[row]}" for mark in marks)
-        for row, category in enumerate(found.categories)
+        f"{finish.label_line(category)}: " + ", ".join(f"{mark.name} {mark.told[row]}" for mark in marks)
+        for row, category in enumerate(simulation.categories)
     )
     return marks_in_rows(
-        found.categories,
+        simulation.categories,
         marks,
         Axis(_AXES[name], domain, ".0%" if coverage else ".3~f", ticks=6),
-        title=f"{_AXES[name]}, {found.replicates:,} surveys",
+        title=f"{_AXES[name]}, {simulation.replicates:,} surveys",
         description=description,
         size=size,
         room=room,
@@ -132,12 +132,12 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     )
 
 
-def simulation_html(found: Simulation, *, title: str = "A survey, tried many times") -> str:
+def simulation_html(simulation: Simulation, *, title: str = "A survey, tried many times") -> str:
     """A simulation as a whole page: the estimates, every measure, the numbers.
 
     Parameters
     ----------
-    found : Simulation
+    simulation : Simulation
     title : str
 
     Raises
@@ -152,28 +152,30 @@ def simulation_html(found: Simulation, *, title: str = "A survey, tried many tim
     >>> simulation_html(found).startswith("<!doctype html>")
     True
     """
-    drawn = [
-        Chart(lambda size, room, name=name: measure(found, name, size=size, room=room))  # type: ignore[misc]
+    measure_charts = [
+        Chart(lambda size, room, name=name: measure(simulation, name, size=size, room=room))  # type: ignore[misc]
         for name in ("bias", "rmse", "coverage", "width")
     ]
-    told, *tables, notes = found.sections()
+    basis_points, *tables, notes = simulation.sections()
     marks = "Lines at the marks: two Monte Carlo errors to each side."
-    compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
+    measure_contents: list[Content] = [*measure_charts, Points((marks, *notes.items), small=True)]
     sections = [
-        Section("Measures, estimator by estimator", compared),
+        Section("Measures, estimator by estimator", measure_contents),
         *(
-            Section(f"Estimates: {name}", _estimator(found, name, table))
-            for name, table in zip(found.runs, tables, strict=True)
+            Section(f"Estimates: {name}", _estimator(simulation, name, table))
+            for name, table in zip(simulation.runs, tables, strict=True)
         ),
     ]
-    lead = [f"{line}." for line in told.items]
-    return html(title, sections, lead=lead, facts=[(f"{found.replicates:,}", "surveys")])
+    lead = [f"{line}." for line in basis_points.items]
+    return html(title, sections, lead=lead, facts=[(f"{simulation.replicates:,}", "surveys")])
 
 
-def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
+def _estimator(simulation: Simulation, name: str, table: Table) -> list[Content]:
     """The plot and the numbers of one estimator."""
-    rows = tuple((finish.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
+    rows = tuple(
+        (finish.label_line(category), *row[1:]) for category, row in zip(simulation.categories, table.rows, strict=True)
+    )
     return [
-        Chart(lambda size, room: spread(found, name, size=size, room=room)),
+        Chart(lambda size, room: spread(simulation, name, size=size, room=room)),
         replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),
     ]

@@ -62,16 +62,18 @@ class Population:
             Categories that are not those of the design.
         """
         check_design(design)
-        own = {_checks.label(label): place for place, label in enumerate(self.categories)}
-        asked = [_checks.label(label) for label in design.cells]
-        strange = [label for label in own if label not in asked]
-        if strange:
+        place_of_label = {_checks.label(label): place for place, label in enumerate(self.categories)}
+        cell_labels = [_checks.label(label) for label in design.cells]
+        unknown_labels = [label for label in place_of_label if label not in cell_labels]
+        if unknown_labels:
             raise DataError(
-                f"the population holds {strange[0]!r}, which is no category of {design.name or design.kind}; "
-                f"{_checks.nearest(strange[0], asked)}"
+                f"the population holds {unknown_labels[0]!r}, which is no category of {design.name or design.kind}; "
+                f"{_checks.nearest(unknown_labels[0], cell_labels)}"
             )
-        found = [self.proportions[own[label]] if label in own else 0.0 for label in asked]
-        return Population(design.cells, np.array(found), self.name)
+        cell_shares = [
+            self.proportions[place_of_label[label]] if label in place_of_label else 0.0 for label in cell_labels
+        ]
+        return Population(design.cells, np.array(cell_shares), self.name)
 
 
 Categories = Sequence[Any] | int
@@ -101,12 +103,12 @@ def equal(categories: Categories) -> Population:
     return Population(labels, np.full(len(labels), 1 / len(labels)), "equal()")
 
 
-def _rounded(categories: Categories, law: Any, name: str, **given: float | None) -> Population:
+def _rounded_law(categories: Categories, law: Any, name: str, **parameters: float | None) -> Population:
     """Shares of a continuous value, rounded to the nearest of 1 … t; values beyond the ends count at the ends."""
     labels = _labels(categories)
-    below = law.cdf(np.arange(1, len(labels)) + 0.5)
-    call = ", ".join(f"{key}={value:.6g}" for key, value in given.items() if value is not None)
-    return Population(labels, np.diff([0.0, *below, 1.0]), f"{name}({call})")
+    chances_below = law.cdf(np.arange(1, len(labels)) + 0.5)
+    call = ", ".join(f"{key}={value:.6g}" for key, value in parameters.items() if value is not None)
+    return Population(labels, np.diff([0.0, *chances_below, 1.0]), f"{name}({call})")
 
 
 def uniform(categories: Categories) -> Population:
@@ -125,7 +127,7 @@ def uniform(categories: Categories) -> Population:
     >>> uniform(5).proportions
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    return _rounded(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform")
+    return _rounded_law(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform")
 
 
 def normal(categories: Categories, *, mean: float | None = None, sd: float | None = None) -> Population:
@@ -148,7 +150,7 @@ def normal(categories: Categories, *, mean: float | None = None, sd: float | Non
     """
     t = len(_labels(categories))
     centre, spread = (1 + t) / 2 if mean is None else mean, (t - 1) / 6 if sd is None else positive(sd, what="sd")
-    return _rounded(categories, scipy.stats.norm(centre, spread), "normal", mean=mean, sd=sd)
+    return _rounded_law(categories, scipy.stats.norm(centre, spread), "normal", mean=mean, sd=sd)
 
 
 def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population:
@@ -170,7 +172,7 @@ def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population
     array([0.516, 0.371, 0.087, 0.02 , 0.006])
     """
     law = scipy.stats.expon(1, positive(mean, what="mean"))
-    return _rounded(categories, law, "exponential", mean=mean)
+    return _rounded_law(categories, law, "exponential", mean=mean)
 
 
 def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: float = 0.2310) -> Population:
@@ -192,7 +194,7 @@ def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: floa
     array([0.017, 0.518, 0.404, 0.057, 0.004])
     """
     law = scipy.stats.lognorm(positive(log_sd, what="log_sd"), scale=np.exp(log_mean))
-    return _rounded(categories, law, "log_normal", log_mean=log_mean, log_sd=log_sd)
+    return _rounded_law(categories, law, "log_normal", log_mean=log_mean, log_sd=log_sd)
 
 
 def shares(proportions: ArrayLike, categories: Categories | None = None) -> Population:
@@ -215,9 +217,9 @@ def shares(proportions: ArrayLike, categories: Categories | None = None) -> Popu
     >>> shares((0.15, 0.85), ("yes", "no")).categories
     ('yes', 'no')
     """
-    given = np.asarray(proportions, dtype=float)
-    labels = _labels(len(given) if categories is None else categories)
-    return Population(labels, given, "shares")
+    share_array = np.asarray(proportions, dtype=float)
+    labels = _labels(len(share_array) if categories is None else categories)
+    return Population(labels, share_array, "shares")
 
 
 def counts(people: Mapping[Any, float]) -> Population:
@@ -237,10 +239,12 @@ def counts(people: Mapping[Any, float]) -> Population:
     >>> counts({"low": 30, "high": 10}).proportions
     array([0.75, 0.25])
     """
-    each = _checks.amounts(list(people.values()), what="counts")
-    if each.sum() == 0:
+    people_counts = _checks.amounts(list(people.values()), what="counts")
+    if people_counts.sum() == 0:
         raise DataError("a population needs people; all counts are 0")
-    return Population(tuple(people), each / each.sum(), f"counts of {each.sum():,.0f} people")
+    return Population(
+        tuple(people), people_counts / people_counts.sum(), f"counts of {people_counts.sum():,.0f} people"
+    )
 
 
 def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) -> Population:
@@ -264,26 +268,26 @@ def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) ->
     >>> column({"income": ["low", "high", "low", None]}, "income").proportions.round(3)
     array([0.333, 0.667])
     """
-    said = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
-    if not said:
+    cell_labels = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
+    if not cell_labels:
         raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
-    found = dict(sorted(Counter(said).items()))
-    labels = tuple(found) if categories is None else tuple(categories)
+    count_of_label = dict(sorted(Counter(cell_labels).items()))
+    labels = tuple(count_of_label) if categories is None else tuple(categories)
     texts = [_checks.label(label) for label in labels]
-    strange = [value for value in found if value not in texts]
-    if strange:
-        hint = _checks.nearest(strange[0], texts)
-        raise DataError(f"column {name!r} holds {strange[0]!r}, which is no category; {hint}", column=name)
-    shown = np.array([found.get(text, 0) for text in texts], dtype=float)
-    return Population(labels, shown / shown.sum(), f"column {name!r}, {len(said):,} people")
+    unknown_labels = [value for value in count_of_label if value not in texts]
+    if unknown_labels:
+        hint = _checks.nearest(unknown_labels[0], texts)
+        raise DataError(f"column {name!r} holds {unknown_labels[0]!r}, which is no category; {hint}", column=name)
+    category_counts = np.array([count_of_label.get(text, 0) for text in texts], dtype=float)
+    return Population(labels, category_counts / category_counts.sum(), f"column {name!r}, {len(cell_labels):,} people")
 
 
 def _cells(table: Any, name: str) -> Sequence[Any]:
     """The cells of a column of any table."""
     columns = table if isinstance(table, Mapping) else nw.from_native(table).lazy()
-    known = list(table) if isinstance(columns, Mapping) else columns.collect_schema().names()
-    if name not in known:
-        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, known)}", column=name)
+    column_names = list(table) if isinstance(columns, Mapping) else columns.collect_schema().names()
+    if name not in column_names:
+        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, column_names)}", column=name)
     return list(columns[name] if isinstance(columns, Mapping) else columns.select(name).collect()[name].to_list())
 
 
@@ -311,27 +315,31 @@ def population(text: str, categories: Categories) -> Population:
     >>> population("exponential(mean=1.0329)", 7).proportions.round(3)
     array([0.384, 0.382, 0.145, 0.055, 0.021, 0.008, 0.005])
     """
-    name, arguments = _read(text.strip())
+    name, arguments = _call_parts(text.strip())
     if name not in POPULATIONS:
         raise DataError(f"no population is called {name!r}; {_checks.nearest(name, POPULATIONS)}", value=name)
-    known = [each for each in inspect.signature(POPULATIONS[name]).parameters if each != "categories"]
+    parameter_names = [
+        parameter_name
+        for parameter_name in inspect.signature(POPULATIONS[name]).parameters
+        if parameter_name != "categories"
+    ]
     for parameter, value in arguments.items():
-        if parameter not in known:
-            hint = _checks.nearest(parameter, known) if known else "it takes none"
+        if parameter not in parameter_names:
+            hint = _checks.nearest(parameter, parameter_names) if parameter_names else "it takes none"
             raise DataError(f"{name} has no parameter {parameter!r}; {hint}", value=parameter)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise DataError(f"{parameter} of {name} must be a number; got {value!r}", value=value)
     return POPULATIONS[name](categories, **arguments)
 
 
-def _read(text: str) -> tuple[str, dict[str, Any]]:
+def _call_parts(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the arguments of a call."""
     try:
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.Name):
             return node.id, {}
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            return node.func.id, {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
+            return node.func.id, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     raise DataError(

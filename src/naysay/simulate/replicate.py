@@ -114,28 +114,28 @@ def replicate(
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    names = _tried(design, estimators, target)
+    names = _estimator_names(design, estimators, target)
     if isinstance(people, str):
         people = population(people, design.cells)
-    asked = people if isinstance(people, Population) else shares(people, design.cells)
+    named_population = people if isinstance(people, Population) else shares(people, design.cells)
     survey = Survey(
         design=design,
-        population=asked.of(design),
+        population=named_population.of(design),
         n=_positive(n, "the number of people asked"),
         preferences=choice(design, preferences),
         behavior=behavior,
         target=target,
     )
-    number = _positive(replicates, "replicates")
-    chosen = secrets.randbits(32) if seed is None else _checks.whole(seed, 0, 2**128, what="seed")
-    job = _Job(survey, names, interval, _checks.confidence(confidence), chosen)
-    done = _run(job, number, _positive(workers, "workers"), console)
+    replicate_count = _positive(replicates, "replicates")
+    seed_used = secrets.randbits(32) if seed is None else _checks.whole_number(seed, 0, 2**128, what="seed")
+    job = _Job(survey, names, interval, _checks.confidence(confidence), seed_used)
+    done = _run(job, replicate_count, _positive(workers, "workers"), console)
     return Simulation(
         survey=survey,
         runs=_runs(names, [done[place] for place in sorted(done)]),
-        asked=number,
+        asked=replicate_count,
         confidence=confidence,
-        seed=chosen,
+        seed=seed_used,
         seconds=time.perf_counter() - began,
     )
 
@@ -150,7 +150,7 @@ class Outcome(NamedTuple):
     problem: str
 
 
-Found = dict[int, tuple[Outcome, ...]]
+ReplicateOutcomes = dict[int, tuple[Outcome, ...]]
 
 
 @dataclass(frozen=True)
@@ -163,15 +163,15 @@ class _Job:
     confidence: float
     seed: int
 
-    def batch(self, places: Sequence[int]) -> Found:
+    def batch(self, places: Sequence[int]) -> ReplicateOutcomes:
         """The results of these replicates."""
-        return {place: self.one(place) for place in places}
+        return {place: self.outcomes_at(place) for place in places}
 
     def rng(self, place: int) -> np.random.Generator:
         """The generator of one replicate. Its seed is the child with this number from `SeedSequence.spawn`."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(place,)))
 
-    def one(self, place: int) -> tuple[Outcome, ...]:
+    def outcomes_at(self, place: int) -> tuple[Outcome, ...]:
         """The results of one replicate."""
         rng = self.rng(place)
         tally = self.survey.draw(rng)
@@ -182,31 +182,33 @@ class _Job:
             if tally.n == 0:
                 raise DataError("nobody answered")
             fit = ESTIMATORS[name](self.survey.design, tally, self.survey.target)
-            found = fit.intervals(self.confidence, method=self.interval, rng=rng)
+            intervals = fit.intervals(self.confidence, method=self.interval, rng=rng)
         except NaysayError as error:
-            nothing = np.full((len(self.survey.design.categories), 4), np.nan)
-            return Outcome(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
-        return Outcome(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
+            undefined = np.full((len(self.survey.design.categories), 4), np.nan)
+            return Outcome(undefined[:, 0], undefined[:, 1], undefined[:, 2:], "", str(error))
+        return Outcome(fit.proportions, fit.standard_errors, intervals.bounds, intervals.method, "")
 
 
-def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
+def _run(job: _Job, number: int, workers: int, console: Console | None) -> ReplicateOutcomes:
     """All replicates, or those finished before Ctrl-C; at least one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     done = job.batch([0])
     _check_first(job, done[0], number)
     began = time.perf_counter()  # time the second survey: the first one also loads modules and caches
     done |= job.batch(range(1, min(number, 2)))
-    each = max(time.perf_counter() - began, 1e-6)
-    size = max(1, min(int(_BATCH / each), -(-number // workers)))
+    seconds_per_survey = max(time.perf_counter() - began, 1e-6)
+    size = max(1, min(int(_BATCH / seconds_per_survey), -(-number // workers)))
     batches = [range(start, min(start + size, number)) for start in range(len(done), number, size)]
     # If it is no terminal, a progress bar would leave an empty line.
-    hidden = console is None or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    is_hidden = console is None or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
         task = progress.add_task("surveys", total=number, completed=len(done))
-        alone = workers == 1 or len(batches) < 2 or each * number < _SOON
+        in_one_process = workers == 1 or len(batches) < 2 or seconds_per_survey * number < _SOON
         try:
-            for found in map(job.batch, batches) if alone else _together(job, batches, min(workers, len(batches))):
-                done |= found
+            for batch_outcomes in (
+                map(job.batch, batches) if in_one_process else _together(job, batches, min(workers, len(batches)))
+            ):
+                done |= batch_outcomes
                 progress.update(task, completed=len(done))
         except KeyboardInterrupt:
             if console is not None:
@@ -214,28 +216,28 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
     return done
 
 
-def _check_first(job: _Job, first: tuple[Outcome, ...], number: int) -> None:
+def _check_first(job: _Job, first_outcomes: tuple[Outcome, ...], number: int) -> None:
     """If no estimator works in the first surveys, raise the reason before running all of them."""
-    later = (one for place in range(1, min(number, 4)) for one in job.one(place))
-    if not all(one.problem for one in itertools.chain(first, later)):
+    later = (outcome for place in range(1, min(number, 4)) for outcome in job.outcomes_at(place))
+    if not all(outcome.problem for outcome in itertools.chain(first_outcomes, later)):
         return
     tally = job.survey.draw(job.rng(0))
     if tally.n == 0:
         raise DataError("nobody answered in the first surveys; ask more people, or lower the nonresponse")
     ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
-    raise DataError(f"no estimator gives a result: {first[0].problem}")
+    raise DataError(f"no estimator gives a result: {first_outcomes[0].problem}")
 
 
-def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Found]:
+def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[ReplicateOutcomes]:
     """Batches from several processes, in the order they finish. After Ctrl-C, running batches are waited for."""
     context = multiprocessing.get_context("spawn")
-    started = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,))
-    with _one_thread_each(), started as pool:
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,))
+    with _one_thread_each(), executor as pool:
         try:
             with _deaf_to_interrupts():
                 waiting = [pool.submit(_work, places) for places in batches]
-            for finished in as_completed(waiting):
-                yield finished.result()
+            for future in as_completed(waiting):
+                yield future.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -278,7 +280,7 @@ def _start(job: _Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent process reacts to Ctrl-C
 
 
-def _work(places: Sequence[int]) -> Found:
+def _work(places: Sequence[int]) -> ReplicateOutcomes:
     return _job.batch(places)
 
 
@@ -293,19 +295,19 @@ def _runs(names: Sequence[str], done: Sequence[tuple[Outcome, ...]]) -> Mapping[
     return result
 
 
-def _tried(design: Answerable, wanted: Sequence[str] | None, target: str) -> tuple[str, ...]:
+def _estimator_names(design: Answerable, estimators: Sequence[str] | None, target: str) -> tuple[str, ...]:
     """The names of the estimators to try; if none are given, those that suit the design."""
-    if wanted is None:
-        return tuple(each.name for each in suitable(design, target) if each.usual)
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if estimators is None:
+        return tuple(estimator.name for estimator in suitable(design, target) if estimator.usual)
+    names = (estimators,) if isinstance(estimators, str) else tuple(estimators)
     if not names or len(set(names)) < len(names):
-        raise DataError(f"name each estimator once, at least one; got {_checks.shown(names)}")
+        raise DataError(f"name each estimator once, at least one; got {_checks.listing_text(names)}")
     for name in names:
         if name not in ESTIMATORS:
             raise DataError(f"no estimator is called {name!r}; {_checks.nearest(name, ESTIMATORS)}", value=name)
-        refused = ESTIMATORS[name].refusal(design, target)
-        if refused is not None:
-            raise DataError(refused, value=name)
+        refusal = ESTIMATORS[name].refusal(design, target)
+        if refusal is not None:
+            raise DataError(refusal, value=name)
     return names
 
 

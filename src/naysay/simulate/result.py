@@ -79,11 +79,11 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as a JSON object; undefined numbers are None."""
-        told = {"estimator": self.estimator, "used": self.used, "interval_methods": self.interval_methods}
+        json_fields = {"estimator": self.estimator, "used": self.used, "interval_methods": self.interval_methods}
         for name in MEASURES:
             measure = getattr(self, name)
-            told |= {name: measure.values, f"{name}_monte_carlo_error": measure.errors}
-        return dict(plain(told))
+            json_fields |= {name: measure.values, f"{name}_monte_carlo_error": measure.errors}
+        return dict(plain(json_fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class Simulation:
     def to_dict(self) -> dict[str, Any]:
         """The simulation as one JSON object; undefined numbers are None."""
         survey = self.survey
-        told = {
+        json_fields = {
             "design": survey.design.name or survey.design.kind,
             "n": survey.n,
             "replicates": self.replicates,
@@ -210,47 +210,53 @@ class Simulation:
             "estimators": [summary.to_dict() for summary in self.summaries],
             "notes": self._failures(),
         }
-        return dict(plain(told))
+        return dict(plain(json_fields))
 
     def to_csv(self) -> str:
         """One line for each estimator and category; numbers are not rounded."""
         names = [name for measure in MEASURES for name in (measure, f"{measure}_monte_carlo_error")]
         rows: list[list[Any]] = [["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"]]
         for summary in self.summaries:
-            told = [getattr(summary, measure) for measure in MEASURES]
+            summary_measures = [getattr(summary, measure) for measure in MEASURES]
             for row, category in enumerate(self.categories):
-                cells = [array[row] for each in told for array in (each.values, each.errors)]
-                shown = ["" if np.isnan(cell) else float(cell) for cell in (self.truth[row], *cells)]
+                cells = [
+                    array[row]
+                    for summary_measure in summary_measures
+                    for array in (summary_measure.values, summary_measure.errors)
+                ]
+                number_cells = ["" if np.isnan(cell) else float(cell) for cell in (self.truth[row], *cells)]
                 ends = [self.replicates, summary.used, self.survey.n, self.seed]
-                rows.append([summary.estimator, _checks.label(category), *shown, *ends])
+                rows.append([summary.estimator, _checks.label(category), *number_cells, *ends])
         return csv_text(rows)
 
     def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
         """What was simulated, a table for each estimator, and notes on how to read the numbers."""
-        survey, done = self.survey, f"{self.replicates:,} surveys"
+        survey, surveys_text = self.survey, f"{self.replicates:,} surveys"
         if self.interrupted:
-            done = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
-        who = f"the same {survey.n:,} people each time" if survey.target == "file" else f"{survey.n:,} people each"
-        told = [
-            f"{survey.design.name or survey.design.kind}: {done}, {who}; target: the {survey.target}",
+            surveys_text = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
+        people_text = (
+            f"the same {survey.n:,} people each time" if survey.target == "file" else f"{survey.n:,} people each"
+        )
+        basis_lines = [
+            f"{survey.design.name or survey.design.kind}: {surveys_text}, {people_text}; target: the {survey.target}",
             f"Population: {survey.population.name}; {survey.behavior}",
         ]
         if survey.design.assigned_by == "respondent":
             shares = survey.preferences @ survey.population.proportions
-            tied = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
+            tie_text = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
             levels = (f"{level}: {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
-            told.append(f"Levels chosen: {', '.join(levels)}{tied}")
-        told.append(f"Seed {self.seed}; {self.seconds:.1f} s")
+            basis_lines.append(f"Levels chosen: {', '.join(levels)}{tie_text}")
+        basis_lines.append(f"Seed {self.seed}; {self.seconds:.1f} s")
         notes = ["±: Monte Carlo error, one standard error of the number before it", *self._failures()]
         tables = [self._table(summary) for summary in self.summaries]
-        return Points(tuple(told)), *tables, Points(tuple(notes), small=True)
+        return Points(tuple(basis_lines)), *tables, Points(tuple(notes), small=True)
 
     def _table(self, summary: Summary) -> Table:
         columns = ("truth", *_COLUMNS.values())
         measures, truth = [getattr(summary, name) for name in MEASURES], self.truth
         rows = []
         for row, category in enumerate(self.categories):
-            numbers = (_shown(float(each.values[row]), float(each.errors[row])) for each in measures)
+            numbers = (_with_error(float(measure.values[row]), float(measure.errors[row])) for measure in measures)
             rows.append((_checks.label(category), f"{truth[row]:.4f}", *numbers))
         methods = ", ".join(summary.interval_methods) or "none"
         return Table(
@@ -262,10 +268,10 @@ class Simulation:
     def _failures(self) -> list[str]:
         """Which estimators gave no result, how often, and why."""
         return [
-            f"{each.estimator} gave no result in {self.replicates - each.used:,} of {self.replicates:,} surveys: "
-            f"{self.runs[each.estimator].problem}"
-            for each in self.summaries
-            if each.used < self.replicates
+            f"{summary.estimator} gave no result in {self.replicates - summary.used:,} of {self.replicates:,} surveys: "
+            f"{self.runs[summary.estimator].problem}"
+            for summary in self.summaries
+            if summary.used < self.replicates
         ]
 
     def __str__(self) -> str:
@@ -278,7 +284,7 @@ class Simulation:
         return f"<{self.replicates} surveys of {self.survey.n}: {', '.join(self.runs)} (seed {self.seed})>"
 
 
-def _shown(value: float, error: float) -> str:
+def _with_error(value: float, error: float) -> str:
     """A number with its Monte Carlo error: ``0.9510 ±.0048``."""
     if np.isnan(value):
         return "–"
@@ -289,13 +295,13 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
     usable = np.isfinite(run.proportions).all(axis=1)
     estimates = run.proportions[usable]
     if len(estimates) < 2:
-        nothing = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
-        return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **nothing)
+        undefined_measures = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
+        return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **undefined_measures)
     misses = estimates - truth
     low, high = np.moveaxis(run.bounds[usable], 2, 0)
     # A bound that equals the truth, but for rounding in the last digit, counts as holding it.
     holds = np.where(np.isnan(low) | np.isnan(high), np.nan, (low <= truth + 1e-12) & (truth - 1e-12 <= high))
-    covered = _mean(holds).values
+    coverage = _mean(holds).values
     return Summary(
         estimator=name,
         used=len(estimates),
@@ -303,7 +309,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
         standard_deviation=_spread(estimates),
         rmse=_root_mean_square(misses),
         mean_standard_error=_mean(run.standard_errors[usable]),
-        coverage=Measure(covered, np.sqrt(covered * (1 - covered) / np.isfinite(holds).sum(axis=0))),
+        coverage=Measure(coverage, np.sqrt(coverage * (1 - coverage) / np.isfinite(holds).sum(axis=0))),
         width=_mean(high - low),
         interval_methods=run.methods,
     )
@@ -311,21 +317,21 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
 
 def _mean(values: Floats) -> Measure:
     """The mean over the replicates in which the value is defined."""
-    known = np.isfinite(values)
-    number = known.sum(axis=0)
-    filled = np.where(known, values, 0.0)
+    is_defined = np.isfinite(values)
+    number = is_defined.sum(axis=0)
+    defined_values = np.where(is_defined, values, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = filled.sum(axis=0) / number
-        spread = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
+        mean = defined_values.sum(axis=0) / number
+        spread = (np.where(is_defined, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
         return Measure(mean, np.sqrt(spread / number))
 
 
 def _spread(estimates: Floats) -> Measure:
     """The standard deviation. Its error uses the fourth moment, because the estimates need not be normal."""
     number = len(estimates)
-    centred = estimates - estimates.mean(axis=0)
-    variance = (centred**2).sum(axis=0) / (number - 1)
-    of_variance = np.sqrt(np.maximum((centred**4).mean(axis=0) - variance**2, 0.0) / number)
+    deviations = estimates - estimates.mean(axis=0)
+    variance = (deviations**2).sum(axis=0) / (number - 1)
+    of_variance = np.sqrt(np.maximum((deviations**4).mean(axis=0) - variance**2, 0.0) / number)
     return Measure(np.sqrt(variance), _root_error(of_variance, variance))
 
 

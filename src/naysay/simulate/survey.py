@@ -67,61 +67,82 @@ class Survey:
     def cells(self) -> tuple[_Outcomes, ...] | None:
         """The chances of every outcome, level by level; None if there are too many responses to list."""
         channels = list(self.design.parts.values())
-        if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
+        if (
+            not all(level_channel.space.listable for level_channel in channels)
+            or sum(level_channel.space.size for level_channel in channels) > _LISTED
+        ):
             return None
-        stated = self.behavior.stated(self.design.cells)
-        silent = self.behavior.silent(self.design.cells)
+        stated_matrix = self.behavior.stated(self.design.cells)
+        silent_shares = self.behavior.silent(self.design.cells)
         cells = []
-        for level, channel, chosen in zip(self.design.levels, channels, self.preferences, strict=True):
+        for level, channel, level_chances in zip(self.design.levels, channels, self.preferences, strict=True):
             codes = channel.space.listing()
             codes = codes[np.lexsort(codes.T[::-1])]  # sorted, as a tally stores them
-            own = channel.rows(codes)
-            possible = own.max(axis=1) > 0
+            likelihood = channel.rows(codes)
+            possible = likelihood.max(axis=1) > 0
             noise = self.behavior.at_random * possible[:, None] / possible.sum()
-            said = (1 - self.behavior.at_random) * own @ stated + noise
-            cells.append(_Outcomes(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
+            response_chances = (1 - self.behavior.at_random) * likelihood @ stated_matrix + noise
+            cells.append(
+                _Outcomes(
+                    level,
+                    channel,
+                    codes,
+                    response_chances * (1 - silent_shares) * level_chances,
+                    silent_shares * level_chances,
+                )
+            )
         return tuple(cells)
 
     @cached_property
     def _chances(self) -> Floats:
         """P(outcome | category), (outcomes, t): the responses of all levels one below the other, then no answer."""
         cells = self.cells or ()
-        stacked = np.vstack([*(each.said for each in cells), *(each.nothing[None] for each in cells)])
-        return np.asarray(stacked / stacked.sum(axis=0))
+        all_chances = np.vstack(
+            [
+                *(outcomes.response_chances for outcomes in cells),
+                *(outcomes.silence_chances[None] for outcomes in cells),
+            ]
+        )
+        return np.asarray(all_chances / all_chances.sum(axis=0))
 
     def draw(self, rng: np.random.Generator) -> Tally:
         """The tally of one survey."""
         if self.cells is None:
             return Tally(tuple(self._people(rng)))
         if self.target == "file":
-            happened = rng.multinomial(self._file, self._chances.T).sum(axis=0)
+            outcome_counts = rng.multinomial(self._file, self._chances.T).sum(axis=0)
         else:
-            happened = rng.multinomial(self.n, self._chances @ self.population.proportions)
-        ends = np.cumsum([len(each.codes) for each in self.cells])
-        counted = np.split(happened, ends)
-        nothing = counted.pop()
+            outcome_counts = rng.multinomial(self.n, self._chances @ self.population.proportions)
+        ends = np.cumsum([len(outcomes.codes) for outcomes in self.cells])
+        part_counts = np.split(outcome_counts, ends)
+        silent_counts = part_counts.pop()
         return Tally(
-            tuple(each.part(count, int(gone)) for each, count, gone in zip(self.cells, counted, nothing, strict=True))
+            tuple(
+                outcomes.part(count, int(silent_count))
+                for outcomes, count, silent_count in zip(self.cells, part_counts, silent_counts, strict=True)
+            )
         )
 
     def _people(self, rng: np.random.Generator) -> list[Part]:
         """The parts of a tally that is drawn person by person."""
         t = len(self.design.cells)
-        held = self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
-        truth = np.repeat(np.arange(t), held)
-        level = _picked(self.preferences, truth, rng)
-        silent = rng.random(self.n) < self.behavior.silent(self.design.cells)[truth]
-        stated = _picked(self.behavior.stated(self.design.cells), truth, rng)
+        people_by_category = (
+            self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
+        )
+        truth = np.repeat(np.arange(t), people_by_category)
+        level = _rows_drawn(self.preferences, truth, rng)
+        is_silent = rng.random(self.n) < self.behavior.silent(self.design.cells)[truth]
+        stated_category = _rows_drawn(self.behavior.stated(self.design.cells), truth, rng)
         noise = rng.random(self.n) < self.behavior.at_random
         parts, source = [], GeneratorSource(rng)
         for place, (name, channel) in enumerate(self.design.parts.items()):
-            here = (level == place) & ~silent
-            codes = channel.draw(stated[here & ~noise], source)
-            if (here & noise).any():
-                codes = np.vstack([codes, _noise(channel, int((here & noise).sum()), source)])
-            gone = int(((level == place) & silent).sum())
+            at_level = (level == place) & ~is_silent
+            codes = channel.draw(stated_category[at_level & ~noise], source)
+            if (at_level & noise).any():
+                codes = np.vstack([codes, _noise(channel, int((at_level & noise).sum()), source)])
+            silent_count = int(((level == place) & is_silent).sum())
             part = Part.of(channel, codes, level=name, count=np.ones(len(codes), dtype=np.int64))
-            parts.append(replace(part, missing=gone, missing_weight=gone))
+            parts.append(replace(part, missing=silent_count, missing_weight=silent_count))
         return parts
 
 
@@ -131,24 +152,24 @@ class _Outcomes(NamedTuple):
     level: Any
     channel: Design
     codes: Codes
-    said: Floats
-    nothing: Floats
+    response_chances: Floats
+    silence_chances: Floats
 
     def part(self, count: NDArray[np.int64], missing: int) -> Part:
-        seen = count > 0
-        people = count[seen]
+        is_observed = count > 0
+        people = count[is_observed]
         weight = people.astype(float)
-        return Part(self.channel, self.level, self.codes[seen], people, weight, weight, missing, missing)
+        return Part(self.channel, self.level, self.codes[is_observed], people, weight, weight, missing, missing)
 
 
-def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _rows_drawn(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """For each person, one row drawn from the column of `chances` (rows, t) that belongs to their category."""
     sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
-    drawn = rng.random(len(truth))
+    uniforms = rng.random(len(truth))
     result = np.zeros(len(truth), dtype=np.int64)
     for category in np.unique(truth).tolist():
-        here = truth == category
-        result[here] = np.searchsorted(sums[:-1, category], drawn[here], side="right")
+        in_category = truth == category
+        result[in_category] = np.searchsorted(sums[:-1, category], uniforms[in_category], side="right")
     return result
 
 
@@ -196,8 +217,8 @@ class Behavior:
     def __post_init__(self) -> None:
         share(self.liars, what="the share of liars")
         share(self.at_random, what="the share that answers at random")
-        each = self.nonresponse.values() if isinstance(self.nonresponse, Mapping) else [self.nonresponse]
-        for value in each:
+        nonresponse_shares = self.nonresponse.values() if isinstance(self.nonresponse, Mapping) else [self.nonresponse]
+        for value in nonresponse_shares:
             share(value, what="the share that does not answer")
 
     def stated(self, categories: Sequence[Any]) -> Floats:
@@ -216,19 +237,19 @@ class Behavior:
         return result
 
     def __str__(self) -> str:
-        told = []
+        behavior_texts = []
         if self.liars:
-            who = "" if self.among is None else f" of {_checks.shown(map(_checks.label, self.among))}"
-            what = "another category" if self.says is None else repr(_checks.label(self.says))
-            told.append(f"{self.liars:.4g}{who} say {what}")
+            liars_text = "" if self.among is None else f" of {_checks.listing_text(map(_checks.label, self.among))}"
+            lie_text = "another category" if self.says is None else repr(_checks.label(self.says))
+            behavior_texts.append(f"{self.liars:.4g}{liars_text} say {lie_text}")
         if self.at_random:
-            told.append(f"{self.at_random:.4g} answer at random")
+            behavior_texts.append(f"{self.at_random:.4g} answer at random")
         if isinstance(self.nonresponse, Mapping):
-            each = (f"{value:.4g} of {_checks.label(label)!r}" for label, value in self.nonresponse.items())
-            told.append(f"no answer from {', '.join(each)}")
+            silence_texts = (f"{value:.4g} of {_checks.label(label)!r}" for label, value in self.nonresponse.items())
+            behavior_texts.append(f"no answer from {', '.join(silence_texts)}")
         elif self.nonresponse:
-            told.append(f"no answer from {self.nonresponse:.4g}")
-        return "; ".join(told) or "all do as asked"
+            behavior_texts.append(f"no answer from {self.nonresponse:.4g}")
+        return "; ".join(behavior_texts) or "all do as asked"
 
 
 HONEST = Behavior()

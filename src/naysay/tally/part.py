@@ -127,12 +127,12 @@ class Part:
         without survey weights, both are the counts.
         """
         check_size(count)
-        each = count.astype(np.float64)
-        weight, weight_squared = (each, each) if weights is None else weights
-        gone = design.space.missing(codes)
-        missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
-        keep = ~gone & (count > 0)
-        distinct, inverse = unique_codes(codes[keep])
+        float_count = count.astype(np.float64)
+        weight, weight_squared = (float_count, float_count) if weights is None else weights
+        missing_rows = design.space.missing(codes)
+        missing, missing_weight = int(count[missing_rows].sum()), float(weight[missing_rows].sum())
+        kept_rows = ~missing_rows & (count > 0)
+        distinct, inverse = unique_codes(codes[kept_rows])
         impossible = design.impossible(distinct)
         if impossible.any():
             answer = design.space.texts(distinct[impossible.argmax()].reshape(1, -1))[0]
@@ -141,7 +141,7 @@ class Part:
             )
 
         def total(amounts: NDArray[Any]) -> NDArray[np.float64]:
-            return np.bincount(inverse, amounts[keep], minlength=len(distinct)).astype(np.float64)
+            return np.bincount(inverse, amounts[kept_rows], minlength=len(distinct)).astype(np.float64)
 
         people = np.rint(total(count)).astype(np.int64)
         return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
@@ -153,38 +153,38 @@ class Part:
         # The largest code, not the number of responses: few subsets of fifty categories are masks of fifty bits, too.
         if not (space.width == 1 and len(codes) and codes.max() < _COUNTABLE):
             return cls.of(design, codes, level=level, count=np.ones(len(codes), dtype=np.int64))
-        known, missing = codes[:, 0], 0
+        answer_codes, missing = codes[:, 0], 0
         try:
-            often = np.bincount(known)
+            frequencies = np.bincount(answer_codes)
         except ValueError:  # codes below 0 are missing answers
-            known = known[known >= 0]
-            often, missing = np.bincount(known), len(codes) - len(known)
-        distinct = np.flatnonzero(often)
-        people = often[distinct].astype(np.int64)
-        found = cls.of(design, distinct.astype(np.int64).reshape(-1, 1), level=level, count=people)
-        return replace(found, missing=missing, missing_weight=float(missing))
+            answer_codes = answer_codes[answer_codes >= 0]
+            frequencies, missing = np.bincount(answer_codes), len(codes) - len(answer_codes)
+        distinct = np.flatnonzero(frequencies)
+        people = frequencies[distinct].astype(np.int64)
+        part = cls.of(design, distinct.astype(np.int64).reshape(-1, 1), level=level, count=people)
+        return replace(part, missing=missing, missing_weight=float(missing))
 
     def total(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Σ w T and Σ w² T of the statistic T, (d,) each; whole numbers if there are no survey weights."""
         space, counts = self.design.space, self.count
         if (self.weight == counts).all() and (self.weight_squared == counts).all():
-            said = space.total(self.codes, counts)
-            return said, said
+            totals = space.total(self.codes, counts)
+            return totals, totals
         return space.total(self.codes, self.weight), space.total(self.codes, self.weight_squared)
 
     def places(self, codes: Codes) -> NDArray[np.intp]:
         """The place of each of these codes among the distinct answers; -1 for a code that is not there."""
         distinct, inverse = unique_codes(np.vstack([self.codes, codes]))
-        found = np.full(len(distinct), -1, dtype=np.intp)
-        found[inverse[: len(self.codes)]] = np.arange(len(self.codes))
-        return np.asarray(found[inverse[len(self.codes) :]])
+        place_of_code = np.full(len(distinct), -1, dtype=np.intp)
+        place_of_code[inverse[: len(self.codes)]] = np.arange(len(self.codes))
+        return np.asarray(place_of_code[inverse[len(self.codes) :]])
 
     def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
         if other.summed:
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
-        both = ([getattr(each, name) for each in (self, other)] for name in ARRAYS)
-        codes, count, weight, squared = map(np.concatenate, both)
+        joint_arrays = ([getattr(part, name) for part in (self, other)] for name in ARRAYS)
+        codes, count, weight, squared = map(np.concatenate, joint_arrays)
         merged = Part.of(self.design, codes, level=self.level, count=count, weights=(weight, squared))
         missing = self.missing + other.missing, self.missing_weight + other.missing_weight
         return replace(merged, missing=missing[0], missing_weight=missing[1])
@@ -193,27 +193,27 @@ class Part:
         """The part without the answers of another, all of which it must hold."""
         if other.summed:
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
-        left = {name: getattr(self, name).copy() for name in ARRAYS[1:]}
+        remaining_arrays = {name: getattr(self, name).copy() for name in ARRAYS[1:]}
         places = self.places(other.codes)
-        held = np.where(places < 0, 0, self.count[places])
-        if (held < other.count).any():
-            worst = int((held < other.count).argmax())
+        held_counts = np.where(places < 0, 0, self.count[places])
+        if (held_counts < other.count).any():
+            worst = int((held_counts < other.count).argmax())
             answer = self.design.space.texts(other.codes[worst : worst + 1])[0]
-            given = _checks.several(held[worst], "time", "times")
+            times_text = _checks.several(held_counts[worst], "time", "times")
             raise DataError(
-                f"answer {answer!r} was given {given}; {other.count[worst]:,} cannot be taken off", value=answer
+                f"answer {answer!r} was given {times_text}; {other.count[worst]:,} cannot be taken off", value=answer
             )
         if self.missing < other.missing:
             raise DataError(f"{self.missing:,} answers are missing; {other.missing:,} cannot be taken off")
-        for name, amounts in left.items():
+        for name, amounts in remaining_arrays.items():
             amounts[places] -= getattr(other, name)
-        keep = left["count"] > 0
-        kept = {name: amounts[keep] for name, amounts in left.items()}
-        if any((kept[name] <= 0).any() for name in ("weight", "weight_squared")):
+        kept_rows = remaining_arrays["count"] > 0
+        kept_arrays = {name: amounts[kept_rows] for name, amounts in remaining_arrays.items()}
+        if any((kept_arrays[name] <= 0).any() for name in ("weight", "weight_squared")):
             raise DataError("the answers to be taken off weigh more than those that are held")
         missing = self.missing - other.missing
         weight = self.missing_weight - other.missing_weight if missing else 0.0
-        return replace(self, codes=self.codes[keep], **kept, missing=missing, missing_weight=weight)
+        return replace(self, codes=self.codes[kept_rows], **kept_arrays, missing=missing, missing_weight=weight)
 
 
 def check_size(count: NDArray[np.int64]) -> None:
@@ -232,8 +232,8 @@ def unique_codes(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
         return values.reshape(-1, 1), inverse.reshape(-1)
     order = np.lexsort(codes.T[::-1])
     ranked = codes[order]
-    new = np.ones(len(codes), dtype=bool)
-    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    is_first = np.ones(len(codes), dtype=bool)
+    is_first[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
     inverse = np.empty(len(codes), dtype=np.intp)
-    inverse[order] = np.cumsum(new) - 1
-    return ranked[new], inverse
+    inverse[order] = np.cumsum(is_first) - 1
+    return ranked[is_first], inverse

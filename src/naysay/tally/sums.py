@@ -117,33 +117,41 @@ class Sums:
         weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Sums:
         """The sums of these rows of answers; see `Part.of`. Without counts each row is a person."""
-        space, gone = design.space, design.space.missing(codes)
-        keep: Any = ~gone if gone.any() else slice(None)
-        known = codes[keep]
-        people = np.ones(1, dtype=np.int64) if count is None else count[keep]
+        space, missing_rows = design.space, design.space.missing(codes)
+        kept_rows: Any = ~missing_rows if missing_rows.any() else slice(None)
+        answer_codes = codes[kept_rows]
+        people = np.ones(1, dtype=np.int64) if count is None else count[kept_rows]
         if count is None or (people == 1).all():
-            total, said, sizes = len(known), space.frequencies(known), np.bincount(space.sizes(known))
-        else:
-            total, said = int(people.sum()), space.total(known, people)
-            sizes = np.rint(np.bincount(space.sizes(known), people)).astype(np.int64)
-        heavy, squared = [float(total)] * 2, [said, said]
-        if weights is not None and count is not None and not all((each == count).all() for each in weights):
-            heavy, squared = (
-                [each[keep].sum() for each in weights],
-                [space.total(known, each[keep]) for each in weights],
+            total, category_sums, sizes = (
+                len(answer_codes),
+                space.frequencies(answer_codes),
+                np.bincount(space.sizes(answer_codes)),
             )
-        unanswered = gone.sum() if count is None else count[gone].sum()
+        else:
+            total, category_sums = int(people.sum()), space.total(answer_codes, people)
+            sizes = np.rint(np.bincount(space.sizes(answer_codes), people)).astype(np.int64)
+        weight_sums, total_sums = [float(total)] * 2, [category_sums, category_sums]
+        if (
+            weights is not None
+            and count is not None
+            and not all((row_weights == count).all() for row_weights in weights)
+        ):
+            weight_sums, total_sums = (
+                [row_weights[kept_rows].sum() for row_weights in weights],
+                [space.total(answer_codes, row_weights[kept_rows]) for row_weights in weights],
+            )
+        unanswered = missing_rows.sum() if count is None else count[missing_rows].sum()
         return cls(
             design=design,
             level=level,
             count=np.array([total]),
-            weight=np.array([heavy[0]], dtype=float),
-            weight_squared=np.array([heavy[1]], dtype=float),
-            said=squared[0],
-            squared=squared[1],
-            sizes=np.pad(sizes, (0, len(said) + 1 - len(sizes))),
+            weight=np.array([weight_sums[0]], dtype=float),
+            weight_squared=np.array([weight_sums[1]], dtype=float),
+            said=total_sums[0],
+            squared=total_sums[1],
+            sizes=np.pad(sizes, (0, len(category_sums) + 1 - len(sizes))),
             missing=int(unanswered),
-            missing_weight=float(unanswered if weights is None else weights[0][gone].sum()),
+            missing_weight=float(unanswered if weights is None else weights[0][missing_rows].sum()),
         )
 
     @classmethod
@@ -158,16 +166,16 @@ class Sums:
     def plus(self, other: Any) -> Sums:
         """Both parts' sums together."""
         self._check_alike(other)
-        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
-        return replace(self, **both)
+        joint_sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
+        return replace(self, **joint_sums)
 
     def minus(self, other: Any) -> Sums:
         """The part's sums without those of another; none may fall below zero."""
         self._check_alike(other)
-        left: dict[str, Any] = {name: getattr(self, name) - getattr(other, name) for name in self._amounts}
-        if any(np.any(np.asarray(each) < 0) for each in left.values()):
+        remaining_sums: dict[str, Any] = {name: getattr(self, name) - getattr(other, name) for name in self._amounts}
+        if any(np.any(np.asarray(remaining_sum) < 0) for remaining_sum in remaining_sums.values()):
             raise DataError("the answers to be taken off are not all held: a sum would fall below zero")
-        return replace(self, **left)
+        return replace(self, **remaining_sums)
 
     _amounts: ClassVar[tuple[str, ...]] = (*arrays, "missing", "missing_weight")
 
@@ -179,7 +187,7 @@ class Sums:
 
 
 _OVERFLOW = "otel.metric.overflow"
-_KNOWN = {"question", "design", "wave", "y"}
+_ATTRIBUTES = {"question", "design", "wave", "y"}
 
 
 def counts_of_points(
@@ -221,7 +229,7 @@ def counts_of_points(
     {'7': 5, '12': 1}
     """
     counts: dict[Any, int] = {}
-    others: set[Any] = set()
+    other_points: set[Any] = set()
     for number, (attributes, value) in enumerate(points, start=1):
         if _OVERFLOW in attributes:
             raise DataError(
@@ -232,13 +240,19 @@ def counts_of_points(
                 value=value,
             )
         if attributes.get("question") != question or attributes.get("wave") != wave:
-            others.add((attributes.get("question"), attributes.get("wave")))
+            other_points.add((attributes.get("question"), attributes.get("wave")))
             continue
         response = _response(attributes, value, design, number)
         counts[response] = counts.get(response, 0) + value
     if not counts:
-        told = ", ".join(f"{asked!r} in wave {when!r}" for asked, when in sorted(others, key=str)) or "nothing"
-        raise DataError(f"no point is about {question!r} in wave {wave!r}; there are points about {told}")
+        points_text = (
+            ", ".join(
+                f"{other_question!r} in wave {other_wave!r}"
+                for other_question, other_wave in sorted(other_points, key=str)
+            )
+            or "nothing"
+        )
+        raise DataError(f"no point is about {question!r} in wave {wave!r}; there are points about {points_text}")
     if n is not None and sum(counts.values()) != n:
         raise DataError(
             f"the points hold {sum(counts.values()):,} reports about {question!r}, and {n:,} were recorded: points "
@@ -249,13 +263,13 @@ def counts_of_points(
 
 def _response(attributes: Mapping[str, Any], value: Any, design: str, number: int) -> Any:
     """The response of a point that is what it should be."""
-    beside = sorted(attributes.keys() - _KNOWN)
-    if beside:
+    extra_attributes = sorted(attributes.keys() - _ATTRIBUTES)
+    if extra_attributes:
         raise DataError(
-            f"point {number} has the attribute {beside[0]!r}, which can link a report to its sender; a report has only "
-            f"{', '.join(sorted(_KNOWN))}",
+            f"point {number} has the attribute {extra_attributes[0]!r}, which can link a report to its sender; a "
+            f"report has only {', '.join(sorted(_ATTRIBUTES))}",
             row=number,
-            column=beside[0],
+            column=extra_attributes[0],
         )
     if attributes.get("design") != design:
         raise DataError(
@@ -265,8 +279,8 @@ def _response(attributes: Mapping[str, Any], value: Any, design: str, number: in
         )
     if "y" not in attributes or isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise DataError(
-            f"point {number} must have a response, y, and count reports of it; got {_checks.shown(attributes)} and "
-            f"{value!r}",
+            f"point {number} must have a response, y, and count reports of it; got {_checks.listing_text(attributes)} "
+            f"and {value!r}",
             row=number,
             value=value,
         )

@@ -33,10 +33,10 @@ _design_of_form: Callable[[Any], Any]
 """Reads a design's JSON for `Tally.load`. The layer of designs, which imports this one, registers it."""
 
 
-def register_reader(read: Callable[[Any], Any]) -> None:
+def register_reader(design_reader: Callable[[Any], Any]) -> None:
     """Set the function with which `Tally.load` makes a design from its JSON object."""
     global _design_of_form  # noqa: PLW0603 (one reader, registered once, at import)
-    _design_of_form = read
+    _design_of_form = design_reader
 
 
 class Asked(Protocol):
@@ -94,7 +94,7 @@ class Tally:
             if part.design.categories != first:
                 raise DataError(
                     "all answers of one tally must be about the same categories; got "
-                    f"{_checks.shown(first)} and {_checks.shown(part.design.categories)}"
+                    f"{_checks.listing_text(first)} and {_checks.listing_text(part.design.categories)}"
                 )
 
     @classmethod
@@ -118,10 +118,10 @@ class Tally:
         """
         parts = []
         for level in asked.levels:
-            chosen, codes = asked.codes_at(level, responses)
-            own, channel = (weights[0][chosen], weights[1][chosen]), asked.channel(level)
+            level_rows, codes = asked.codes_at(level, responses)
+            level_weights, channel = (weights[0][level_rows], weights[1][level_rows]), asked.channel(level)
             kind = cls.kind(channel, sums, rows)
-            parts.append(kind.of(channel, codes, level=level, count=count[chosen], weights=own))
+            parts.append(kind.of(channel, codes, level=level, count=count[level_rows], weights=level_weights))
         tally = cls(tuple(parts), weighted=weighted, question=question)
         tally._check_answered(len(count))
         if weighted and tally.weight == 0:
@@ -130,9 +130,9 @@ class Tally:
             return tally
         item, first = np.full(len(rows[0].weight), -1, dtype=np.intp), 0
         for level, part in zip(asked.levels, tally.parts, strict=True):
-            chosen, codes = asked.codes_at(level, responses)
+            level_rows, codes = asked.codes_at(level, responses)
             place = part.places(codes)
-            item[rows[1][chosen]] = np.where(place < 0, -1, first + place)
+            item[rows[1][level_rows]] = np.where(place < 0, -1, first + place)
             first += len(part.codes)
         return replace(tally, complex=rows[0].collapsed(item, first))
 
@@ -158,10 +158,10 @@ class Tally:
     def _check_answered(self, rows: int) -> None:
         """Raise if nobody answered."""
         if self.n == 0:
-            came = "all counts are 0" if rows else "there are none"
+            answers_text = "all counts are 0" if rows else "there are none"
             if self.missing:
-                came = "the one answer is missing" if self.missing == 1 else f"all {self.missing} are missing"
-            raise DataError(f"at least one answer is needed; {came}")
+                answers_text = "the one answer is missing" if self.missing == 1 else f"all {self.missing} are missing"
+            raise DataError(f"at least one answer is needed; {answers_text}")
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -234,15 +234,15 @@ class Tally:
     def apart(self) -> list[tuple[Part, Sampled]]:
         """The parts that have answers, each with how its people were sampled."""
         ends = np.cumsum([len(part.codes) for part in self.parts])
-        found = []
+        sampled_parts = []
         for part, end in zip(self.parts, ends.tolist(), strict=True):
-            own = (
+            part_sample = (
                 Units.independent(part.count, part.weight, part.weight_squared)
                 if self.complex is None
                 else self.complex.take(np.arange(end - len(part.codes), end))
             )
-            found.append((part, own))
-        return [(part, own) for part, own in found if part.n]
+            sampled_parts.append((part, part_sample))
+        return [(part, part_sample) for part, part_sample in sampled_parts if part.n]
 
     @cached_property
     def by_level(self) -> dict[Any, Part]:
@@ -271,14 +271,16 @@ class Tally:
                 parts.append(part)
             else:
                 parts[place] = parts[place].plus(part)
-        question, wave = self._named_as(other)
-        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question, wave=wave)
+        question, wave = self._shared_names(other)
+        joint_tally = Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question, wave=wave)
         if self.complex is None and other.complex is None:
-            return both
+            return joint_tally
         if self.complex is None or other.complex is None:
             raise DataError("only one of the two tallies has strata, clusters or replicate weights; tally both alike")
-        places = both._items_of(self), both._items_of(other)
-        return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
+        places = joint_tally._items_of(self), joint_tally._items_of(other)
+        return replace(
+            joint_tally, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts))
+        )
 
     def __sub__(self, other: Tally) -> Tally:
         """The tally without another's answers, such as of people who want theirs deleted; exact without survey weights.
@@ -292,7 +294,7 @@ class Tally:
             return NotImplemented
         if self.complex is not None or other.complex is not None:
             raise DataError("answers of a complex sample cannot be taken off; tally the others again")
-        (question, wave), parts = self._named_as(other), list(self.parts)
+        (question, wave), parts = self._shared_names(other), list(self.parts)
         for part in other.parts:
             place = self._place(part)
             if place is not None:
@@ -309,23 +311,23 @@ class Tally:
             raise DataError(f"the two tallies are of different designs, {mine}… and {theirs}…; estimate each by itself")
         return place
 
-    def _named_as(self, other: Tally) -> tuple[str | None, str | None]:
+    def _shared_names(self, other: Tally) -> tuple[str | None, str | None]:
         """The question and wave of both; raises where they differ."""
-        for what in ("question", "wave"):
-            mine, theirs = getattr(self, what), getattr(other, what)
+        for attribute in ("question", "wave"):
+            mine, theirs = getattr(self, attribute), getattr(other, attribute)
             if mine is not None and theirs is not None and mine != theirs:
-                one = f"if they are one, give them one name first: dataclasses.replace(tally, {what}=...)"
-                raise DataError(f"tallies of two {what}s do not add; got {mine!r} and {theirs!r} ({one})")
+                hint = f"if they are one, give them one name first: dataclasses.replace(tally, {attribute}=...)"
+                raise DataError(f"tallies of two {attribute}s do not add; got {mine!r} and {theirs!r} ({hint})")
         return self.question or other.question, self.wave or other.wave
 
     def _items_of(self, other: Tally) -> NDArray[np.intp]:
         """The places of another tally's items among the items of this one, which holds them all."""
         firsts = np.cumsum([0, *(len(part.codes) for part in self.parts)])
-        found = []
+        item_places = []
         for part in other.parts:
             place = cast("int", self._place(part))  # this one holds the other's parts, too
-            found.append(firsts[place] + self.parts[place].places(part.codes))
-        return np.concatenate(found)
+            item_places.append(firsts[place] + self.parts[place].places(part.codes))
+        return np.concatenate(item_places)
 
     def __radd__(self, other: object) -> Tally:
         return self if other == 0 else NotImplemented  # sum() starts by adding 0
@@ -334,8 +336,8 @@ class Tally:
         about = f" to {self.question!r}" if self.question else ""
         about += f" of wave {self.wave!r}" if self.wave else ""
         missing = f", {self.missing} missing" if self.missing else ""
-        kept = "sums" if self.summed else f"{sum(part.distinct for part in self.parts)} distinct"
-        return f"<Tally: {self.n} answers{about}{missing}, {kept}>"
+        contents = "sums" if self.summed else f"{sum(part.distinct for part in self.parts)} distinct"
+        return f"<Tally: {self.n} answers{about}{missing}, {contents}>"
 
     def save(self, path: str | Path) -> None:
         """Write the tally and its designs to one file. The file holds no respondent's row."""
@@ -360,14 +362,14 @@ class Tally:
             | ({"sums": True, "categories": list(part.design.categories)} if part.summed else {})
             for part in self.parts
         ]
-        told: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
+        head_fields: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
         if self.wave is not None:
-            told["wave"] = self.wave
+            head_fields["wave"] = self.wave
         if self.complex is not None:
-            told["complex"], sampled = stored(self.complex)
+            head_fields["complex"], sampled = stored(self.complex)
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
         version = _FORMAT if self.wave is not None else 3 if self.summed else 2 if self.complex is not None else 1
-        head = json.dumps({"naysay": "tally", "version": version} | told)
+        head = json.dumps({"naysay": "tally", "version": version} | head_fields)
         np.savez_compressed(file, head=np.array(head), **arrays)
 
     @classmethod
@@ -434,7 +436,7 @@ def in_group(group: Any) -> Iterator[None]:
     except (DataError, NotEstimable) as error:
         if group is None:
             raise
-        told = f"in group {group!r} {error}"
+        message = f"in group {group!r} {error}"
         if isinstance(error, NotEstimable):
-            raise NotEstimable(told, contrast=error.contrast, rank=error.rank) from None
-        raise DataError(told, row=error.row, column=error.column, value=error.value) from None
+            raise NotEstimable(message, contrast=error.contrast, rank=error.rank) from None
+        raise DataError(message, row=error.row, column=error.column, value=error.value) from None

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from naysay.collect.admin import drafts
-from naysay.collect.admin.surveys import checked
+from naysay.collect.admin.surveys import examine_upload
 from naysay.collect.storage import Store
 from naysay.questionnaire import sample, write_xlsform
 
@@ -97,7 +97,7 @@ def test_hostile_files_are_refused_in_words(admin, store, workbook, name, change
 )  # fmt: skip
 def test_the_name_of_a_file_leads_nowhere(admin, store, tmp_path, name):
     before = sorted(path.name for path in tmp_path.iterdir())
-    examined, _ = checked(name, sample().to_json())
+    examined, _ = examine_upload(name, sample().to_json())
     assert examined.questionnaire == sample()
     found = admin.upload(name.replace("\0", ""), b"{}")
     assert found.status == 422

@@ -139,7 +139,7 @@ def test_what_cannot_be_understood_is_said(read):
 def test_requests_are_bounded(store, secret):
     from naysay.collect.api import api
 
-    with TestClient(api(store, each=3)) as bounded:
+    with TestClient(api(store, address_limit=3)) as bounded:
         asked = [bounded.get("/v1/surveys", headers={"authorization": f"Bearer {secret}"}) for _ in range(5)]
     assert [told.status_code for told in asked] == [200, 200, 200, 429, 429]
     assert int(asked[-1].headers["retry-after"]) > 0

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay.collect import Published, Reader, respond
-from naysay.collect.device.people import drawn
-from naysay.collect.device.post import message, written
+from naysay.collect.device.people import draw_replies
+from naysay.collect.device.post import json_text, message
 from naysay.collect.storage import today
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, Text, sample
@@ -25,7 +25,7 @@ def cases(survey, truth):
     people = [respond.anybody(survey.questionnaire, 20, seed=7)]
     if survey.name == "kinds":
         people.append(respond.checked(survey.questionnaire, truth))
-    answers = [each for crowd in people for each in drawn(survey.questionnaire, crowd).answers]
+    answers = [each for crowd in people for each in draw_replies(survey.questionnaire, crowd).answers]
     return [{"id": secrets.token_hex(16), "answers": each} for each in answers]
 
 
@@ -48,12 +48,12 @@ NUMBERS = [0.0, -0.0, 1.0, -2.5, 0.1, 1e-6, 1.5e-7, 123456789012345680000.0, 1e2
 
 
 def test_numbers_are_written_as_the_page_writes_them(node):
-    assert [written(number) for number in NUMBERS] == node("body.mjs", "numbers", "sending.js", [*map(repr, NUMBERS)])
+    assert [json_text(number) for number in NUMBERS] == node("body.mjs", "numbers", "sending.js", [*map(repr, NUMBERS)])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_number_reads_back_as_itself(number):
-    assert float(written(number)) == number
+    assert float(json_text(number)) == number
 
 
 def test_answers_that_are_too_long_are_refused(client):

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from naysay.collect import respond
-from naysay.collect.device.people import drawn
+from naysay.collect.device.people import draw_replies
 from naysay.errors import DataError
 
 SECRET = "canary-4711"
@@ -87,7 +87,7 @@ def test_a_table_that_does_not_fit_is_refused(questionnaire, columns, levels, to
 
 
 def test_what_is_not_asked_is_not_sent(questionnaire, truth):
-    sent = drawn(questionnaire, respond.checked(questionnaire, truth))
+    sent = draw_replies(questionnaire, respond.checked(questionnaire, truth))
     assert [each["other"] for each in sent.answers] == [truth["other"][0], None, None]
     assert sent.unasked == 1
     assert [list(each) for each in sent.answers] == [[question.name for question in questionnaire.questions]] * 3
@@ -95,7 +95,7 @@ def test_what_is_not_asked_is_not_sent(questionnaire, truth):
 
 def test_responses_are_those_of_the_level(questionnaire, truth):
     for _ in range(20):
-        first, second, third = drawn(questionnaire, respond.checked(questionnaire, truth)).answers
+        first, second, third = draw_replies(questionnaire, respond.checked(questionnaire, truth)).answers
         assert len(first["party"]["response"].split(";")) == 3
         assert "a" not in first["party"]["response"].split(";")
         assert second["party"] == {"level": "coin", "response": second["party"]["response"]}
@@ -117,14 +117,14 @@ def test_responses_are_those_of_the_level(questionnaire, truth):
 )
 def test_people_who_do_not_follow_the_survey_are_refused(questionnaire, columns, told):
     with pytest.raises(DataError) as refused:
-        drawn(questionnaire, respond.checked(questionnaire, columns))
+        draw_replies(questionnaire, respond.checked(questionnaire, columns))
     assert told in str(refused.value)
 
 
 def test_random_people_follow_the_survey(questionnaire):
     people = respond.anybody(questionnaire, 200, seed=5)
     assert people.column("age") == respond.anybody(questionnaire, 200, seed=5).column("age")
-    sent = drawn(questionnaire, people).answers
+    sent = draw_replies(questionnaire, people).answers
     assert {each["party"]["level"] for each in sent} == {"1", "3", "coin"}
     assert min(each["age"] for each in sent) >= 18
     assert {name for name in ("a", "b", "c") for each in sent if name in each["news"]} == {"a", "b", "c"}

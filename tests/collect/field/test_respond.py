@@ -33,7 +33,7 @@ def test_many_answer_and_all_is_stored(answered, questionnaire, store):
     survey = answered(questionnaire)
     people = respond.anybody(survey.questionnaire, 150, seed=2)
     counts = []
-    sent = respond.many(survey, people, concurrency=20, told=lambda now: counts.append(now.stored))
+    sent = respond.many(survey, people, concurrency=20, on_acknowledged=lambda now: counts.append(now.stored))
     assert (sent.people, sent.stored, sent.repeated) == (150, 150, 0)
     assert counts == list(range(1, 151))
     assert sorted(each["age"] for each in replies(store)) == sorted(people.column("age"))
@@ -131,7 +131,7 @@ def test_all_wait_when_one_is_told_to(answered, questionnaire, waited):
     network, done = Flaky(busy(429, **{"retry-after": "30"})), []
     people = respond.anybody(questionnaire, 3, seed=1)
     survey = answered(questionnaire)
-    respond.many(survey, people, concurrency=1, transport=network, told=lambda _: done.append(sum(waited)))
+    respond.many(survey, people, concurrency=1, transport=network, on_acknowledged=lambda _: done.append(sum(waited)))
     assert len(network.bodies) == 4
     assert done == [30] * 3
 
@@ -156,7 +156,7 @@ def test_an_interrupted_run_goes_on_with_what_was_drawn(answered, questionnaire,
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        respond.many(survey, people, concurrency=5, state=state, told=stop)
+        respond.many(survey, people, concurrency=5, state=state, on_acknowledged=stop)
     memory = Memory(state, survey="kinds")
     waiting = memory.bodies(range(60))
     memory.close()

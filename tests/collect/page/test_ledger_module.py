@@ -68,8 +68,8 @@ def test_a_life_of_a_ledger_in_the_browser_goes_on_in_python(node, tmp_path):
     assert book.spent().at_most == pytest.approx(4)
     key = bytes.fromhex(ledger.opened(path.read_bytes(), "")["key"])
     digest = ledger.digest(NODE["kary"])
-    again = ledger.kept(NODE["kary"], "a", lambda label: ledger.stream(key, "q", digest, label))
-    assert client.said(NODE["kary"], again) == first
+    again = ledger.kept_response(NODE["kary"], "a", lambda label: ledger.stream(key, "q", digest, label))
+    assert client.response_text(NODE["kary"], again) == first
 
 
 def test_python_s_ledger_goes_on_in_the_browser(node, tmp_path):

@@ -23,7 +23,7 @@ def served(tmp_path):
     """The sample survey by HTTPS on every address of this computer: its port, and where it is stored."""
     store = Store(tmp_path / "naysay.db")
     with (
-        certificates.made(["127.0.0.1", "127.0.0.2"]) as own,
+        certificates.temporary_certificate(["127.0.0.1", "127.0.0.2"]) as own,
         background(create_app([sample()], store), host="0.0.0.0", certificate=own) as link,
     ):
         assert link.startswith("https://127.0.0.1:")
@@ -63,7 +63,7 @@ def test_the_certificate_names_the_addresses_and_its_fingerprint(served):
 
 
 def test_the_key_is_deleted():
-    with certificates.made(["127.0.0.1"]) as own:
+    with certificates.temporary_certificate(["127.0.0.1"]) as own:
         kept = own.key
         assert kept.exists()
     assert not kept.exists()
@@ -81,12 +81,15 @@ def test_the_code_is_that_of_the_link():
 
 
 def test_a_certificate_of_ones_own_is_checked(tmp_path):
-    with certificates.made(["127.0.0.1"]) as one, certificates.made(["127.0.0.1"]) as other:
-        assert certificates.given(one.certificate, one.key) == one
+    with (
+        certificates.temporary_certificate(["127.0.0.1"]) as one,
+        certificates.temporary_certificate(["127.0.0.1"]) as other,
+    ):
+        assert certificates.certificate_of_files(one.certificate, one.key) == one
         with pytest.raises(DataError, match=r"cannot serve with .* give the chain and the key of one certificate"):
-            certificates.given(one.certificate, other.key)
+            certificates.certificate_of_files(one.certificate, other.key)
         with pytest.raises(DataError, match="No such file"):
-            certificates.given(tmp_path / "no.pem", one.key)
+            certificates.certificate_of_files(tmp_path / "no.pem", one.key)
         (tmp_path / "x.pem").write_text("nothing")
         with pytest.raises(DataError, match="in PEM and without a password"):
-            certificates.given(tmp_path / "x.pem", one.key)
+            certificates.certificate_of_files(tmp_path / "x.pem", one.key)

@@ -13,7 +13,7 @@ from naysay import DataError
 from naysay.collect import Published
 from naysay.collect.app import create_app
 from naysay.collect.results import page, releasing, sharing
-from naysay.collect.results.counting import Counting, counted, folding
+from naysay.collect.results.counting import Counting, current_counts, folding
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.estimate.plain import Numbers
@@ -47,7 +47,7 @@ class Seen:
 
     def look(self, shown, k, cells):
         """Note which people each table counts now. `cells` are everybody's cells, by table."""
-        for (question, beside), counts in releasing._by_tally(releasing.told(shown)).items():
+        for (question, beside), counts in releasing._by_tally(releasing.public_counts(shown)).items():
             for part, own in self._parts(beside, counts).items():
                 told = {cell: n for cell, n in own.items() if json.loads(cell)[0] is not None}
                 inside = [
@@ -104,7 +104,7 @@ def test_nothing_that_is_added_or_subtracted_is_about_a_few(asked, seed):
     seen, now, shown, moves = Seen(len(rows)), Counter(), Counter(), 0
     for k, counts in enumerate(each, start=1):
         now.update({key: n for key, n in counts.items() if key.beside in ("", by)})
-        after = releasing.released(counting, shown, now, by=by, least=LEAST)
+        after = releasing.released_counts(counting, shown, now, by=by, least=LEAST)
         if after != shown:
             moves += 1
             seen.look({key: n for key, n in after.items() if key.question in questions}, k, cells)
@@ -242,14 +242,14 @@ def test_two_servers_that_step_at_once_show_the_same(url, asked, monkeypatch):
     pages = []
 
     def late(store, published, **beside):
-        found = counted(store, published, **beside)
+        found = current_counts(store, published, **beside)
         if store is one and not pages:
             pages.append("")
             fill(other, asked, 5, seed=2)
             pages[0] = sharing.shared_page(other, "sample")
         return found
 
-    monkeypatch.setattr(sharing, "counted", late)
+    monkeypatch.setattr(sharing, "current_counts", late)
     assert sharing.shared_page(one, "sample") == pages[0]
     assert "<dd>35</dd>" in pages[0]
     one.dispose()

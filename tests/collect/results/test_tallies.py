@@ -74,7 +74,7 @@ def test_results_are_those_of_the_replies_to_the_last_digit(filled):
                     np.testing.assert_array_equal(one[group].covariance, other[group].covariance)
             for column in said.plain:
                 if column != by:
-                    one, other = said.told(column, by, 0.95), found.told(column, by, 0.95)
+                    one, other = said.plain_summaries(column, by, 0.95), found.plain_summaries(column, by, 0.95)
                     assert {key: each.to_dict() for key, each in one.items()} == {
                         key: each.to_dict() for key, each in other.items()
                     }

@@ -60,12 +60,12 @@ class Account:
     @property
     def has_password(self) -> bool:
         """Whether the password is set."""
-        return self._read("password") is not None
+        return self._read_column("password") is not None
 
     @property
     def has_second_factor(self) -> bool:
         """Whether logging in also needs a code."""
-        return self._read("totp") is not None
+        return self._read_column("totp") is not None
 
     def setup(self) -> str | None:
         """The key of a link that sets the first password, once; an earlier key is void. None where there is one.
@@ -84,11 +84,11 @@ class Account:
 
     def is_setup(self, key: str) -> bool:
         """Whether the first password can be set with this key."""
-        until = self._read("setup_until")
+        until = self._read_column("setup_until")
         return self._is_key(key) and not self.has_password and until is not None and self._clock() < until
 
     def _is_key(self, key: str) -> bool:
-        return hmac.compare_digest(self._read("setup") or "", _digest(key))
+        return hmac.compare_digest(self._read_column("setup") or "", _digest(key))
 
     def set_password(self, password: str, *, key: str | None = None) -> None:
         """Set the password, and log everybody out.
@@ -105,7 +105,7 @@ class Account:
         DataError
             The password is too short, or the key is void.
         """
-        hashed = _ARGON2.hash(_checked(password))
+        hashed = _ARGON2.hash(_normalized_password(password))
         first = () if key is None else (table.c.password.is_(None), table.c.setup == _digest(key))
         if key is not None and not self.is_setup(key):
             raise DataError("this link is void: it was used, is older than a day, or the server was started again")
@@ -135,15 +135,15 @@ class Account:
         codes : Tries, optional
             How many wrong codes may be tried. Without one left, even the right code is refused, and stays unused.
         """
-        kept = self._read("password")
-        given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
+        password_hash = self._read_column("password")
+        typed_password = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
         with _ONE_AT_A_TIME:
             try:
-                _ARGON2.verify(kept or _decoy(), given)
-                right = kept is not None
+                _ARGON2.verify(password_hash or _decoy(), typed_password)
+                right = password_hash is not None
             except VerificationError:
                 right = False
-        secret = self._read("totp")
+        secret = self._read_column("totp")
         if not right:
             return "password"
         if secret is None:
@@ -179,9 +179,11 @@ class Account:
     def _step_of(self, secret: str, code: str) -> int | None:
         """The step of 30 seconds to which a code belongs: this one, the last, or the next; clocks differ."""
         now = int(self._clock())
-        for near in (-1, 0, 1):
-            if hmac.compare_digest(pyotp.TOTP(secret).at(now + _STEP * near).encode(), code.replace(" ", "").encode()):
-                return now // _STEP + near
+        for step_offset in (-1, 0, 1):
+            if hmac.compare_digest(
+                pyotp.TOTP(secret).at(now + _STEP * step_offset).encode(), code.replace(" ", "").encode()
+            ):
+                return now // _STEP + step_offset
         return None
 
     def _spend(self, secret: str, code: str) -> bool:
@@ -193,7 +195,7 @@ class Account:
         with self._store.engine.begin() as connection:
             return connection.execute(update(table).where(unused).values(totp_step=step)).rowcount == 1
 
-    def _read(self, column: str) -> Any:
+    def _read_column(self, column: str) -> Any:
         with self._store.reading() as connection:
             return connection.execute(select(table.c[column])).scalar()
 
@@ -204,7 +206,7 @@ def _decoy() -> str:
     return _ARGON2.hash(secrets.token_hex())
 
 
-def _checked(password: str) -> str:
+def _normalized_password(password: str) -> str:
     """The password in one of the ways in which keyboards compose the same letters."""
     password = unicodedata.normalize("NFKC", password)
     if not SHORTEST <= len(password) <= LONGEST:

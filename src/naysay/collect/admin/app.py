@@ -57,7 +57,7 @@ def routes() -> list[Route]:
         ("tokens", doors.token_list),
         ("log", surveys.log_page),
         ("deleted", surveys.deleted),
-        ("backup", surveys.kept),
+        ("backup", surveys.backup_page),
     ]
     acts = [
         ("logout", doors.log_out),
@@ -136,7 +136,7 @@ class Previews(Mapping[str, Served]):
         return self._latest[1]
 
     def __iter__(self) -> Iterator[str]:
-        return (each.key for each in drafts.listed(self._store))
+        return (draft.key for draft in drafts.listed(self._store))
 
     def __len__(self) -> int:
         return len(drafts.listed(self._store))

@@ -83,17 +83,17 @@ def backup(store: Store, path: Path) -> Copied:
         target = Store(draft)
         try:
             with store.snapshot() as source, target.engine.begin() as into:
-                for table in _kept():
+                for table in _tables_to_copy():
                     _copy(source, into, table)
-                counted = _counted(into)
+                copy_counts = _copy_counts(into)
             target.settle()
         finally:
             target.dispose()
-        _alone(draft)
+        _drop_side_files(draft)
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         os.link(draft, path)  # fails if another backup took the name meanwhile
-    return counted
+    return copy_counts
 
 
 def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copied:
@@ -120,29 +120,29 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
         ship, and cannot be renewed.
     """
     shipped = Client.of(client) if isinstance(client, Path) else client
-    with _opened(path) as backup:
+    with _private_copy(path) as backup:
         with backup.engine.begin() as connection:  # files without a survey may lie under the hash of another page
             used = select(tables.survey.c.client)
             connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
         _check_surveys(backup)
-        renewed, undated = _renewed(backup, shipped), drafts.strike_out(backup)
+        renewed, undated = _renew_pages(backup, shipped), drafts.strike_out(backup)
         _check_surveys(backup)  # a renewed survey may not have taken files that lay under the hash of the shipped page
         with backup.snapshot() as source, store.engine.begin() as into:
-            if held := _counted(into).surveys:
-                told = "a backup is restored into a database without surveys"
-                raise DataError(f"{told}; this one holds {held}: take a new database, or delete them first")
+            if survey_count := _copy_counts(into).surveys:
+                problem = "a backup is restored into a database without surveys"
+                raise DataError(f"{problem}; this one holds {survey_count}: take a new database, or delete them first")
             if into.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
                 raise DataError("this database counts reports, which a restored backup would replace: take a new one")
-            for table in _kept():
+            for table in _tables_to_copy():
                 if table is tables.account and into.execute(select(table.c.password)).scalar() is not None:
                     continue
                 if table not in (tables.log, tables.deletion):  # what was done here stays known
                     into.execute(table.delete())
                 _copy(source, into, table)
             into.execute(update(tables.shared).values(link=None))  # it may have been revoked since, or be a stranger's
-            counted = _counted(into)
+            copy_counts = _copy_counts(into)
     store.settle()
-    return dataclasses.replace(counted, renewed=renewed, undated=undated)
+    return dataclasses.replace(copy_counts, renewed=renewed, undated=undated)
 
 
 def hashes(store: Store, name: str) -> str:
@@ -151,20 +151,20 @@ def hashes(store: Store, name: str) -> str:
     return f"before {published.renewed[0]}, now {published.hash}"
 
 
-def _kept() -> list[Table]:
+def _tables_to_copy() -> list[Table]:
     return [table for table in tables.metadata.sorted_tables if table not in _LEFT_OUT]
 
 
 def _copy(source: Connection, into: Connection, table: Table) -> None:
     """All rows in the order of their keys. Numbers that the database gives are given anew."""
-    numbered = [each.name for each in table.primary_key if each is table.autoincrement_column]
-    asked = select(*(each for each in table.columns if each.name not in numbered)).order_by(*table.primary_key)
-    rows = source.execute(asked.execution_options(yield_per=_SIZE if table is tables.reply else 20))
-    for some in rows.mappings().partitions():
-        into.execute(insert(table), [dict(row) for row in some])
+    numbered = [column.name for column in table.primary_key if column is table.autoincrement_column]
+    query = select(*(column for column in table.columns if column.name not in numbered)).order_by(*table.primary_key)
+    rows = source.execute(query.execution_options(yield_per=_SIZE if table is tables.reply else 20))
+    for batch in rows.mappings().partitions():
+        into.execute(insert(table), [dict(row) for row in batch])
 
 
-def _counted(connection: Connection) -> Copied:
+def _copy_counts(connection: Connection) -> Copied:
     surveys, replies = (
         connection.execute(select(func.count()).select_from(table)).scalar_one()
         for table in (tables.survey, tables.reply)
@@ -172,14 +172,14 @@ def _counted(connection: Connection) -> Copied:
     return Copied(surveys, replies)
 
 
-def _alone(path: Path) -> None:
+def _drop_side_files(path: Path) -> None:
     """Leave the one file without a log beside it, so that it can be moved."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Store]:
+def _private_copy(path: Path) -> Iterator[Store]:
     """A private copy of a backup, brought up to date; the file itself does not change."""
     try:
         with path.open("rb") as file:
@@ -202,7 +202,7 @@ def _opened(path: Path) -> Iterator[Store]:
 
 def _check_file(name: str, path: Path) -> None:
     """Refuse a damaged file, and one that holds more than naysay's tables: a trigger, view or module would be run."""
-    known = {*tables.metadata.tables, "alembic_version"}
+    own_tables = {*tables.metadata.tables, "alembic_version"}
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
@@ -213,10 +213,10 @@ def _check_file(name: str, path: Path) -> None:
         raise DataError(f"{name!r} is damaged; take another backup") from None
     if not sound:
         raise DataError(f"{name!r} is damaged; take another backup")
-    for kind, each, table in schema:
-        is_own_index = kind == "index" and each.startswith(f"sqlite_autoindex_{table}_")
-        if not (kind == "table" and each in known) and not (is_own_index and table in known):
-            raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {each!r}")
+    for kind, object_name, table in schema:
+        is_own_index = kind == "index" and object_name.startswith(f"sqlite_autoindex_{table}_")
+        if not (kind == "table" and object_name in own_tables) and not (is_own_index and table in own_tables):
+            raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {object_name!r}")
 
 
 def _check_surveys(backup: Store) -> None:
@@ -236,14 +236,14 @@ def _check_surveys(backup: Store) -> None:
             raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
 
 
-def _renewed(backup: Store, shipped: Client) -> tuple[str, ...]:
+def _renew_pages(backup: Store, shipped: Client) -> tuple[str, ...]:
     """The names of the surveys whose page is not the shipped one: they get it, and files of other pages are dropped."""
-    others = tuple(name for name in backup.standing() if not backup.published(name).has(shipped))
-    for name in others:
+    other_surveys = tuple(name for name in backup.standing() if not backup.published(name).has(shipped))
+    for name in other_surveys:
         try:
             backup.renew(name, client=shipped)
         except DataError as error:
-            what = f"the page of survey {name!r} is none that this naysay ships, and it cannot have another one"
+            problem = f"the page of survey {name!r} is none that this naysay ships, and it cannot have another one"
             way_out = "export its replies from the backup itself: naysay survey export NAME --db sqlite:///FILE"
-            raise DataError(f"{what} ({error}); {way_out}") from None
-    return others
+            raise DataError(f"{problem} ({error}); {way_out}") from None
+    return other_surveys

@@ -110,15 +110,15 @@ def create_token(visit: Visit) -> Response:
     """A new token; its secret is shown on this one page."""
     scopes = [scope for scope in tokens.SCOPES if visit[scope]]
     only, until = visit["survey"] or None, visit.day("expires")
-    found, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only, expires=until)
-    visit.desk.record("made a token", found.survey, f"{found.id} ({found.name}): {', '.join(found.scopes)}")
+    token, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only, expires=until)
+    visit.desk.record("made a token", token.survey, f"{token.id} ({token.name}): {', '.join(token.scopes)}")
     return _tokens(visit, secret=secret)
 
 
 def revoke_token(visit: Visit) -> Response:
     """Delete a token."""
-    found = tokens.revoke(visit.store, visit.name)
-    visit.desk.record("revoked a token", found.survey, f"{found.id} ({found.name})")
+    token = tokens.revoke(visit.store, visit.name)
+    visit.desk.record("revoked a token", token.survey, f"{token.id} ({token.name})")
     return visit.to("/admin/tokens", "revoked")
 
 
@@ -130,8 +130,8 @@ def _tokens(visit: Visit, *, secret: str = "") -> Response:
 
 
 def _check_same(visit: Visit) -> None:
-    given, again = (visit.fields.get(name, "").encode() for name in ("password", "again"))
-    if not hmac.compare_digest(given, again):
+    password, repetition = (visit.fields.get(name, "").encode() for name in ("password", "again"))
+    if not hmac.compare_digest(password, repetition):
         raise DataError("the two passwords differ; type the same one twice")
 
 

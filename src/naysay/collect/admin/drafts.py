@@ -129,9 +129,9 @@ def discard(store: Store, name: str) -> None:
         There is no draft of this name.
     """
     with store.engine.begin() as connection:
-        found = connection.execute(delete(table).filter_by(name=name)).rowcount
+        deleted_rows = connection.execute(delete(table).filter_by(name=name)).rowcount
         connection.execute(delete(plan).filter_by(survey=name))
-    if not found:
+    if not deleted_rows:
         raise DataError(f"there is no draft {name!r}")
 
 

@@ -58,7 +58,7 @@ def record(store: Store, what: str, *, who: str, about: str | None = None, detai
 def entries(store: Store, *, most: int = 1_000) -> tuple[Entry, ...]:
     """The latest entries of the log, the last one first; times in UTC."""
     columns = log.c
-    asked = select(columns.at, columns.who, columns.what, columns.about, columns.detail)
+    query = select(columns.at, columns.who, columns.what, columns.about, columns.detail)
     with store.reading() as connection:
-        rows = connection.execute(asked.order_by(columns.id.desc()).limit(most)).all()
-    return tuple(Entry(datetime.datetime.fromtimestamp(at, datetime.UTC), *rest) for at, *rest in rows)
+        rows = connection.execute(query.order_by(columns.id.desc()).limit(most)).all()
+    return tuple(Entry(datetime.datetime.fromtimestamp(at, datetime.UTC), *entry_fields) for at, *entry_fields in rows)

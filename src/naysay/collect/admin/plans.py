@@ -57,13 +57,13 @@ class Plan:
     keeps: datetime.date | None = None
 
     def __post_init__(self) -> None:
-        named = {
+        all_days = {
             "the first day of answers": self.opens,
             "the last day of answers": self.closes,
             "the last day on which they are kept": self.keeps,
         }
-        given = [(what, day) for what, day in named.items() if day is not None]
-        for (first, early), (second, late) in itertools.pairwise(given):
+        planned_days = [(day_name, day) for day_name, day in all_days.items() if day is not None]
+        for (first, early), (second, late) in itertools.pairwise(planned_days):
             if early > late:
                 raise DataError(f"{first} must not be after {second}; got {early} and {late}")
 
@@ -71,8 +71,8 @@ class Plan:
 def find(store: Store, name: str) -> Plan:
     """The dates of a survey or draft; those that are over are left out."""
     with store.reading() as connection:
-        asked = select(table.c.opens, table.c.closes, table.c.keeps).filter_by(survey=name)
-        row = connection.execute(asked).first()
+        query = select(table.c.opens, table.c.closes, table.c.keeps).filter_by(survey=name)
+        row = connection.execute(query).first()
     return Plan(*row) if row else Plan()
 
 
@@ -86,8 +86,8 @@ def schedule(store: Store, name: str, plan: Plan) -> None:
     """
     check(store, name)
     before = find(store, name)
-    for what, day in vars(plan).items():
-        if day is not None and day < today() and day != getattr(before, what):
+    for field_name, day in vars(plan).items():
+        if day is not None and day < today() and day != getattr(before, field_name):
             raise DataError(f"a date must not be over (it is {today()} in UTC); got {day}")
     with store.engine.begin() as connection:
         connection.execute(delete(table).filter_by(survey=name))
@@ -103,7 +103,7 @@ def check(store: Store, name: str) -> None:
     DataError
         There is neither.
     """
-    if name not in store.standing() and name not in {each.name for each in drafts.listed(store)}:
+    if name not in store.standing() and name not in {draft.name for draft in drafts.listed(store)}:
         raise DataError(f"there is no survey or draft {name!r}; see naysay survey list")
 
 
@@ -123,13 +123,13 @@ def carry_out(store: Store, *, client: Client | Path = FOLDER, day: datetime.dat
     with store.reading() as connection:
         rows = connection.execute(select(table).order_by(table.c.survey)).all()
     acts = [_due(store, row.survey, Plan(row.opens, row.closes, row.keeps), day or today(), client) for row in rows]
-    done = [told for act in acts for told in _tried(act)]
+    sentences = [sentence for act in acts for sentence in _try_act(act)]
     if not all(receipt.overwritten for receipt in store.receipts()):
         store.overwrite()
-    return done
+    return sentences
 
 
-def _tried(act: Iterator[str]) -> Iterator[str]:
+def _try_act(act: Iterator[str]) -> Iterator[str]:
     """What was done for one survey; a failure there keeps nobody else's survey waiting."""
     try:
         yield from act
@@ -147,8 +147,8 @@ def _due(store: Store, name: str, plan: Plan, now: datetime.date, client: Client
             yield _open(store, name, client)
         _strike_out(store, name, opens=None)
     if plan.closes is not None and plan.closes < now:
-        found = {each.name: each for each in store.surveys()}.get(name)
-        if found and (found.closed is None or found.closed > plan.closes):  # again, if closing was not finished
+        survey = {listed_survey.name: listed_survey for listed_survey in store.surveys()}.get(name)
+        if survey and (survey.closed is None or survey.closed > plan.closes):  # again, if closing was not finished
             store.close(name)
             record(store, "closed", who=SCHEDULE, about=name)
             yield f"closed {name}"

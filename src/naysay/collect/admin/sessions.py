@@ -34,7 +34,7 @@ class Session:
         """What every form of this session carries, so that no other page can send one."""
         return hashlib.sha256(b"form" + self.secret.encode()).hexdigest()
 
-    def sent(self, token: str) -> bool:
+    def has_sent_form(self, token: str) -> bool:
         """Whether a form with this token came from a page of this session."""
         return hmac.compare_digest(self.form_token.encode(), token.encode())
 
@@ -67,12 +67,12 @@ class Sessions:
 
     def begin(self) -> Session:
         """A new session, under a secret that nobody chose: a cookie that came with the login is not taken over."""
-        found, now = Session(secrets.token_urlsafe(32)), int(self._clock())
+        session, now = Session(secrets.token_urlsafe(32)), int(self._clock())
         over = or_(table.c.seen < now - IDLE, table.c.began < now - LONGEST)
         with self._store.engine.begin() as connection:
             connection.execute(delete(table).where(over))
-            connection.execute(insert(table).values(digest=_digest(found.secret), began=now, seen=now))
-        return found
+            connection.execute(insert(table).values(digest=_digest(session.secret), began=now, seen=now))
+        return session
 
     def find(self, secret: str) -> Session | None:
         """The session of a cookie; None where there is none, or its time is over."""

@@ -47,26 +47,28 @@ _MOST_LINKS = 10_000  # invitations at once
 
 def home(visit: Visit) -> Response:
     """All surveys and drafts, and a form to upload another."""
-    rows = [(each, plans.find(visit.store, each.name)) for each in visit.store.surveys()]
-    waiting = [(each, plans.find(visit.store, each.name)) for each in drafts.listed(visit.store)]
+    rows = [(listed_survey, plans.find(visit.store, listed_survey.name)) for listed_survey in visit.store.surveys()]
+    waiting = [(saved_draft, plans.find(visit.store, saved_draft.name)) for saved_draft in drafts.listed(visit.store)]
     return visit.page("home.html", surveys=rows, drafts=waiting, receipts=len(visit.store.receipts()))
 
 
 def upload(visit: Visit) -> Response:
     """Check an uploaded questionnaire: its problems, or the draft that it has become."""
-    given = visit.files.get("questionnaire")
-    if given is None or not given.filename:
+    uploaded_file = visit.files.get("questionnaire")
+    if uploaded_file is None or not uploaded_file.filename:
         raise DataError("choose a file first: a questionnaire in .xlsx, .csv, .md or .json")
-    examined, sheets = checked(given.filename, given.file.read())
+    examined, sheets = examine_upload(uploaded_file.filename, uploaded_file.file.read())
     if examined.questionnaire is None:
-        shown = excerpts(examined.problems, sheets)
-        elsewhere = [each for each in examined.problems if each.place is None or each.place.sheet not in sheets]
+        sheet_excerpts = excerpts(examined.problems, sheets)
+        elsewhere = [
+            problem for problem in examined.problems if problem.place is None or problem.place.sheet not in sheets
+        ]
         return visit.page(
             "problems.html",
             status=422,
-            file=given.filename,
+            file=uploaded_file.filename,
             errors=len(examined.errors),
-            excerpts=shown,
+            excerpts=sheet_excerpts,
             rest=elsewhere,
         )
     return _keep_draft(visit, examined.questionnaire, "uploaded")
@@ -74,11 +76,11 @@ def upload(visit: Visit) -> Response:
 
 def draft(visit: Visit) -> Response:
     """A draft: what it asks, how private each answer is, and its preview."""
-    found = _draft(visit)
-    form = found.questionnaire
+    saved_draft = _draft(visit)
+    form = saved_draft.questionnaire
     return visit.page(
         "draft.html",
-        draft=found,
+        draft=saved_draft,
         title=_title(form),
         questions=_questions(form),
         privacy=lines(form),
@@ -107,18 +109,18 @@ def discard(visit: Visit) -> Response:
 
 def survey(visit: Visit) -> Response:
     """A survey: its state, its link, and what can be done to it."""
-    found = _survey(visit)
+    listed_survey = _survey(visit)
     published = visit.store.published(visit.name)
     link = f"{visit.origin}/s/{visit.name}"
     return visit.page(
         "survey.html",
-        survey=found,
+        survey=listed_survey,
         title=_title(published.questionnaire),
         link=link,
         code=segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True),
         plan=plans.find(visit.store, visit.name),
         today=today(),
-        newer=found.closed is None and not published.has(visit.desk.client),
+        newer=listed_survey.closed is None and not published.has(visit.desk.client),
         languages=published.questionnaire.languages,
         formats=FORMATS,
         questions=_questions(published.questionnaire),
@@ -135,8 +137,8 @@ def results(visit: Visit) -> Response:
 def share(visit: Visit) -> Response:
     """A new link to the results for people who only read; it is shown on this one page."""
     _survey(visit)
-    known = sharing.shared(visit.store, visit.name)
-    path = sharing.share(visit.store, visit.name, by=known.by if known else None)
+    earlier_share = sharing.shared(visit.store, visit.name)
+    path = sharing.share(visit.store, visit.name, by=earlier_share.by if earlier_share else None)
     visit.desk.record("shared the results", visit.name)
     return _results(visit, link=visit.origin + path)
 
@@ -150,13 +152,15 @@ def unshare(visit: Visit) -> Response:
 
 
 def _results(visit: Visit, *, link: str = "") -> Response:
-    found = _survey(visit)
-    asked = visit.request.query_params
+    listed_survey = _survey(visit)
+    query_params = visit.request.query_params
     fragment = (
-        live(visit.store, visit.name, language=asked.get("language"), by=asked.get("by")) if found.replies else ""
+        live(visit.store, visit.name, language=query_params.get("language"), by=query_params.get("by"))
+        if listed_survey.replies
+        else ""
     )
-    known = sharing.shared(visit.store, visit.name)
-    return visit.page("results.html", survey=found, fragment=fragment, shared=known, link=link)
+    current_share = sharing.shared(visit.store, visit.name)
+    return visit.page("results.html", survey=listed_survey, fragment=fragment, shared=current_share, link=link)
 
 
 def invite(visit: Visit) -> Response:
@@ -191,13 +195,13 @@ def renew(visit: Visit) -> Response:
 
 def schedule(visit: Visit) -> Response:
     """Set the dates of a survey or draft."""
-    given = Plan(*(visit.day(name) for name in ("opens", "closes", "keeps")))
+    plan = Plan(*(visit.day(name) for name in ("opens", "closes", "keeps")))
     is_draft = visit.name not in visit.store.standing()
-    if is_draft and given.opens is not None:
+    if is_draft and plan.opens is not None:
         _check_agreed(visit, _draft(visit).questionnaire)
-    plans.schedule(visit.store, visit.name, given)
-    told = ", ".join(f"{name} {day}" for name, day in vars(given).items() if day) or "no dates"
-    visit.desk.record("scheduled", visit.name, told)
+    plans.schedule(visit.store, visit.name, plan)
+    dates_text = ", ".join(f"{name} {day}" for name, day in vars(plan).items() if day) or "no dates"
+    visit.desk.record("scheduled", visit.name, dates_text)
     return visit.to(f"/admin/{'drafts' if is_draft else 'surveys'}/{visit.name}", "scheduled")
 
 
@@ -280,14 +284,14 @@ def _keep_draft(visit: Visit, form: Questionnaire, act: str, *, of: str = "") ->
 
 
 def _survey(visit: Visit) -> Listed:
-    found = {each.name: each for each in visit.store.surveys()}.get(visit.name)
-    if found is None:
+    listed_survey = {candidate.name: candidate for candidate in visit.store.surveys()}.get(visit.name)
+    if listed_survey is None:
         raise Refusal("unknown", "there is no survey of this name")
-    return found
+    return listed_survey
 
 
 def _draft(visit: Visit) -> drafts.Draft:
-    if visit.name not in {each.name for each in drafts.listed(visit.store)}:
+    if visit.name not in {saved_draft.name for saved_draft in drafts.listed(visit.store)}:
         raise Refusal("unknown", "there is no draft of this name")
     return drafts.find(visit.store, visit.name)
 
@@ -307,8 +311,13 @@ def _questions(form: Questionnaire) -> list[tuple[str, str, str, bool]]:
     """The name, text and kind of each question, and whether its answer is randomized."""
     first = form.languages[0]
     return [
-        (each.name, in_words(each.label[first], form, first), each.kind.replace("_", " "), each.privacy is not None)
-        for each in form.questions
+        (
+            question.name,
+            in_words(question.label[first], form, first),
+            question.kind.replace("_", " "),
+            question.privacy is not None,
+        )
+        for question in form.questions
     ]
 
 
@@ -344,7 +353,7 @@ class Excerpt:
     problems: Sequence[Problem]
 
 
-def checked(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
+def examine_upload(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
     """What is in an uploaded file, its problems, and its sheets.
 
     Parameters
@@ -361,7 +370,7 @@ def checked(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> examined, sheets = checked("../../survey.json", sample().to_json())
+    >>> examined, sheets = examine_upload("../../survey.json", sample().to_json())
     >>> examined.errors, dict(sheets)
     ((), {})
     """
@@ -378,26 +387,39 @@ def checked(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
 
 def excerpts(problems: Sequence[Problem], sheets: Mapping[str, Sheet]) -> list[Excerpt]:
     """The rows that have problems, sheet by sheet. Problems without a sheet are left out."""
-    found = []
+    sheet_excerpts = []
     for name, sheet in sheets.items():
-        here = [each for each in problems if each.place is not None and each.place.sheet == name]
+        sheet_problems = [problem for problem in problems if problem.place is not None and problem.place.sheet == name]
         texts = dict(sheet.rows) | {1: {column: column for column in sheet.columns}}
-        rows = sorted({each.place.row for each in here if each.place and each.place.row in texts})
-        lines = [_line(number, texts[number], sheet.columns, here) for number in rows]
-        rest = [each for each in here if each.place and each.place.row not in texts]
-        if here:
-            found.append(Excerpt(name, lines, rest))
-    return found
+        rows = sorted({problem.place.row for problem in sheet_problems if problem.place and problem.place.row in texts})
+        lines = [_line(number, texts[number], sheet.columns, sheet_problems) for number in rows]
+        other_problems = [problem for problem in sheet_problems if problem.place and problem.place.row not in texts]
+        if sheet_problems:
+            sheet_excerpts.append(Excerpt(name, lines, other_problems))
+    return sheet_excerpts
 
 
-def _line(number: int, row: Mapping[str, str], columns: Sequence[str], here: Sequence[Problem]) -> Line:
+def _line(number: int, row: Mapping[str, str], columns: Sequence[str], sheet_problems: Sequence[Problem]) -> Line:
     """The cells that are wrong, beside those by which an author finds the row again."""
-    mine = [each for each in here if each.place and each.place.row == number]
-    wrong = {each.place.column for each in mine if each.place}
+    row_problems = [problem for problem in sheet_problems if problem.place and problem.place.row == number]
+    wrong_columns = {problem.place.column for problem in row_problems if problem.place}
     label = next((column for column in columns if column.startswith("label") and column in row), None)
-    known_by = [each for each in columns if each in _KNOWN_BY and each in row]
-    shown = [*dict.fromkeys([*known_by, *(each for each in columns if each in wrong), *([label] if label else [])])]
-    return Line(number, shown, [Cell(row.get(each, ""), each in wrong) for each in shown], mine)
+    known_by = [column_name for column_name in columns if column_name in _KNOWN_BY and column_name in row]
+    shown_columns = [
+        *dict.fromkeys(
+            [
+                *known_by,
+                *(column_name for column_name in columns if column_name in wrong_columns),
+                *([label] if label else []),
+            ]
+        )
+    ]
+    return Line(
+        number,
+        shown_columns,
+        [Cell(row.get(column_name, ""), column_name in wrong_columns) for column_name in shown_columns],
+        row_problems,
+    )
 
 
 def log_page(visit: Visit) -> Response:
@@ -410,7 +432,7 @@ def deleted(visit: Visit) -> Response:
     return visit.page("deleted.html", receipts=visit.store.receipts())
 
 
-def kept(visit: Visit) -> Response:
+def backup_page(visit: Visit) -> Response:
     """Backups: a form that writes one, and where there is no survey, one that restores one."""
     return visit.page("backup.html", is_empty=not visit.store.standing())
 
@@ -420,30 +442,30 @@ def backup(visit: Visit) -> Response:
     folder = tempfile.TemporaryDirectory(prefix="naysay-")
     try:
         path = Path(folder.name, f"naysay-{today()}.db")
-        counted = backups.backup(visit.store, path)
+        copy_counts = backups.backup(visit.store, path)
     except BaseException:
         folder.cleanup()
         raise
-    visit.desk.record("took a backup", detail=str(counted))
+    visit.desk.record("took a backup", detail=str(copy_counts))
     return download(folder, path)
 
 
 def restore(visit: Visit) -> Response:
     """Restore an uploaded backup into a database without surveys."""
-    given = visit.files.get("backup")
-    if given is None or not given.filename:
+    uploaded_file = visit.files.get("backup")
+    if uploaded_file is None or not uploaded_file.filename:
         raise DataError("choose a file first: a backup that naysay wrote")
     with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
         path = Path(folder, "uploaded.db")
         with path.open("xb") as file:
-            while some := given.file.read(1 << 20):
-                file.write(some)
-        counted = backups.restore(visit.store, path, client=visit.desk.client)
-    visit.desk.record("restored a backup", detail=str(counted))
-    for name in counted.renewed:
+            while chunk := uploaded_file.file.read(1 << 20):
+                file.write(chunk)
+        copy_counts = backups.restore(visit.store, path, client=visit.desk.client)
+    visit.desk.record("restored a backup", detail=str(copy_counts))
+    for name in copy_counts.renewed:
         visit.desk.record("renewed", name, backups.hashes(visit.store, name))
-    for name in counted.undated:
+    for name in copy_counts.undated:
         visit.desk.record("struck out a first day", name, "it has no private question")
     visit.desk.refresh()
-    changes = {"renewed-pages": counted.renewed, "undated": counted.undated}
+    changes = {"renewed-pages": copy_counts.renewed, "undated": copy_counts.undated}
     return visit.to(HOME, ".".join(["restored", *(notice for notice, names in changes.items() if names)]))

@@ -91,11 +91,11 @@ def create(
     naysay.collect.refusals.Refusal: this token is not good for read:export
     >>> store.dispose()
     """
-    name, asked = name.strip(), set(scopes)
+    name, scope_names = name.strip(), set(scopes)
     if not 0 < len(name) <= _LONGEST or not name.isprintable():
         raise DataError(f"a token needs a name of at most {_LONGEST} characters in one line; got {name[:80]!r}")
-    if not asked or asked - set(SCOPES):
-        wrong = f"; got {', '.join(sorted(asked - set(SCOPES)))}" if asked else "; got none"
+    if not scope_names or scope_names - set(SCOPES):
+        wrong = f"; got {', '.join(sorted(scope_names - set(SCOPES)))}" if scope_names else "; got none"
         raise DataError(f"a token must be good for some of {', '.join(SCOPES)}{wrong}")
     if expires is not None and expires < today():
         raise DataError(f"the last day of a token must not be over; got {expires}")
@@ -103,11 +103,11 @@ def create(
         store.published(survey)
     id = secrets.token_hex(4)
     secret = f"naysay_{id}_{secrets.token_urlsafe(32)}"
-    found = Token(id, name, tuple(each for each in SCOPES if each in asked), survey, today(), expires, None)
-    row = {**vars(found), "scopes": " ".join(found.scopes), "digest": _digest(secret)}
+    token = Token(id, name, tuple(scope for scope in SCOPES if scope in scope_names), survey, today(), expires, None)
+    row = {**vars(token), "scopes": " ".join(token.scopes), "digest": _digest(secret)}
     with store.engine.begin() as connection:
         connection.execute(insert(table).values(**row))
-    return found, secret
+    return token, secret
 
 
 def listed(store: Store) -> tuple[Token, ...]:
@@ -130,14 +130,18 @@ def revoke(store: Store, token: str) -> Token:
     DataError
         No token, or several, are meant.
     """
-    known = listed(store)
-    found = [each for each in known if token == each.id] or [each for each in known if token == each.name]
-    if len(found) != 1:
-        there = ", ".join(f"{each.id} ({each.name})" for each in known) or "none"
-        raise DataError(f"there must be one token {token!r}, and there are {len(found)}; there are: {there}")
+    all_tokens = listed(store)
+    matching_tokens = [candidate for candidate in all_tokens if token == candidate.id] or [
+        candidate for candidate in all_tokens if token == candidate.name
+    ]
+    if len(matching_tokens) != 1:
+        tokens_text = ", ".join(f"{candidate.id} ({candidate.name})" for candidate in all_tokens) or "none"
+        raise DataError(
+            f"there must be one token {token!r}, and there are {len(matching_tokens)}; there are: {tokens_text}"
+        )
     with store.engine.begin() as connection:
-        connection.execute(delete(table).filter_by(id=found[0].id))
-    return found[0]
+        connection.execute(delete(table).filter_by(id=matching_tokens[0].id))
+    return matching_tokens[0]
 
 
 def check(store: Store, secret: str | None, *, scope: str, survey: str | None = None) -> Token:
@@ -166,15 +170,15 @@ def check(store: Store, secret: str | None, *, scope: str, survey: str | None = 
             row = connection.execute(select(table).filter_by(digest=_digest(secret))).first()
     if row is None or (row.expires is not None and row.expires < day):
         raise Refusal("unauthorized", "this needs a token that is good today: Authorization: Bearer naysay_…")
-    found = _token(row)
-    if scope not in found.scopes:
+    token = _token(row)
+    if scope not in token.scopes:
         raise Refusal("forbidden", f"this token is not good for {scope}")
-    if found.survey is not None and found.survey != survey:
+    if token.survey is not None and token.survey != survey:
         raise Refusal("forbidden", "this token is for another survey")
-    if found.used != day:
+    if token.used != day:
         with store.engine.begin() as connection:
-            connection.execute(update(table).filter_by(id=found.id).values(used=day))
-    return found
+            connection.execute(update(table).filter_by(id=token.id).values(used=day))
+    return token
 
 
 def _digest(secret: str) -> str:

@@ -70,7 +70,7 @@ class Desk:
     client: Client
     refresh: Callable[[], None]
     style: str
-    tries: Rates = field(default_factory=lambda: Rates(each=10, all=60))
+    tries: Rates = field(default_factory=lambda: Rates(per_address=10, all=60))
     alarms: Rates = field(default_factory=lambda: Rates(all=1))
     wrong_codes: Tries = field(default_factory=lambda: Tries(10, window=3_600))
 
@@ -229,18 +229,20 @@ async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool
             return await asyncio.to_thread(endpoint, visit)
         _check_site(request)
         async with _form(request, most) as (fields, files):
-            if session is not None and not session.sent(fields.get("form_token", "")):
+            if session is not None and not session.has_sent_form(fields.get("form_token", "")):
                 raise Refusal("forbidden", "this form is not from a page of this session; load the page again")
             return await asyncio.to_thread(endpoint, Visit(desk, request, session, fields, files))
     except Refusal as refusal:
-        return _told(visit, refusal.status, refusal.message, wait=refusal.retry_after)
+        return _trouble_page(visit, refusal.status, refusal.message, wait=refusal.retry_after)
     except NaysayError as error:
-        return _told(visit, 422, str(error))
+        return _trouble_page(visit, 422, str(error))
     except OperationalError:  # such as while a large file is rewritten
-        return _told(visit, 503, "the database is busy; look whether it was done, and try again in a moment", wait=5)
+        return _trouble_page(
+            visit, 503, "the database is busy; look whether it was done, and try again in a moment", wait=5
+        )
 
 
-def _told(visit: Visit, status: int, message: str, *, wait: int | None = None) -> Response:
+def _trouble_page(visit: Visit, status: int, message: str, *, wait: int | None = None) -> Response:
     back = visit.request.url.path.rpartition("/")[0] if "name" in visit.request.path_params else HOME
     response = visit.page("trouble.html", status=status, message=message, back=back if status == 422 else HOME)
     if wait is not None:
@@ -258,8 +260,8 @@ def _check_channel(request: Request) -> None:
 
     A proxy here that says nothing of itself seems to be this computer; and so does a site whose name leads here.
     """
-    here = (request.client.host if request.client else "", request.url.hostname or "")
-    if request.url.scheme == "https" or all(map(_is_loopback, here)):
+    both_ends = (request.client.host if request.client else "", request.url.hostname or "")
+    if request.url.scheme == "https" or all(map(_is_loopback, both_ends)):
         return
     raise Refusal(
         "forbidden",
@@ -288,7 +290,7 @@ async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, st
     too_large = Refusal("too_large", f"a form of this page has at most {most:,} bytes")
     if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > most:
         raise too_large
-    bounded = Request(request.scope, _bounded(request.receive, most, too_large))
+    bounded = Request(request.scope, _bounded_receive(request.receive, most, too_large))
     try:
         async with bounded.form(max_files=1, max_fields=40, max_part_size=FORM) as form:
             fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
@@ -297,15 +299,15 @@ async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, st
         raise Refusal("malformed", "the form cannot be read; load the page again") from None
 
 
-def _bounded(receive: Receive, most: int, too_large: Refusal) -> Callable[[], Awaitable[Message]]:
-    read = 0
+def _bounded_receive(receive: Receive, most: int, too_large: Refusal) -> Callable[[], Awaitable[Message]]:
+    byte_count = 0
 
-    async def counted() -> Message:
-        nonlocal read
+    async def receive_bounded() -> Message:
+        nonlocal byte_count
         message = await receive()
-        read += len(message.get("body", b""))
-        if read > most:
+        byte_count += len(message.get("body", b""))
+        if byte_count > most:
             raise too_large
         return message
 
-    return counted
+    return receive_bounded

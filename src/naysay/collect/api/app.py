@@ -28,15 +28,15 @@ from naysay.collect.refusals import Refusal
 from naysay.collect.reports import topics
 from naysay.collect.server.guard import Rates, failed, refused
 from naysay.collect.storage import Listed, Store
-from naysay.collect.storage.reported import Known
+from naysay.collect.storage.reported import TopicStatus
 from naysay.errors import DataError
 
 VERSION = "v1"
-EACH, EVERYBODY = 300, 3_000
+ADDRESS_LIMIT, TOTAL_LIMIT = 300, 3_000
 """Requests a minute, from one address and from all."""
 
 _EXPORTS = 2  # at once: each takes a part of the disk and of a core
-_AGAIN = 5  # seconds
+_RETRY_AFTER = 5  # seconds
 
 _SILENT: TelemetryConfig = {
     "tracing": False,
@@ -49,7 +49,7 @@ _SILENT: TelemetryConfig = {
 _ERRORS: tuple[type[Exception], ...] = (
     Refusal, DataError, HTTPException, RequestValidationError, SQLAlchemyError,
 )  # fmt: skip
-_TOLD = (
+_DESCRIPTION = (
     "Programs read here what came out of surveys. Each request names a token, `Authorization: Bearer naysay_…`, which "
     "`naysay admin token` or the admin pages make for one purpose, and for one survey or all. A reply is never sent, "
     "except in an export. Who reads aggregates before and after a single reply can subtract them: give tokens only to "
@@ -72,20 +72,22 @@ Name = Annotated[str, Path(max_length=64, description="The name of a survey.")]
 Language = Annotated[
     str | None, Query(max_length=35, pattern="^[A-Za-z0-9-]+$", description="Of texts and labels, such as de.")
 ]
-Named = Annotated[str | None, Query(max_length=140, description="As batches name it; needed where there are several.")]
+BatchName = Annotated[
+    str | None, Query(max_length=140, description="As batches name it; needed where there are several.")
+]
 Credentials = Annotated[
     HTTPAuthorizationCredentials | None,
     Depends(HTTPBearer(auto_error=False, scheme_name="token", description="A token: naysay_…")),
 ]
 
 
-def api(store: Store, *, each: int = EACH, everybody: int = EVERYBODY) -> FastAPI:
+def api(store: Store, *, address_limit: int = ADDRESS_LIMIT, total_limit: int = TOTAL_LIMIT) -> FastAPI:
     """The application under ``/api``, with its description at ``/api/openapi.json``.
 
     Parameters
     ----------
     store : Store
-    each, everybody : int
+    address_limit, total_limit : int
         Requests a minute, from one address and from all; 0 for any number.
 
     Examples
@@ -98,33 +100,41 @@ def api(store: Store, *, each: int = EACH, everybody: int = EVERYBODY) -> FastAP
     app = FastAPI(
         title="naysay",
         summary="What came out of surveys, for programs.",
-        description=_TOLD,
+        description=_DESCRIPTION,
         version=naysay.__version__,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_SILENT,
-        exception_handlers=dict.fromkeys(_ERRORS, _failed),
+        exception_handlers=dict.fromkeys(_ERRORS, _error_response),
     )
-    desk = _Desk(store, Rates(each=each, all=everybody))
-    survey, scoped = f"/{VERSION}/surveys/{{name}}", (401, 403, 422, 429, 500, 503)
-    one = (*scoped, 404)
+    desk = _Desk(store, Rates(per_address=address_limit, all=total_limit))
+    survey_path, common_statuses = f"/{VERSION}/surveys/{{name}}", (401, 403, 422, 429, 500, 503)
+    survey_statuses = (*common_statuses, 404)
     routes: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
-        (f"/{VERSION}/surveys", desk.surveys, {"response_model": Surveys, "responses": refusals(*scoped)}),
-        (survey, desk.survey, {"response_model": Standing, "responses": refusals(*one)}),
-        (f"{survey}/aggregates", desk.aggregates, {"response_model": Aggregates, "responses": refusals(*one)}),
-        (f"{survey}/export", desk.export, {"response_class": Response, "responses": _ZIP | refusals(*one, 409)}),
+        (f"/{VERSION}/surveys", desk.surveys, {"response_model": Surveys, "responses": refusals(*common_statuses)}),
+        (survey_path, desk.survey, {"response_model": Standing, "responses": refusals(*survey_statuses)}),
+        (
+            f"{survey_path}/aggregates",
+            desk.aggregates,
+            {"response_model": Aggregates, "responses": refusals(*survey_statuses)},
+        ),
+        (
+            f"{survey_path}/export",
+            desk.export,
+            {"response_class": Response, "responses": _ZIP | refusals(*survey_statuses, 409)},
+        ),
     ]
     routes += [
-        (f"/{VERSION}/reports", desk.reports, {"response_model": Topics, "responses": refusals(*scoped)}),
+        (f"/{VERSION}/reports", desk.reports, {"response_model": Topics, "responses": refusals(*common_statuses)}),
         (
             f"/{VERSION}/reports/tally",
             desk.tally,
-            {"response_class": Response, "responses": _FILE | refusals(*scoped)},
+            {"response_class": Response, "responses": _FILE | refusals(*common_statuses)},
         ),
     ]
-    for path, endpoint, told in routes:
-        app.get(path, operation_id=endpoint.__name__, **told)(endpoint)
+    for path, endpoint, route_options in routes:
+        app.get(path, operation_id=endpoint.__name__, **route_options)(endpoint)
     return app
 
 
@@ -146,94 +156,98 @@ class _Desk:
         self._rates = rates
         self._exporting = threading.BoundedSemaphore(_EXPORTS)
 
-    def surveys(self, request: Request, given: Credentials) -> Surveys:
+    def surveys(self, request: Request, credentials: Credentials) -> Surveys:
         """All surveys. The token must be for all of them, and good for `read:aggregates`."""
-        self._let_in(request, given, "read:aggregates")
-        return Surveys(surveys=[_standing(each) for each in self._store.surveys()])
+        self._let_in(request, credentials, "read:aggregates")
+        return Surveys(surveys=[_standing(survey) for survey in self._store.surveys()])
 
-    def survey(self, request: Request, given: Credentials, name: Name) -> Standing:
+    def survey(self, request: Request, credentials: Credentials, name: Name) -> Standing:
         """Whether a survey is open, and how many have replied (`read:aggregates`)."""
-        self._let_in(request, given, "read:aggregates", name)
-        return _standing(self._listed(name))
+        self._let_in(request, credentials, "read:aggregates", name)
+        return _standing(self._named_survey(name))
 
     def aggregates(
         self,
         request: Request,
-        given: Credentials,
+        credentials: Credentials,
         name: Name,
         language: Language = None,
         by: Annotated[str | None, Query(max_length=200, description="A direct question that makes groups.")] = None,
     ) -> Response:
         """Counts, estimates and intervals of every question (`read:aggregates`)."""
-        self._let_in(request, given, "read:aggregates", name)
-        self._listed(name)
+        self._let_in(request, credentials, "read:aggregates", name)
+        self._named_survey(name)
         return JSONResponse(results.aggregates(self._store, name, language=language, by=by))
 
     def export(
-        self, request: Request, given: Credentials, name: Name, format: Kind = Kind.csv, language: Language = None
+        self, request: Request, credentials: Credentials, name: Name, format: Kind = Kind.csv, language: Language = None
     ) -> Response:
         """All replies in random order, with codebooks and designs, as a zip file (`read:export`). It is logged."""
-        token = self._let_in(request, given, "read:export", name)
-        if not self._listed(name).replies:
+        token = self._let_in(request, credentials, "read:export", name)
+        if not self._named_survey(name).replies:
             raise Refusal("conflict", "nobody has answered yet; export when answers have come")
         if not self._exporting.acquire(blocking=False):
-            raise Refusal("busy", "other exports are being written; try again later", retry_after=_AGAIN)
+            raise Refusal("busy", "other exports are being written; try again later", retry_after=_RETRY_AFTER)
         with ExitStack() as stack:
             stack.callback(self._exporting.release)
-            path, done = stack.enter_context(packed(self._store, name, f".{format.value}", language=language))
-            told = f"{format.value}, {several(done.replies, 'reply', 'replies')}"
-            log.record(self._store, "exported", who=f"token {token.name}"[:80], about=name, detail=told)
-            later = stack.pop_all()  # the file is there until it is sent
-        return FileResponse(path, filename=path.name, background=BackgroundTask(later.close))
+            path, export_summary = stack.enter_context(packed(self._store, name, f".{format.value}", language=language))
+            log_detail = f"{format.value}, {several(export_summary.replies, 'reply', 'replies')}"
+            log.record(self._store, "exported", who=f"token {token.name}"[:80], about=name, detail=log_detail)
+            closing_stack = stack.pop_all()  # the file is there until it is sent
+        return FileResponse(path, filename=path.name, background=BackgroundTask(closing_stack.close))
 
-    def reports(self, request: Request, given: Credentials) -> Topics:
+    def reports(self, request: Request, credentials: Credentials) -> Topics:
         """What reports are counted for, and how many have come. For a token of all surveys (`read:aggregates`)."""
-        self._let_in(request, given, "read:aggregates")
-        return Topics(reports=[_topic(each) for each in topics.listed(self._store)])
+        self._let_in(request, credentials, "read:aggregates")
+        return Topics(reports=[_topic(topic_status) for topic_status in topics.all_topics(self._store)])
 
     def tally(
         self,
         request: Request,
-        given: Credentials,
-        question: Named = None,
-        wave: Named = None,
+        credentials: Credentials,
+        question: BatchName = None,
+        wave: BatchName = None,
         design: Annotated[str | None, Query(pattern="^[0-9a-f]{1,64}$", description="The hash begins so.")] = None,
     ) -> Response:
         """The tally of all reports to a question and wave, as a file for `naysay estimate` (`read:aggregates`)."""
-        self._let_in(request, given, "read:aggregates")
-        found = topics.tally(self._store, topics.topic_of(self._store, question=question, wave=wave, design=design))
+        self._let_in(request, credentials, "read:aggregates")
+        report_tally = topics.tally(
+            self._store, topics.topic_of(self._store, question=question, wave=wave, design=design)
+        )
         content = BytesIO()
-        found.write(content)
+        report_tally.write(content)
         return Response(content.getvalue(), media_type="application/octet-stream")
 
     def _let_in(
-        self, request: Request, given: HTTPAuthorizationCredentials | None, scope: str, survey: str | None = None
+        self, request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str, survey: str | None = None
     ) -> tokens.Token:
         wait = self._rates.wait(request.client.host if request.client else "")
         if wait:
             raise Refusal("busy", "too many requests come at once; try again later", retry_after=wait)
-        return tokens.check(self._store, given.credentials if given else None, scope=scope, survey=survey)
+        return tokens.check(self._store, credentials.credentials if credentials else None, scope=scope, survey=survey)
 
-    def _listed(self, name: str) -> Listed:
-        found = next((each for each in self._store.surveys() if each.name == name), None)
-        if found is None:
+    def _named_survey(self, name: str) -> Listed:
+        listed_survey = next((survey for survey in self._store.surveys() if survey.name == name), None)
+        if listed_survey is None:
             raise Refusal("unknown", "there is no survey of this name")
-        return found
+        return listed_survey
 
 
-def _topic(known: Known) -> Topic:
-    state = "open" if known.closed is None else "closed"
-    told = {each: getattr(known, each) for each in ("reports", "opened", "closed")}
-    return Topic(state=state, **known.topic._asdict(), **told)
+def _topic(topic_status: TopicStatus) -> Topic:
+    state = "open" if topic_status.closed is None else "closed"
+    shared_fields = {field_name: getattr(topic_status, field_name) for field_name in ("reports", "opened", "closed")}
+    return Topic(state=state, **topic_status.topic._asdict(), **shared_fields)
 
 
-def _standing(listed: Listed) -> Standing:
-    state = "open" if listed.closed is None else "closed"
-    told = {each: getattr(listed, each) for each in ("name", "hash", "replies", "opened", "closed")}
-    return Standing(state=state, **told)
+def _standing(survey: Listed) -> Standing:
+    state = "open" if survey.closed is None else "closed"
+    shared_fields = {
+        field_name: getattr(survey, field_name) for field_name in ("name", "hash", "replies", "opened", "closed")
+    }
+    return Standing(state=state, **shared_fields)
 
 
-async def _failed(_: Request, error: Exception) -> Response:
+async def _error_response(_: Request, error: Exception) -> Response:
     """The response to a refusal, and to errors of the framework and of the request, in one form."""
     if isinstance(error, Refusal):
         response = refused(error)
@@ -243,5 +257,5 @@ async def _failed(_: Request, error: Exception) -> Response:
     if isinstance(error, DataError):
         return refused(Refusal("malformed", str(error)))
     if isinstance(error, SQLAlchemyError):
-        return refused(Refusal("unavailable", "the database cannot be reached", retry_after=_AGAIN))
+        return refused(Refusal("unavailable", "the database cannot be reached", retry_after=_RETRY_AFTER))
     return failed(error)

@@ -78,7 +78,7 @@ class Refused(_Form):
     error: Problem
 
 
-_TOLD = {
+_STATUS_MEANINGS = {
     401: "no token, or one that is not good any more",
     403: "the token is for something else, or for another survey",
     404: "there is no survey of this name",
@@ -92,4 +92,4 @@ _TOLD = {
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The responses of a request that is not answered, by status."""
-    return {status: {"model": Refused, "description": _TOLD[status]} for status in statuses}
+    return {status: {"model": Refused, "description": _STATUS_MEANINGS[status]} for status in statuses}

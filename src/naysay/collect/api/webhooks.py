@@ -66,7 +66,7 @@ class Target:
 
     url: str
     within: bool = False
-    told: dict[str, tuple[str, int]] = field(default_factory=dict)
+    sent_counts: dict[str, tuple[str, int]] = field(default_factory=dict)
     failures: int = 0
     waits_until: float = 0.0
 
@@ -76,8 +76,8 @@ class Target:
             port = parts.port
         except ValueError:
             parts, port = urlsplit(""), None
-        known = ("https", "http") if self.within else ("https",)
-        if parts.scheme not in known or not parts.hostname or "@" in parts.netloc:
+        schemes = ("https", "http") if self.within else ("https",)
+        if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
             raise DataError(f"a webhook must be an address https://HOST/…, without a password; got {self.url[:80]!r}")
         self.secure, self.host = parts.scheme == "https", parts.hostname
         self.port = port or (443 if self.secure else 80)
@@ -91,12 +91,15 @@ class Target:
         DataError
             One of its addresses belongs to one's own network or computer, and that is not allowed.
         """
-        found = [str(each[4][0]) for each in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)]
-        for each in found if not self.within else ():
-            if not _public(each):
+        addresses = [
+            str(address_info[4][0])
+            for address_info in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        ]
+        for address in addresses if not self.within else ():
+            if not _public(address):
                 way_out = "allow it with --webhook-within"
-                raise DataError(f"the webhook {self.host!r} leads into a network of its own, to {each}; {way_out}")
-        return found[0]
+                raise DataError(f"the webhook {self.host!r} leads into a network of its own, to {address}; {way_out}")
+        return addresses[0]
 
     def send(self, body: bytes, headers: dict[str, str]) -> int:
         """Send a message; the status of the response. No redirect is followed, and nothing that comes back is read."""
@@ -113,11 +116,11 @@ class Target:
 @contextlib.contextmanager
 def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
     """Hang up after so long. A timeout is for one byte: who sends one now and then would keep all others waiting."""
-    with connection.dup() as same:
+    with connection.dup() as connection_copy:
 
         def hang_up() -> None:
             with contextlib.suppress(OSError):
-                same.shutdown(socket.SHUT_RDWR)
+                connection_copy.shutdown(socket.SHUT_RDWR)
 
         timer = threading.Timer(seconds, hang_up)
         timer.daemon = True
@@ -130,14 +133,14 @@ def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
 
 def _public(address: str) -> bool:
     """Whether an address is everybody's. One of IPv6 may lead on to one of IPv4, which must be so, too."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if found.is_multicast or not found.is_global:
+    ip_address = ipaddress.ip_address(address.partition("%")[0])
+    if ip_address.is_multicast or not ip_address.is_global:
         return False
-    if isinstance(found, ipaddress.IPv4Address):
+    if isinstance(ip_address, ipaddress.IPv4Address):
         return True
-    if found in _TRANSLATED:
-        return _public(str(ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)))
-    return found in _GIVEN_OUT and (found.sixtofour is None or _public(str(found.sixtofour)))
+    if ip_address in _TRANSLATED:
+        return _public(str(ipaddress.IPv4Address(int(ip_address) & 0xFFFF_FFFF)))
+    return ip_address in _GIVEN_OUT and (ip_address.sixtofour is None or _public(str(ip_address.sixtofour)))
 
 
 def signed(body: bytes, secret: str, *, at: int) -> str:
@@ -230,32 +233,32 @@ class Webhooks:
                 self._tell(target, self.counts, until)
 
     def _tell(self, target: Target, surveys: Sequence[Listed], until: float) -> None:
-        for each in surveys:
+        for survey in surveys:
             if self.stopwatch() >= until:
                 return  # the next look goes on: receivers that answer slowly must not choose when the next count is
-            state = "open" if each.closed is None else "closed"
-            now = (state, each.replies // STEP * STEP)
-            if target.told.get(each.name) == now:
+            state = "open" if survey.closed is None else "closed"
+            current_counts = (state, survey.replies // STEP * STEP)
+            if target.sent_counts.get(survey.name) == current_counts:
                 continue
-            if not self._sent(target, each, *now):
+            if not self._send_counts(target, survey, *current_counts):
                 return
-            target.told[each.name] = now
+            target.sent_counts[survey.name] = current_counts
 
-    def _sent(self, target: Target, survey: Listed, state: str, replies: int) -> bool:
-        told = {"naysay": "counts", "version": 1, "day": today().isoformat(), "survey": survey.name}
-        body = json.dumps(told | {"hash": survey.hash, "state": state, "replies": replies}).encode()
-        head = {"content-type": "application/json", SIGNATURE: signed(body, self.secret, at=int(self.clock()))}
+    def _send_counts(self, target: Target, survey: Listed, state: str, replies: int) -> bool:
+        message = {"naysay": "counts", "version": 1, "day": today().isoformat(), "survey": survey.name}
+        body = json.dumps(message | {"hash": survey.hash, "state": state, "replies": replies}).encode()
+        headers = {"content-type": "application/json", SIGNATURE: signed(body, self.secret, at=int(self.clock()))}
         try:
-            status = target.send(body, head)
+            status = target.send(body, headers)
         except (OSError, http.client.HTTPException, DataError) as error:
-            status, why = 0, type(error).__name__
+            status, reason = 0, type(error).__name__
         else:
-            why = f"status {status}"
+            reason = f"status {status}"
         if 200 <= status < 300:
             target.failures, target.waits_until = 0, 0.0
             return True
         target.failures += 1
         target.waits_until = self.clock() + min(_EVERY * 2**target.failures, _LONGEST)
-        ended = "; no more is sent until the server is restarted" if target.failures == _MOST_FAILURES else ""
-        log.warning("the webhook at %s did not take a message: %s%s", target.host, why, ended)
+        ending = "; no more is sent until the server is restarted" if target.failures == _MOST_FAILURES else ""
+        log.warning("the webhook at %s did not take a message: %s%s", target.host, reason, ending)
         return False

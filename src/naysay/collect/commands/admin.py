@@ -41,10 +41,10 @@ def password(db: Database = None, data: Data = DATA) -> None:
 
     with opened(db, data, "make") as store:
         try:
-            given = typer.prompt("New password", hide_input=True, confirmation_prompt=True)
+            typed_password = typer.prompt("New password", hide_input=True, confirmation_prompt=True)
         except typer.Abort:
             raise DataError("no password was given; nothing was changed") from None
-        Account(store).set_password(given)
+        Account(store).set_password(typed_password)
         record(store, "set the password", who=COMMAND_LINE)
     output.say("the password is set, and everybody is logged out")
 
@@ -91,9 +91,11 @@ def token(
     from naysay.collect.commands.survey import day_of
 
     with opened(db, data, "change") as store:
-        found, secret = tokens.create(store, name, scopes=scope, survey=survey, expires=day_of(expires, "--expires"))
-        told = f"{found.id} ({found.name}): {', '.join(found.scopes)}"
-        record(store, "made a token", who=COMMAND_LINE, about=survey, detail=told)
+        created_token, secret = tokens.create(
+            store, name, scopes=scope, survey=survey, expires=day_of(expires, "--expires")
+        )
+        token_text = f"{created_token.id} ({created_token.name}): {', '.join(created_token.scopes)}"
+        record(store, "made a token", who=COMMAND_LINE, about=survey, detail=token_text)
     output.say(secret)
     output.note("copy the token now, it is not shown again; naysay admin revoke takes it back")
 
@@ -109,11 +111,13 @@ def tokens(db: Database = None, data: Data = DATA) -> None:
     from naysay.collect.admin import tokens as known
 
     with opened(db, data, "read") as store:
-        found = known.listed(store)
+        all_tokens = known.listed(store)
     table = Table("id", "name", "reads", "survey", "last day", "used", box=None)
-    for each in found:
-        last, used = (str(day) if day else "" for day in (each.expires, each.used))
-        table.add_row(each.id, each.name, ", ".join(each.scopes), each.survey or "all", last, used)
+    for listed_token in all_tokens:
+        last, used = (str(day) if day else "" for day in (listed_token.expires, listed_token.used))
+        table.add_row(
+            listed_token.id, listed_token.name, ", ".join(listed_token.scopes), listed_token.survey or "all", last, used
+        )
     output.show(table)
 
 
@@ -133,9 +137,15 @@ def revoke(
     from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
-        found = tokens.revoke(store, token)
-        record(store, "revoked a token", who=COMMAND_LINE, about=found.survey, detail=f"{found.id} ({found.name})")
-    output.say(f"token {found.id} reads nothing more")
+        revoked_token = tokens.revoke(store, token)
+        record(
+            store,
+            "revoked a token",
+            who=COMMAND_LINE,
+            about=revoked_token.survey,
+            detail=f"{revoked_token.id} ({revoked_token.name})",
+        )
+    output.say(f"token {revoked_token.id} reads nothing more")
 
 
 @app.command("log")
@@ -153,12 +163,12 @@ def log(
     from naysay.collect.admin.log import entries
 
     with opened(db, data, "read") as store:
-        found = entries(store)
+        log_entries = entries(store)
     if form == "json":
-        rows = [{**vars(each), "at": each.at.isoformat().replace("+00:00", "Z")} for each in found]
+        rows = [{**vars(entry), "at": entry.at.isoformat().replace("+00:00", "Z")} for entry in log_entries]
         output.say(output.json_text({"log": rows}))
         return
     table = Table("when", "by", "what", "survey", "detail", box=None)
-    for each in found:
-        table.add_row(f"{each.at:%Y-%m-%d %H:%M}", each.who, each.what, each.about or "", each.detail or "")
+    for entry in log_entries:
+        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", entry.who, entry.what, entry.about or "", entry.detail or "")
     output.show(table)

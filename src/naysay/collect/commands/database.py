@@ -58,8 +58,8 @@ def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
 
         from naysay.collect.storage import Store
     except ModuleNotFoundError as error:
-        told = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        raise DataError(told) from None
+        problem = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(problem) from None
     if db is None and mode != "make" and not (data / FILE).is_file():
         way_out = "name its folder with --data, or its address with --db; a server makes one: naysay serve"
         raise DataError(f"there is no database in {str(data)!r}; {way_out}")

@@ -23,7 +23,7 @@ _PAGE, _MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 
 
 @dataclass(frozen=True)
-class Options:
+class EthicsOptions:
     """Of which survey, in which language, and what the researchers add."""
 
     survey: Annotated[
@@ -50,8 +50,8 @@ class Options:
     force: Force = False
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(EthicsOptions)
+def command(options: EthicsOptions) -> None:
     """Write what an ethics board must know about a survey, on two pages.
 
     It says what happens to an answer, what is stored, what each private answer tells and all together, who could do
@@ -64,28 +64,28 @@ def command(asked: Options) -> None:
     """
     from naysay.collect.ethics import Statement
 
-    _check(asked)
-    until = _day(asked.until)
-    published, keeps = _survey(asked)
-    found = Statement(published, language=asked.language, until=until or keeps, smallest=asked.smallest)
-    if asked.out is None:
-        output.say(found.to_markdown().rstrip())
+    _check(options)
+    until = _day(options.until)
+    published, keeps = _survey(options)
+    statement = Statement(published, language=options.language, until=until or keeps, smallest=options.smallest)
+    if options.out is None:
+        output.say(statement.to_markdown().rstrip())
         return
-    output.write(asked.out, found.to_html if asked.out.suffix.lower() in _PAGE else found.to_markdown)
-    output.say(f"{asked.out}: written; fill in the blanks before you hand it in")
+    output.write(options.out, statement.to_html if options.out.suffix.lower() in _PAGE else statement.to_markdown)
+    output.say(f"{options.out}: written; fill in the blanks before you hand it in")
 
 
-def _check(asked: Options) -> None:
+def _check(options: EthicsOptions) -> None:
     """Raise, before any work is done, if the statement cannot be written to its place."""
-    if asked.out is None:
+    if options.out is None:
         return
-    kind = asked.out.suffix.lower()
+    kind = options.out.suffix.lower()
     if kind not in (*_PAGE, *_MARKDOWN):
-        raise DataError(f"a statement is written as .html or .md; got {asked.out.name!r}")
-    if asked.out.exists() and not asked.force:
-        raise DataError(f"{str(asked.out)!r} is there already; give another name, or --force to overwrite it")
+        raise DataError(f"a statement is written as .html or .md; got {options.out.name!r}")
+    if options.out.exists() and not options.force:
+        raise DataError(f"{str(options.out)!r} is there already; give another name, or --force to overwrite it")
     if kind in _PAGE:
-        output.check(asked.out)
+        output.check(options.out)
 
 
 def _day(text: str | None) -> datetime.date | None:
@@ -95,14 +95,14 @@ def _day(text: str | None) -> datetime.date | None:
         raise DataError(f"--until is a day such as 2027-12-31; got {text!r}") from None
 
 
-def _survey(asked: Options) -> tuple[Published, datetime.date | None]:
+def _survey(options: EthicsOptions) -> tuple[Published, datetime.date | None]:
     """The survey as it was opened, and the last day on which it is kept; or as this naysay would open a file."""
     from naysay.collect import Published
     from naysay.collect.admin import plans
     from naysay.questionnaire import load
 
-    path = Path(asked.survey)
+    path = Path(options.survey)
     if path.suffix and path.is_file():
         return Published.of(load(path)), None
-    with opened(asked.db, asked.data, "read") as store:
-        return store.published(asked.survey), plans.find(store, asked.survey).keeps
+    with opened(options.db, options.data, "read") as store:
+        return store.published(options.survey), plans.find(store, options.survey).keeps

@@ -17,7 +17,7 @@ from naysay.errors import DataError
 
 
 @dataclass(frozen=True)
-class Options:
+class ExportOptions:
     """Which survey is exported to where."""
 
     survey: Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
@@ -34,8 +34,8 @@ class Options:
     separator: Separator = ","
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(ExportOptions)
+def command(options: ExportOptions) -> None:
     """Write the replies to a survey as data for SPSS, Stata, R, Excel or Python.
 
     Beside the data go its codebook, for people (Markdown) and for archives (DDI-Codebook 2.5), and the design of every
@@ -49,16 +49,21 @@ def command(asked: Options) -> None:
     """
     from naysay.collect import export
 
-    for place in export.places(asked.to):
-        if place.exists() and not asked.force:
+    for place in export.places(options.to):
+        if place.exists() and not options.force:
             raise DataError(f"{str(place)!r} exists; add --force to overwrite it, or give another name with --to")
-    if not asked.to.parent.is_dir():
-        raise DataError(f"there is no folder {str(asked.to.parent)!r} to write to")
-    with opened(asked.db, asked.data, "read") as store:
-        found = export.export(store, asked.survey, asked.to, language=asked.language, separator=asked.separator)
-    data, *beside = found.files
-    output.say(f"{data}: {several(found.replies, 'reply', 'replies')} in {found.columns} columns, in random order")
+    if not options.to.parent.is_dir():
+        raise DataError(f"there is no folder {str(options.to.parent)!r} to write to")
+    with opened(options.db, options.data, "read") as store:
+        export_result = export.export(
+            store, options.survey, options.to, language=options.language, separator=options.separator
+        )
+    data, *beside = export_result.files
+    output.say(
+        f"{data}: {several(export_result.replies, 'reply', 'replies')} in {export_result.columns} columns, "
+        "in random order"
+    )
     for place in beside:
         output.say(f"{place}: written")
-    output.say(f"hash: {found.hash}")
+    output.say(f"hash: {export_result.hash}")
     output.note("direct answers are as people gave them; before you share the file, see naysay risk --help")

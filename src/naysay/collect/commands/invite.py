@@ -26,7 +26,7 @@ _LINK = "link"
 
 
 @dataclass(frozen=True)
-class Options:
+class InviteOptions:
     """Who is invited to which survey, and where the links go."""
 
     survey: Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
@@ -58,8 +58,8 @@ class Options:
     encoding: Encoding = None
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(InviteOptions)
+def command(options: InviteOptions) -> None:
     """Write links with which one person answers once; no answer is stored with its link.
 
     From the first invitations on, the survey takes answers from those alone who are invited, and has a new hash. It
@@ -76,108 +76,108 @@ def command(asked: Options) -> None:
       naysay survey invite sample --remind links.csv --to reminders.csv
       naysay survey invite sample --replace 'https://survey.example.org/s/sample#…'
     """
-    ways = {"--count": asked.count, "--names": asked.names, "--replace": asked.lost, "--remind": asked.remind}
-    given = [name for name, value in ways.items() if value is not None]
-    if len(given) > 1:
-        raise DataError(f"give one of --count, --names, --replace and --remind; got {' and '.join(given)}")
-    if not asked.at.startswith(("http://", "https://")):
-        raise DataError(f"links begin with http:// or https://; got --at {asked.at!r}")
-    with opened(asked.db, asked.data, "change" if given and given != ["--remind"] else "read") as store:
-        if not given:
-            _told(store, asked)
-        elif asked.lost is not None:
-            _replaced(store, asked, asked.lost)
-        elif asked.remind is not None:
-            _reminded(store, asked, asked.remind)
+    ways = {"--count": options.count, "--names": options.names, "--replace": options.lost, "--remind": options.remind}
+    ways_used = [name for name, value in ways.items() if value is not None]
+    if len(ways_used) > 1:
+        raise DataError(f"give one of --count, --names, --replace and --remind; got {' and '.join(ways_used)}")
+    if not options.at.startswith(("http://", "https://")):
+        raise DataError(f"links begin with http:// or https://; got --at {options.at!r}")
+    with opened(options.db, options.data, "change" if ways_used and ways_used != ["--remind"] else "read") as store:
+        if not ways_used:
+            _say_counts(store, options)
+        elif options.lost is not None:
+            _replace(store, options, options.lost)
+        elif options.remind is not None:
+            _remind(store, options, options.remind)
         else:
-            _invited(store, asked)
+            _invite(store, options)
 
 
-def _invited(store: Store, asked: Options) -> None:
+def _invite(store: Store, options: InviteOptions) -> None:
     """Write the links first, then let them in: a link that somebody holds must not be one that nobody wrote down."""
     from naysay.collect import invitations
     from naysay.collect.admin.log import COMMAND_LINE, record
 
-    place = _free(asked)
-    people = pl.DataFrame() if asked.names is None else _read(asked.names, asked)
+    place = _free_place(options)
+    people = pl.DataFrame() if options.names is None else _read_table(options.names, options)
     if _LINK in people.columns:
-        raise DataError(f"{str(asked.names)!r} has a column {_LINK!r} already; rename it, for the links go there")
-    before = store.published(asked.survey)
-    drawn = invitations.codes(people.height if asked.count is None else asked.count)
-    links = pl.Series(_LINK, [invitations.link(asked.at, asked.survey, code) for code in drawn])
-    _write(people.with_columns(links) if people.width else links.to_frame(), place, asked)
+        raise DataError(f"{str(options.names)!r} has a column {_LINK!r} already; rename it, for the links go there")
+    before = store.published(options.survey)
+    codes = invitations.codes(people.height if options.count is None else options.count)
+    links = pl.Series(_LINK, [invitations.link(options.at, options.survey, code) for code in codes])
+    _write(people.with_columns(links) if people.width else links.to_frame(), place, options)
     try:
-        invitations.enlist(store, asked.survey, drawn)
+        invitations.enlist(store, options.survey, codes)
     except BaseException:
         place.unlink()
         raise
-    told = several(len(drawn), "link", "links")
-    record(store, "invited", who=COMMAND_LINE, about=asked.survey, detail=told)
-    output.say(f"{place}: {told}")
-    after = store.published(asked.survey).hash
+    links_text = several(len(codes), "link", "links")
+    record(store, "invited", who=COMMAND_LINE, about=options.survey, detail=links_text)
+    output.say(f"{place}: {links_text}")
+    after = store.published(options.survey).hash
     if after != before.hash:
-        output.say(f"{asked.survey} now asks for invitations\nhash before: {before.hash}\nhash now:    {after}")
+        output.say(f"{options.survey} now asks for invitations\nhash before: {before.hash}\nhash now:    {after}")
     output.note("keep the file to yourself: whoever has a link can answer with it, and it is stored nowhere else")
-    if asked.at == _HERE:
+    if options.at == _HERE:
         output.note(f"links begin with {_HERE}, which works on this computer alone; see --at")
 
 
-def _replaced(store: Store, asked: Options, lost: str) -> None:
+def _replace(store: Store, options: InviteOptions, lost: str) -> None:
     from naysay.collect import invitations
     from naysay.collect.admin.log import COMMAND_LINE, record
 
-    code = invitations.replace(store, asked.survey, invitations.code_of(lost), taken=asked.taken)
-    record(store, "replaced an invitation", who=COMMAND_LINE, about=asked.survey)
-    output.say(invitations.link(lost.partition("/s/")[0] if "/s/" in lost else asked.at, asked.survey, code))
+    code = invitations.replace(store, options.survey, invitations.code_of(lost), although_taken=options.taken)
+    record(store, "replaced an invitation", who=COMMAND_LINE, about=options.survey)
+    output.say(invitations.link(lost.partition("/s/")[0] if "/s/" in lost else options.at, options.survey, code))
     output.note("put it in your file in place of the old link, which opens nothing any more")
 
 
-def _reminded(store: Store, asked: Options, file: Path) -> None:
+def _remind(store: Store, options: InviteOptions, file: Path) -> None:
     from naysay.collect import invitations
 
-    place = _free(asked)
-    people = _read(file, asked)
+    place = _free_place(options)
+    people = _read_table(file, options)
     if _LINK not in people.columns:
         raise DataError(f"{str(file)!r} has no column {_LINK!r}; give the file that naysay survey invite has written")
-    drawn = [invitations.code_of(str(link)) for link in people[_LINK]]
-    waits = invitations.untaken(store, asked.survey, drawn)
-    _write(people.filter(pl.Series(waits)), place, asked)
+    codes = [invitations.code_of(str(link)) for link in people[_LINK]]
+    waits = invitations.untaken(store, options.survey, codes)
+    _write(people.filter(pl.Series(waits)), place, options)
     output.say(f"{place}: {sum(waits):,} of {len(waits):,} have not begun")
     output.note("whether those who have begun have also answered, nobody can know")
 
 
-def _told(store: Store, asked: Options) -> None:
+def _say_counts(store: Store, options: InviteOptions) -> None:
     from naysay.collect import invitations
 
-    found = invitations.counts(store, asked.survey)
-    if found is None:
-        output.say(f"{asked.survey}: anybody with the link can answer; for invitations give --count or --names")
+    counts = invitations.counts(store, options.survey)
+    if counts is None:
+        output.say(f"{options.survey}: anybody with the link can answer; for invitations give --count or --names")
         return
     output.say(
-        f"{asked.survey}: {found.invited:,} invited, {found.taken:,} have begun, {found.replies:,} have answered"
+        f"{options.survey}: {counts.invited:,} invited, {counts.taken:,} have begun, {counts.replies:,} have answered"
     )
-    if found.replies > found.taken + found.again:
+    if counts.replies > counts.taken + counts.again:
         output.note("more have answered than have begun: somebody with the survey's key has made tokens")
-    if found.again:
+    if counts.again:
         output.note(
-            f"{several(found.again, 'invitation was', 'invitations were')} replaced after use, so at most "
-            f"{several(found.again, 'reply is a second one', 'replies are second ones')}"
+            f"{several(counts.again, 'invitation was', 'invitations were')} replaced after use, so at most "
+            f"{several(counts.again, 'reply is a second one', 'replies are second ones')}"
         )
 
 
-def _read(path: Path, asked: Options) -> pl.DataFrame:
+def _read_table(path: Path, options: InviteOptions) -> pl.DataFrame:
     with files.readable(path):
-        frame: pl.DataFrame = files.scan(path, separator=asked.separator, encoding=asked.encoding).collect()
+        frame: pl.DataFrame = files.scan(path, separator=options.separator, encoding=options.encoding).collect()
     return frame
 
 
-def _free(asked: Options) -> Path:
-    place = asked.to or Path(f"{asked.survey}-invitations.csv")
-    if place.exists() and not asked.force:
+def _free_place(options: InviteOptions) -> Path:
+    place = options.to or Path(f"{options.survey}-invitations.csv")
+    if place.exists() and not options.force:
         raise DataError(f"{str(place)!r} exists; add --force to overwrite it, or give another name with --to")
     return place
 
 
-def _write(frame: pl.DataFrame, place: Path, asked: Options) -> None:
-    files.write(frame, place, separator=asked.separator)
+def _write(frame: pl.DataFrame, place: Path, options: InviteOptions) -> None:
+    files.write(frame, place, separator=options.separator)
     place.chmod(0o600)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
 YES = "Open a survey without private questions without asking."
 
 
-def confirmed(path: Path, *, yes: bool, known: Collection[str] = ()) -> Questionnaire:
+def confirmed(path: Path, *, yes: bool, opened_before: Collection[str] = ()) -> Questionnaire:
     """The questionnaire in a file, once its warnings are printed and a survey without private questions is agreed to.
 
     Parameters
@@ -26,7 +26,7 @@ def confirmed(path: Path, *, yes: bool, known: Collection[str] = ()) -> Question
     path : Path
     yes : bool
         Agreed to beforehand.
-    known : collection of str, optional
+    opened_before : collection of str, optional
         Surveys that have been opened already; nothing is said or asked about them again.
 
     Raises
@@ -40,7 +40,7 @@ def confirmed(path: Path, *, yes: bool, known: Collection[str] = ()) -> Question
 
     examined = examine(path)
     form = examined.questionnaire
-    return form if form is not None and form.name in known else confirm(examined, path.name, yes=yes)
+    return form if form is not None and form.name in opened_before else confirm(examined, path.name, yes=yes)
 
 
 def confirm(examined: Examined, source: str, *, yes: bool) -> Questionnaire:

@@ -38,17 +38,19 @@ def secured(certificate: Path | None, key: Path | None, *, phone: bool) -> Itera
     if (certificate is None) != (key is None):
         raise DataError("--certificate and --key belong together; give both, or neither")
     if certificate is not None and key is not None:
-        yield certificates.given(certificate, key)
+        yield certificates.certificate_of_files(certificate, key)
     elif phone:
-        with certificates.made(["127.0.0.1", *filter(None, [certificates.own_address()])]) as own:
-            yield own
+        with certificates.temporary_certificate(
+            ["127.0.0.1", *filter(None, [certificates.own_address()])]
+        ) as fresh_certificate:
+            yield fresh_certificate
     else:
         yield None
 
 
-def host_of(asked: Asked) -> str | None:
+def host_of(options: Asked) -> str | None:
     """The host of links: with ``--phone`` the address of this computer, where it listens everywhere."""
-    return certificates.own_address() if asked.phone and asked.host in (None, "0.0.0.0", "::") else None
+    return certificates.own_address() if options.phone and options.host in (None, "0.0.0.0", "::") else None
 
 
 def code(link: str) -> str:
@@ -59,9 +61,9 @@ def code(link: str) -> str:
     >>> len(code("https://192.0.2.7:8000/s/sample").splitlines())
     19
     """
-    drawn = io.StringIO()
-    segno.make_qr(link, error="m").terminal(drawn, compact=True)
-    return drawn.getvalue()
+    blocks = io.StringIO()
+    segno.make_qr(link, error="m").terminal(blocks, compact=True)
+    return blocks.getvalue()
 
 
 def show(link: str) -> None:
@@ -72,15 +74,15 @@ def show(link: str) -> None:
         output.note("this terminal shows no blocks, so no code to scan; type the link")
 
 
-def told(asked: Asked, certificate: Certificate, listening: socket.socket) -> Iterator[str]:
+def serving_notes(options: Asked, certificate: Certificate, listening: socket.socket) -> Iterator[str]:
     """What those who serve must know."""
-    if asked.phone:
+    if options.phone:
         if not for_others(listening):
             yield "this address is for this computer alone; leave --host out, so that phones reach it"
-        elif host_of(asked) is None and asked.host in (None, "0.0.0.0", "::"):
+        elif host_of(options) is None and options.host in (None, "0.0.0.0", "::"):
             yield "this computer is in no network, so no phone reaches it"
         yield "a phone must be in the same network as this computer, and a firewall here must let it through"
-    if asked.certificate is None:
+    if options.certificate is None:
         yield (
             "the browser warns that the connection is not private: nobody vouches for a certificate that this computer "
             "made just now. What is sent is encrypted all the same. Choose the details, and go on. Whoever controls "

@@ -82,34 +82,34 @@ def check(
     """
     examined = questionnaires.examine(file)
     if format_ == "json":
-        fit = examined.questionnaire
-        told = {
-            "questionnaire": fit and fit.name,
-            "fingerprint": fit and fit.fingerprint,
-            "problems": [each.form() for each in examined.problems],
-            "privacy": fit and questionnaires.statements(fit),
-            "together": fit and questionnaires.together(fit),
+        form = examined.questionnaire
+        content = {
+            "questionnaire": form and form.name,
+            "fingerprint": form and form.fingerprint,
+            "problems": [problem.form() for problem in examined.problems],
+            "privacy": form and questionnaires.statements(form),
+            "together": form and questionnaires.together(form),
         }
-        output.say(output.json_text(told))
+        output.say(output.json_text(content))
     else:
-        _told(file, examined)
+        _say_problems(file, examined)
     if examined.errors:
         raise typer.Exit(2)
 
 
-def _told(file: Path, examined: Examined) -> None:
+def _say_problems(file: Path, examined: Examined) -> None:
     for problem in examined.problems:
         output.say(str(problem))
     errors = len(examined.errors)
-    counted = _checks.several(errors, "error", "errors")
-    warned = _checks.several(len(examined.problems) - errors, "warning", "warnings")
-    fit = examined.questionnaire
-    if fit is None:
-        output.say(f"{file}: {counted}, {warned}; it cannot be fielded")
+    errors_text = _checks.several(errors, "error", "errors")
+    warnings_text = _checks.several(len(examined.problems) - errors, "warning", "warnings")
+    form = examined.questionnaire
+    if form is None:
+        output.say(f"{file}: {errors_text}, {warnings_text}; it cannot be fielded")
         return
-    asked, languages = _checks.several(len(fit.questions), "question", "questions"), ", ".join(fit.languages)
-    output.say(f"{file}: {counted}, {warned}; {asked} in {languages}")
-    for line in questionnaires.lines(fit):
+    questions_text, languages = _checks.several(len(form.questions), "question", "questions"), ", ".join(form.languages)
+    output.say(f"{file}: {errors_text}, {warnings_text}; {questions_text} in {languages}")
+    for line in questionnaires.lines(form):
         output.say(line)
 
 

@@ -56,10 +56,10 @@ def open_topic(
     from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.reports import topics
 
-    found = options.design_of(design, categories)
+    loaded_design = options.design_of(design, categories)
     with opened(db, data, "make") as store:
-        topic = topics.open_topic(store, found, question=question or "", wave=wave or "")
-        record(store, "opened reports", who=COMMAND_LINE, detail=_told(topic))
+        topic = topics.open_topic(store, loaded_design, question=question or "", wave=wave or "")
+        record(store, "opened reports", who=COMMAND_LINE, detail=_topic_text(topic))
     output.say(topic.design)
 
 
@@ -81,10 +81,10 @@ def close(
     from naysay.collect.reports import topics
 
     with opened(db, data, "change") as store:
-        found = topics.topic_of(store, question=question, wave=wave, design=design_hash)
-        topics.close(store, found.topic)
-        record(store, "closed reports", who=COMMAND_LINE, detail=_told(found.topic))
-    output.say(f"{found.reports:,} reports were counted; no more are")
+        counted_topic = topics.topic_of(store, question=question, wave=wave, design=design_hash)
+        topics.close(store, counted_topic.topic)
+        record(store, "closed reports", who=COMMAND_LINE, detail=_topic_text(counted_topic.topic))
+    output.say(f"{counted_topic.reports:,} reports were counted; no more are")
 
 
 @app.command("list")
@@ -98,14 +98,16 @@ def reports_list(db: Database = None, data: Data = DATA) -> None:
     from naysay.collect.reports import topics
 
     with opened(db, data, "read") as store:
-        found = topics.listed(store)
-    if not found:
+        all_topics = topics.all_topics(store)
+    if not all_topics:
         output.say("reports are counted for nothing yet; see naysay reports open --help")
         return
     table = Table("question", "wave", "design", "hash", "reports", "opened", "closed", box=None)
-    for each in found:
-        name, days = topics.design_of(each.content).name, (each.opened, each.closed or "")
-        table.add_row(*each.topic[1:], name, each.topic.design[:12], f"{each.reports:,}", *map(str, days))
+    for listed_topic in all_topics:
+        name, days = topics.design_of(listed_topic.content).name, (listed_topic.opened, listed_topic.closed or "")
+        table.add_row(
+            *listed_topic.topic[1:], name, listed_topic.topic.design[:12], f"{listed_topic.reports:,}", *map(str, days)
+        )
     output.show(table)
 
 
@@ -130,11 +132,11 @@ def tally(
     if out.exists() and not force:
         raise DataError(f"{str(out)!r} exists; give another name, or --force")
     with opened(db, data, "read") as store:
-        found = topics.tally(store, topics.topic_of(store, question=question, wave=wave, design=design_hash))
-    found.save(out)
-    output.note(f"{found.n:,} reports are in {out}")
+        report_tally = topics.tally(store, topics.topic_of(store, question=question, wave=wave, design=design_hash))
+    report_tally.save(out)
+    output.note(f"{report_tally.n:,} reports are in {out}")
 
 
-def _told(topic: tuple[str, str, str]) -> str:
+def _topic_text(topic: tuple[str, str, str]) -> str:
     digest, question, wave = topic
     return f"question {question!r}, wave {wave!r}, design {digest[:12]}"

@@ -23,7 +23,7 @@ from naysay.errors import DataError
 
 
 @dataclass(frozen=True)
-class Options:
+class RespondOptions:
     """Who answers which survey, and how the answers are sent."""
 
     url: Annotated[str, typer.Argument(metavar="URL", help="The survey's link.")]
@@ -62,8 +62,8 @@ class Options:
     codes: Codes = False
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(RespondOptions)
+def command(options: RespondOptions) -> None:
     """Answer a survey, as devices, sensors and tests do.
 
     FILE holds true answers: a row for each respondent, and a column for each question. A cell names a choice; 'a;b'
@@ -78,32 +78,32 @@ def command(asked: Options) -> None:
       naysay respond http://127.0.0.1:8000/s/sample people.csv --level income=2
       naysay respond http://127.0.0.1:8000/s/sample --random 100 --seed 1
     """
-    if (asked.file is None) == (asked.random is None):
+    if (options.file is None) == (options.random is None):
         raise DataError("give either a FILE of true answers, or --random N")
-    if asked.random is None and asked.seed is not None:
+    if options.random is None and options.seed is not None:
         raise DataError("--seed is for --random; the draws for answers of a file are never seeded")
-    levels = dict(map(_level, asked.level or ()))
-    survey = respond.fetch(asked.url, hash=asked.expected)
-    state = asked.state
-    if asked.file is not None:
-        people = _read(survey, asked, asked.file, levels)
-        state = state or asked.file.with_name(f"{asked.file.name}.sent")
+    levels = dict(map(_level, options.level or ()))
+    survey = respond.fetch(options.url, hash=options.expected)
+    state = options.state
+    if options.file is not None:
+        people = _read_people(survey, options, options.file, levels)
+        state = state or options.file.with_name(f"{options.file.name}.sent")
     elif levels:
         raise DataError("--level is for a FILE; random people choose their levels at random")
     else:
         output.note(
             "random people give random answers at random levels, for trying out; the estimates will mean nothing"
         )
-        people = respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
-    _send(survey, people, asked, state, _links(asked))
+        people = respond.anybody(survey.questionnaire, options.random or 1, seed=options.seed)
+    _send(survey, people, options, state, _links(options))
 
 
-def _links(asked: Options) -> list[str] | None:
+def _links(options: RespondOptions) -> list[str] | None:
     """The links in the file of invitations, as naysay survey invite has written it."""
-    if asked.invitations is None:
+    if options.invitations is None:
         return None
-    with files.readable(asked.invitations):
-        frame = files.scan(asked.invitations, separator=asked.separator, encoding=asked.encoding, codes=True)
+    with files.readable(options.invitations):
+        frame = files.scan(options.invitations, separator=options.separator, encoding=options.encoding, codes=True)
         files.check_columns(frame, ["link"])
         links: list[str] = frame.select("link").collect()["link"].to_list()
     return links
@@ -116,17 +116,17 @@ def _level(text: str) -> tuple[str, str]:
     return question, level
 
 
-def _read(survey: Survey, asked: Options, file: Path, levels: dict[str, str]) -> People:
+def _read_people(survey: Survey, options: RespondOptions, file: Path, levels: dict[str, str]) -> People:
     """The people of a file; cells as they are written, lists as lists."""
     with files.readable(file):
-        frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes)
-        ignored = asked.ignore or []
-        files.check_columns(frame, ignored)
-        table: pl.DataFrame = frame.drop(ignored).collect()
+        frame = files.scan(file, separator=options.separator, encoding=options.encoding, codes=options.codes)
+        ignored_columns = options.ignore or []
+        files.check_columns(frame, ignored_columns)
+        table: pl.DataFrame = frame.drop(ignored_columns).collect()
     return respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
 
 
-def _send(survey: Survey, people: People, asked: Options, state: Path | None, links: list[str] | None) -> None:
+def _send(survey: Survey, people: People, options: RespondOptions, state: Path | None, links: list[str] | None) -> None:
     """Send, and show a progress bar; however it ends, say how much is stored."""
     counts = Sent(people.size)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -134,28 +134,28 @@ def _send(survey: Survey, people: People, asked: Options, state: Path | None, li
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task("answers acknowledged", total=people.size)
 
-        def told(now: Sent) -> None:
+        def on_acknowledged(latest_counts: Sent) -> None:
             nonlocal counts
-            counts = now
-            progress.update(task, completed=now.stored)
+            counts = latest_counts
+            progress.update(task, completed=latest_counts.stored)
 
         try:
             counts = respond.many(
                 survey,
                 people,
-                concurrency=asked.concurrency,
+                concurrency=options.concurrency,
                 state=state,
                 invitations=links,
-                patience=asked.patience,
-                told=told,
+                patience=options.patience,
+                on_acknowledged=on_acknowledged,
             )
         except BaseException:
             progress.stop()
             if counts.stored:
-                rest = counts.people - counts.stored
-                again = "run the same command again for the rest" if state is not None else "the others are forgotten"
+                open_count = counts.people - counts.stored
+                advice = "run the same command again for the rest" if state is not None else "the others are forgotten"
                 output.note(
-                    f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {rest:,} are not; {again}"
+                    f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {open_count:,} are not; {advice}"
                 )
             raise
     stored = several(counts.acknowledged, "answer", "answers")

@@ -44,7 +44,7 @@ Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes an
 
 
 @dataclass(frozen=True)
-class Options:
+class ServeOptions:
     """Which surveys are served, where, and from which database."""
 
     questionnaires: Annotated[
@@ -87,8 +87,8 @@ class Options:
     yes: Annotated[bool, typer.Option("--yes", help=opening.YES)] = False
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(ServeOptions)
+def command(options: ServeOptions) -> None:
     """Serve surveys, and store what respondents send.
 
     Before a survey without private questions is opened, the server asks; the checker's warnings are printed. Open
@@ -119,38 +119,41 @@ def command(asked: Options) -> None:
     from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
 
-    shared = Keys(asked.keys)
-    targets = _targets(asked)
-    host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
+    daily_keys = Keys(options.keys)
+    targets = _targets(options)
+    host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
     with (
-        phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
-        serving.bound(host, asked.port) as listening,
-        opened(asked.db, asked.data, "make") as store,
+        phone.secured(options.certificate, options.key, phone=options.phone) as certificate,
+        serving.bound(host, options.port) as listening,
+        opened(options.db, options.data, "make") as store,
     ):  # so that no survey is opened without being served
         heard()
-        opened_before = {each.name for each in store.surveys()}
-        forms = [opening.confirmed(path, yes=asked.yes, known=opened_before) for path in asked.questionnaires or ()]
-        app = create_app(forms, store, each=asked.rate, keys=shared, admin=asked.admin)
-        names = [each.name for each in store.surveys() if each.closed is None]
+        opened_before = {survey.name for survey in store.surveys()}
+        forms = [
+            opening.confirmed(path, yes=options.yes, opened_before=opened_before)
+            for path in options.questionnaires or ()
+        ]
+        app = create_app(forms, store, each=options.rate, keys=daily_keys, admin=options.admin)
+        names = [survey.name for survey in store.surveys() if survey.closed is None]
         served = app.state.service.catalog.surveys
         closed = sorted(set(served) - set(names))
         if closed:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
-        counting = any(each.closed is None for each in topics.listed(store))
-        if not (names or counting or asked.admin):
+        counting = any(topic.closed is None for topic in topics.all_topics(store))
+        if not (names or counting or options.admin):
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
-        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
+        base_url = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(options))
         for name in names:
-            output.say(f"{begin}/s/{name}")
-            if asked.phone:
-                phone.show(f"{begin}/s/{name}")
+            output.say(f"{base_url}/s/{name}")
+            if options.phone:
+                phone.show(f"{base_url}/s/{name}")
         if counting:
-            output.say(f"{begin}/reports")
-        if asked.admin:
-            (output.note if names or counting else output.say)(_of_admin(store, begin))
-        over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
-        where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
-        for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
+            output.say(f"{base_url}/reports")
+        if options.admin:
+            (output.note if names or counting else output.say)(_of_admin(store, base_url))
+        over = _of_host(listening) if certificate is None else phone.serving_notes(options, certificate, listening)
+        where = [*over, *_of_proxy(options.rate), *_of_database(store)]
+        for line in [*(survey_line for name in names for survey_line in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
         with _telling(store, targets):
@@ -173,7 +176,7 @@ class Preview:
 
 
 @takes(Preview)
-def preview(asked: Preview) -> None:
+def preview(options: Preview) -> None:
     """Serve a questionnaire without storing anything.
 
     Answers are checked as in a survey, and then forgotten. Stop the preview with Ctrl+C. With --phone every device in
@@ -189,28 +192,30 @@ def preview(asked: Preview) -> None:
     from naysay.collect.commands import phone
 
     heard()
-    form = opening.confirmed(asked.questionnaire, yes=True)
+    form = opening.confirmed(options.questionnaire, yes=True)
     app = create_app([form])
-    host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
+    host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
     with (
-        phone.secured(None, None, phone=asked.phone) as certificate,
-        serving.bound(host, asked.port) as listening,
+        phone.secured(None, None, phone=options.phone) as certificate,
+        serving.bound(host, options.port) as listening,
     ):
-        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
-        output.say(f"{begin}/s/{form.name}")
-        if asked.phone:
-            phone.show(f"{begin}/s/{form.name}")
-        for line in _of_host(listening) if certificate is None else phone.told(asked, certificate, listening):
+        base_url = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(options))
+        output.say(f"{base_url}/s/{form.name}")
+        if options.phone:
+            phone.show(f"{base_url}/s/{form.name}")
+        for line in (
+            _of_host(listening) if certificate is None else phone.serving_notes(options, certificate, listening)
+        ):
             output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening, certificate)
 
 
-def _targets(asked: Options) -> list[Target]:
+def _targets(options: ServeOptions) -> list[Target]:
     """Where counts are sent to; wrong addresses are told before anything is served."""
     from naysay.collect.api.webhooks import Target
 
-    return [Target(url, within=asked.webhook_within) for url in asked.webhook or ()]
+    return [Target(url, within=options.webhook_within) for url in options.webhook or ()]
 
 
 def _telling(store: Store, targets: list[Target]) -> contextlib.AbstractContextManager[None]:
@@ -239,28 +244,28 @@ def _of_survey(published: Published) -> Iterator[str]:
     from naysay.collect.client import FOLDER
     from naysay.collect.survey import repeated
 
-    name, moved = published.name, repeated.moved(published.questionnaire)
-    each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
-    yield f"{name}: {repeated.OPEN_LINK}{each}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
+    name, moved = published.name, repeated.moved_points_text(published.questionnaire)
+    moved_text = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
+    yield f"{name}: {repeated.OPEN_LINK}{moved_text}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
     if not published.has(Client.of(FOLDER)):
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
 
 
-def _of_admin(store: Store, begin: str) -> str:
+def _of_admin(store: Store, base_url: str) -> str:
     """Where surveys are run from a browser; until there is a password, the one-time link that sets it."""
     from naysay.collect.admin.account import Account
 
     key = Account(store).setup()
     if key is None:
-        return f"run surveys from a browser at {begin}/admin/"
+        return f"run surveys from a browser at {base_url}/admin/"
     once = "to run surveys from a browser, set a password first; this link is good once, for a day"
-    return f"{once}: {begin}/admin/setup/{key}"
+    return f"{once}: {base_url}/admin/setup/{key}"
 
 
 def _of_proxy(rate: int) -> Iterator[str]:
     """A warning that in a container all respondents behind a proxy have one address."""
-    marked = any(Path(each).exists() for each in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
-    if marked and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
+    is_in_container = any(Path(path).exists() for path in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
+    if is_in_container and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
         yield (
             f"this runs in a container: behind an outside proxy, respondents all count as one address, with {rate:,} "
             "answers a minute together; set FORWARDED_ALLOW_IPS to the address from which the proxy comes"
@@ -270,9 +275,9 @@ def _of_proxy(rate: int) -> Iterator[str]:
 def _of_database(store: Store) -> Iterator[str]:
     """A warning if nothing verifies the identity of a database on another computer."""
     url = store.engine.url
-    near = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
+    is_local = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
     mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
-    if not near and mode != "verify-full":
+    if not is_local and mode != "verify-full":
         yield (
             f"the database is on {url.host}, whose identity nothing verifies; add ?sslmode=verify-full to its address "
             "(and sslrootcert=FILE where its certificate is your own)"

@@ -13,11 +13,11 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.errors import DataError
 
-_SHOWN = 5  # differences that are told one by one
+_MOST_DIFFERENCES = 5  # differences that are told one by one
 
 
 @dataclass(frozen=True)
-class Options:
+class ShareOptions:
     """Whose results are shared, and in which steps."""
 
     survey: Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
@@ -33,8 +33,8 @@ class Options:
     data: Data = DATA
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(ShareOptions)
+def command(options: ShareOptions) -> None:
     """Make a link to the results of a survey, for people who may read them and nothing else.
 
     Nobody can guess the link, and the database holds only its hash. A new link ends the one before. The page shows
@@ -50,16 +50,16 @@ def command(asked: Options) -> None:
     from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.results import sharing
 
-    with opened(asked.db, asked.data, "change") as store:
-        if asked.revoke:
-            if asked.by is not None or asked.least is not None:
+    with opened(options.db, options.data, "change") as store:
+        if options.revoke:
+            if options.by is not None or options.least is not None:
                 raise DataError("--revoke ends the link; leave --by and --least out")
-            sharing.revoke(store, asked.survey)
-            record(store, "ended the link to the results", who=COMMAND_LINE, about=asked.survey)
-            output.say(f"the link to the results of {asked.survey} has ended")
+            sharing.revoke(store, options.survey)
+            record(store, "ended the link to the results", who=COMMAND_LINE, about=options.survey)
+            output.say(f"the link to the results of {options.survey} has ended")
             return
-        path = sharing.share(store, asked.survey, by=asked.by, least=asked.least)
-        record(store, "shared the results", who=COMMAND_LINE, about=asked.survey)
+        path = sharing.share(store, options.survey, by=options.by, least=options.least)
+        record(store, "shared the results", who=COMMAND_LINE, about=options.survey)
     output.say(path)
     output.note("put it behind your server's address, such as https://survey.example.org; it is not shown again")
 
@@ -82,12 +82,12 @@ def recount(
     with opened(db, data, "change") as store:
         wrong = counting.differing(store, survey)
         if not wrong:
-            replies = sum(each.replies for each in store.surveys() if each.name == survey)
+            replies = sum(listed_survey.replies for listed_survey in store.surveys() if listed_survey.name == survey)
             output.say(f"the tallies of {survey} hold its {several(replies, 'reply', 'replies')}")
             return
-        for key, (kept, right) in sorted(wrong.items())[:_SHOWN]:
-            told = f"{key.question or 'replies'} {key.cell}" + (f" by {key.beside}" if key.beside else "")
-            output.note(f"{told}: {kept:,} kept, {right:,} right")
+        for key, (kept_count, right_count) in sorted(wrong.items())[:_MOST_DIFFERENCES]:
+            tally_text = f"{key.question or 'replies'} {key.cell}" + (f" by {key.beside}" if key.beside else "")
+            output.note(f"{tally_text}: {kept_count:,} kept, {right_count:,} right")
         replies = counting.recount(store, survey)
-    told = several(replies, "reply is", "replies are")
-    output.say(f"{several(len(wrong), 'tally', 'tallies')} of {survey} differed; {told} counted anew")
+    replies_text = several(replies, "reply is", "replies are")
+    output.say(f"{several(len(wrong), 'tally', 'tallies')} of {survey} differed; {replies_text} counted anew")

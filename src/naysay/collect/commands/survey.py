@@ -101,21 +101,21 @@ def schedule(
     from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.questionnaire import of_form
 
-    given = {
+    days_of_option = {
         "opens": day_of(opens, "--opens"),
         "closes": day_of(closes, "--closes"),
         "keeps": day_of(keeps, "--keep-until"),
     }
-    named = {name: day for name, day in given.items() if day is not None}
-    changes = bool(named) or clear
+    given_days = {name: day for name, day in days_of_option.items() if day is not None}
+    changes = bool(given_days) or clear
     with opened(db, data, "change" if changes or run else "read") as store:
-        if "opens" in named and survey in {each.name for each in drafts.listed(store)}:
+        if "opens" in given_days and survey in {draft.name for draft in drafts.listed(store)}:
             opening.confirm(of_form(drafts.find(store, survey).questionnaire.form()), survey, yes=yes)
         if changes:
             before = {} if clear else vars(plans.find(store, survey))
-            plans.schedule(store, survey, plans.Plan(**{**before, **named}))
-            told = ", ".join(f"{name} {day}" for name, day in named.items()) or "no dates"
-            record(store, "scheduled", who=COMMAND_LINE, about=survey, detail=told)
+            plans.schedule(store, survey, plans.Plan(**{**before, **given_days}))
+            dates_text = ", ".join(f"{name} {day}" for name, day in given_days.items()) or "no dates"
+            record(store, "scheduled", who=COMMAND_LINE, about=survey, detail=dates_text)
         for done in plans.carry_out(store) if run else ():
             output.say(done)
         plans.check(store, survey)
@@ -142,8 +142,8 @@ def backup(
     from naysay.collect.admin import backup as backups
 
     with opened(db, data, "read") as store:
-        found = backups.backup(store, file)
-    output.say(f"{file}: {found}")
+        copy_counts = backups.backup(store, file)
+    output.say(f"{file}: {copy_counts}")
 
 
 def restore(
@@ -168,20 +168,20 @@ def restore(
         raise DataError(f"there is no file {str(file)!r}")
     with opened(db, data, "make") as store:
         had_password = Account(store).has_password
-        found = backups.restore(store, file)
+        copy_counts = backups.restore(store, file)
         takes_password = Account(store).has_password and not had_password
-        record(store, "restored a backup", who=COMMAND_LINE, detail=str(found))
-        hashes = {name: backups.hashes(store, name) for name in found.renewed}
+        record(store, "restored a backup", who=COMMAND_LINE, detail=str(copy_counts))
+        hashes = {name: backups.hashes(store, name) for name in copy_counts.renewed}
         for name, change in hashes.items():
             record(store, "renewed", who=COMMAND_LINE, about=name, detail=change)
-        for name in found.undated:
+        for name in copy_counts.undated:
             record(store, "struck out a first day", who=COMMAND_LINE, about=name, detail="it has no private question")
-    output.say(f"restored {found}")
+    output.say(f"restored {copy_counts}")
     if takes_password:
         output.note("the admin pages have the password of the backup; for another one: naysay admin password")
     for name, change in hashes.items():
         output.note(f"{name}: its page was not the one of this naysay, and is now; it has a new hash: {change}")
-    for name in found.undated:
+    for name in copy_counts.undated:
         output.note(
             f"{name}: this draft has no private question, so its first day of answers was struck out; "
             f"set it again with: naysay survey schedule {name} --opens DATE"
@@ -239,16 +239,18 @@ def open_survey(
             from naysay.collect import Published
 
             published = Published.of(
-                opening.confirmed(Path(survey), yes=yes, known=() if replace else store.standing())
+                opening.confirmed(Path(survey), yes=yes, opened_before=() if replace else store.standing())
             )
             store.open(published, replace=replace)
             survey = published.name
         elif replace:
             raise DataError(f"--replace needs the new questionnaire as a file; got {survey!r}")
-        elif survey in {each.name for each in drafts.listed(store)}:
+        elif survey in {draft.name for draft in drafts.listed(store)}:
             opening.confirm(of_form(drafts.find(store, survey).questionnaire.form()), survey, yes=yes)
             drafts.publish(store, survey)
-        closed = any(each.name == survey and each.closed is not None for each in store.surveys())
+        closed = any(
+            listed_survey.name == survey and listed_survey.closed is not None for listed_survey in store.surveys()
+        )
         store.reopen(survey)
         record(store, "opened", who=COMMAND_LINE, about=survey)
         output.say(f"{survey} is open, with the hash {store.published(survey).hash}")
@@ -309,25 +311,27 @@ def survey_list(
     from naysay.collect.admin import drafts
 
     with opened(db, data, "read") as store:
-        found, waiting = store.surveys(), drafts.listed(store)
+        surveys, waiting = store.surveys(), drafts.listed(store)
     rows: list[dict[str, object]] = [
         {
-            "name": each.name,
-            "state": "open" if each.closed is None else "closed",
-            "replies": each.replies,
-            "invited": each.invited,
-            "taken": each.taken,
-            "opened": each.opened.isoformat(),
-            "closed": each.closed.isoformat() if each.closed else None,
-            "hash": each.hash,
+            "name": listed_survey.name,
+            "state": "open" if listed_survey.closed is None else "closed",
+            "replies": listed_survey.replies,
+            "invited": listed_survey.invited,
+            "taken": listed_survey.taken,
+            "opened": listed_survey.opened.isoformat(),
+            "closed": listed_survey.closed.isoformat() if listed_survey.closed else None,
+            "hash": listed_survey.hash,
         }
-        for each in found
+        for listed_survey in surveys
     ]
     nothing = dict.fromkeys((*_OF_LISTS, "opened", "closed", "hash"))
-    rows += [{"name": each.name, "state": "draft", "replies": 0, **nothing} for each in waiting]
+    rows += [{"name": draft.name, "state": "draft", "replies": 0, **nothing} for draft in waiting]
     if form == "json":
-        told = [{key: cell for key, cell in row.items() if key not in _OF_LISTS or cell is not None} for row in rows]
-        output.say(output.json_text({"surveys": told}))
+        shown_rows = [
+            {key: cell for key, cell in row.items() if key not in _OF_LISTS or cell is not None} for row in rows
+        ]
+        output.say(output.json_text({"surveys": shown_rows}))
         return
     table = Table("survey", "state", "replies", "invited", "begun", "opened", "closed", "hash", box=None)
     for row in rows:
@@ -369,11 +373,17 @@ def delete(
     if receipt is not None and receipt.exists():
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
     with opened(db, data, "change") as store:
-        replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
+        replies = {listed_survey.name: listed_survey.replies for listed_survey in store.surveys()}.get(survey, 0)
         if not yes and not opening.agreed(f"Delete {survey} with {several(replies, 'reply', 'replies')}? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
-        found = store.delete(survey)
-        record(store, "deleted", who=COMMAND_LINE, about=survey, detail=several(found.replies, "reply", "replies"))
-    output.say(f"{survey} is deleted\n{found}")
+        deletion_receipt = store.delete(survey)
+        record(
+            store,
+            "deleted",
+            who=COMMAND_LINE,
+            about=survey,
+            detail=several(deletion_receipt.replies, "reply", "replies"),
+        )
+    output.say(f"{survey} is deleted\n{deletion_receipt}")
     if receipt is not None:
-        receipt.write_text(found.to_json() + "\n", encoding="utf-8")
+        receipt.write_text(deletion_receipt.to_json() + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from naysay.console.commands import takes
 
 
 @dataclass(frozen=True)
-class Options:
+class VerifyOptions:
     """Which link is compared, and with which hash."""
 
     url: Annotated[str, typer.Argument(metavar="URL", help="The link that respondents are sent.")]
@@ -22,8 +22,8 @@ class Options:
     ] = None
 
 
-@takes(Options)
-def command(asked: Options) -> None:
+@takes(VerifyOptions)
+def command(options: VerifyOptions) -> None:
     """Compare what a server serves with what was published.
 
     Compares the page, the pages on threats, the client's files and the headers on which they depend, byte for byte,
@@ -38,12 +38,12 @@ def command(asked: Options) -> None:
     """
     from naysay.collect.verify import verify
 
-    verdict = verify(asked.url, hash=asked.hash)
+    verdict = verify(options.url, hash=options.hash)
     if verdict.differences:
         output.complain(*verdict.differences)
         raise typer.Exit(2)
     same = f"{len(verdict.compared)} documents and their headers are those of naysay {naysay.__version__}"
     output.say(f"{same}, byte for byte.")
-    if asked.hash is None:
+    if options.hash is None:
         output.say("Compare the hash of the survey with the one that others publish:")
     output.say(f"hash: {verdict.hash}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from naysay.collect.device import post
 from naysay.collect.device.memory import Memory, marks
-from naysay.collect.device.people import People, drawn
+from naysay.collect.device.people import People, draw_replies
 from naysay.collect.device.post import Survey, message, waited
 from naysay.collect.device.tokens import Draft, check_invitations
 from naysay.errors import DataError
@@ -83,44 +83,46 @@ def prepared(
     done = memory.days(rows)
     waiting = {row: _under(survey, body) for row, body in memory.bodies(rows).items()}
     fresh = [row for row in rows if row not in done and row not in waiting]
-    said = drawn(survey.questionnaire, people.take(fresh))
-    for row, answers in zip(fresh, said.answers, strict=True):
+    replies = draw_replies(survey.questionnaire, people.take(fresh))
+    for row, answers in zip(fresh, replies.answers, strict=True):
         waiting[row] = message(survey.published, secrets.token_hex(16), answers, token=(tokens or {}).get(row))
     memory.keep(waiting)  # kept before any is sent: a crash in between must not lead to a second draw
-    return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=said.unasked)
+    return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=replies.unasked)
 
 
 def _under(survey: Survey, body: bytes) -> bytes:
     """The draw in `body`, in a message under the survey's present hash."""
-    said = json.loads(body)
-    if said["survey"] == survey.hash:
+    kept_message = json.loads(body)
+    if kept_message["survey"] == survey.hash:
         return body
     names = [question.name for question in survey.questionnaire.questions]
-    if list(said["answers"]) != names:
-        told = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
-        raise DataError(f"{told}; serve it as it was, or keep new draws in another file")
-    return message(survey.published, said["id"], said["answers"], token=said.get("token"))
+    if list(kept_message["answers"]) != names:
+        problem = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
+        raise DataError(f"{problem}; serve it as it was, or keep new draws in another file")
+    return message(survey.published, kept_message["id"], kept_message["answers"], token=kept_message.get("token"))
 
 
 async def tokens(survey: Survey, memory: Memory, codes: Mapping[int, str], mail: post.Post) -> dict[int, str]:
     """The tokens of these people's invitations. What is drawn for them is kept, so that they can be asked for again."""
 
-    async def taken(draft: Draft) -> str:
-        asked = draft.asking(survey.published)
-        return draft.token(survey.published, await mail.exchange(asked, lambda _, content: content or None))
+    async def token_of(draft: Draft) -> str:
+        request_body = draft.asking(survey.published)
+        return draft.token(survey.published, await mail.exchange(request_body, lambda _, content: content or None))
 
     drafts = memory.drafts(codes)
-    return dict(zip(drafts, await asyncio.gather(*map(taken, drafts.values())), strict=True))
+    return dict(zip(drafts, await asyncio.gather(*map(token_of, drafts.values())), strict=True))
 
 
-def _try(survey: Survey, people: People, memory: Memory) -> None:
+def _check_fit(survey: Survey, people: People, memory: Memory) -> None:
     """Raise if answers do not fit the questionnaire, before any is sent. It draws once, and throws that draw away."""
-    asked = survey.questionnaire
-    free = not any(question.required or question.constraint or question.relevant for question in asked.questions)
-    for start in range(0, 0 if free else people.size, _BATCH):
+    questionnaire = survey.questionnaire
+    has_no_rules = not any(
+        question.required or question.constraint or question.relevant for question in questionnaire.questions
+    )
+    for start in range(0, 0 if has_no_rules else people.size, _BATCH):
         rows = range(start, min(start + _BATCH, people.size))
-        known = memory.days(rows).keys() | memory.bodies(rows).keys()
-        drawn(asked, people.take([row for row in rows if row not in known]))
+        drawn_rows = memory.days(rows).keys() | memory.bodies(rows).keys()
+        draw_replies(questionnaire, people.take([row for row in rows if row not in drawn_rows]))
 
 
 def many(
@@ -131,7 +133,7 @@ def many(
     state: Path | None = None,
     invitations: Sequence[str] | None = None,
     patience: float = 600.0,
-    told: Callable[[Sent], None] | None = None,
+    on_acknowledged: Callable[[Sent], None] | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
 ) -> Sent:
     """These people answer, many at once; returns when the server has acknowledged all of them.
@@ -150,7 +152,7 @@ def many(
         Their links or codes, one for each, where the survey invites.
     patience : float
         Seconds for which one message is tried.
-    told : callable, optional
+    on_acknowledged : callable, optional
         Called with the counts after each acknowledgment.
     transport : httpx2.AsyncBaseTransport, optional
         In place of the network.
@@ -168,9 +170,9 @@ def many(
     check_invitations(survey.published, None if invitations is None else len(invitations), people.size)
     codes = [link.strip().rpartition("#")[2] for link in invitations or ()]
     with contextlib.closing(opened(state, survey)) as memory:
-        _try(survey, people, memory)
-        crowd = _Crowd(survey, people, memory, codes, told or (lambda _: None))
-        return waited(crowd.sent(concurrency, patience, transport))
+        _check_fit(survey, people, memory)
+        crowd = _Crowd(survey, people, memory, codes, on_acknowledged or (lambda _: None))
+        return waited(crowd.send_all(concurrency, patience, transport))
 
 
 @dataclass
@@ -181,14 +183,14 @@ class _Crowd:
     people: People
     memory: Memory
     codes: Sequence[str]
-    told: Callable[[Sent], None]
+    on_acknowledged: Callable[[Sent], None]
 
     def __post_init__(self) -> None:
         self._line: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue(_BATCH)
         self._stored: dict[int, datetime.date] = {}
         self._counts = Sent(self.people.size)
 
-    async def sent(self, concurrency: int, patience: float, transport: httpx2.AsyncBaseTransport | None) -> Sent:
+    async def send_all(self, concurrency: int, patience: float, transport: httpx2.AsyncBaseTransport | None) -> Sent:
         """Draw, keep and send, until all are acknowledged."""
         async with post.client(concurrency, transport=transport) as client:
             mail = post.Post(client, f"{self.survey.url}/answers", patience=patience)
@@ -208,23 +210,23 @@ class _Crowd:
     async def _queue(self, desk: post.Post) -> None:
         for start in range(0, self.people.size, _BATCH):
             rows = range(start, min(start + _BATCH, self.people.size))
-            known = self.memory.days(rows).keys() | self.memory.bodies(rows).keys()
-            codes = {row: self.codes[row] for row in rows if self.codes and row not in known}
-            taken = await tokens(self.survey, self.memory, codes, desk)
-            messages, batch = prepared(self.survey, self.people, self.memory, rows, taken)
+            drawn_rows = self.memory.days(rows).keys() | self.memory.bodies(rows).keys()
+            codes = {row: self.codes[row] for row in rows if self.codes and row not in drawn_rows}
+            row_tokens = await tokens(self.survey, self.memory, codes, desk)
+            messages, batch = prepared(self.survey, self.people, self.memory, rows, row_tokens)
             self._counts.before += batch.before
             self._counts.unasked += batch.unasked
-            for each in messages.items():
-                await self._line.put(each)
+            for row_and_body in messages.items():
+                await self._line.put(row_and_body)
             self._settle()
 
     async def _work(self, mail: post.Post) -> None:
-        while (each := await self._line.get()) is not None:
-            row, body = each
+        while (row_and_body := await self._line.get()) is not None:
+            row, body = row_and_body
             self._stored[row], repeated = await mail.deliver(body)
             self._counts.acknowledged += 1
             self._counts.repeated += repeated
-            self.told(self._counts)
+            self.on_acknowledged(self._counts)
 
     def _settle(self) -> None:
         """Write down what is acknowledged. A message that is not written down is sent again, and found to be stored."""

@@ -85,8 +85,8 @@ class Memory:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            told = f"cannot keep what was drawn in {str(self._path)!r}: {error}; name another file"
-            raise DataError(told) from None
+            problem = f"cannot keep what was drawn in {str(self._path)!r}: {error}; name another file"
+            raise DataError(problem) from None
 
     def admit(self, hash: str, marks: Sequence[Mark]) -> None:
         """Remember the private questions of the survey, which now has this hash.
@@ -99,29 +99,29 @@ class Memory:
         with self._readable():
             self._database.execute("UPDATE OR IGNORE kept SET survey = ? WHERE survey = ?", (self._survey, hash))
         for mark in marks:
-            for survey, design in self._known(mark):
-                told = f"{mark.question} was asked in the survey {survey!r} already"
+            for survey, design in self._earlier_surveys(mark):
+                problem = f"{mark.question} was asked in the survey {survey!r} already"
                 way_out = "leave it out, or keep the draws of other people in another file"
                 if survey != self._survey:
-                    raise DataError(f"{told}, and would be drawn a second time; {way_out}")
+                    raise DataError(f"{problem}, and would be drawn a second time; {way_out}")
                 if design != mark.design:
-                    raise DataError(f"{told}, and was drawn by another design; ask it as it was, {way_out}")
+                    raise DataError(f"{problem}, and was drawn by another design; ask it as it was, {way_out}")
             rows = [(text, self._survey, mark.name, mark.design) for text in (*mark.texts, *mark.headings)]
             self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", rows)
 
-    def _known(self, mark: Mark) -> list[tuple[str, str]]:
+    def _earlier_surveys(self, mark: Mark) -> list[tuple[str, str]]:
         """The surveys in which a private question was asked in the same words or by the same name; its designs.
 
         Questions of one survey may stand under one heading; under the same one in another survey they ask again.
         """
-        texts, headings = (", ".join("?" * len(each)) for each in (mark.texts, mark.headings))
-        asked = (
+        texts, headings = (", ".join("?" * len(hashes)) for hashes in (mark.texts, mark.headings))
+        query = (
             f"SELECT survey, design FROM asked WHERE text IN ({texts}) OR (survey = ? AND question = ?) "
             f"OR (survey != ? AND text IN ({headings}))"
         )
         values = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
         with self._readable():
-            return self._database.execute(asked, values).fetchall()
+            return self._database.execute(query, values).fetchall()
 
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""
@@ -133,18 +133,18 @@ class Memory:
         rows = self._rows("SELECT respondent, day FROM kept WHERE day IS NOT NULL", respondents)
         return {respondent: datetime.date.fromisoformat(day) for respondent, day in rows}
 
-    def _rows(self, asked: str, respondents: Iterable[int]) -> list[tuple[int, Any]]:
+    def _rows(self, query: str, respondents: Iterable[int]) -> list[tuple[int, Any]]:
         among = set(respondents)
-        asked += " AND survey = ? AND respondent BETWEEN ? AND ?"
+        query += " AND survey = ? AND respondent BETWEEN ? AND ?"
         with self._readable():
             ends = (self._survey, min(among, default=0), max(among, default=-1))
-            return [row for row in self._database.execute(asked, ends) if row[0] in among]
+            return [row for row in self._database.execute(query, ends) if row[0] in among]
 
     def keep(self, bodies: Mapping[int, bytes]) -> None:
         """Keep bodies that are about to be sent, for respondents whose answers are not stored."""
         rows = [(self._survey, respondent, body) for respondent, body in bodies.items()]
-        again = "ON CONFLICT DO UPDATE SET body = excluded.body WHERE day IS NULL"
-        self._write(f"INSERT INTO kept (survey, respondent, body) VALUES (?, ?, ?) {again}", rows)
+        on_conflict = "ON CONFLICT DO UPDATE SET body = excluded.body WHERE day IS NULL"
+        self._write(f"INSERT INTO kept (survey, respondent, body) VALUES (?, ?, ?) {on_conflict}", rows)
 
     def acknowledge(self, days: Mapping[int, datetime.date]) -> None:
         """Delete the bodies of respondents whose answers are stored, and keep the day."""
@@ -155,13 +155,16 @@ class Memory:
     def drafts(self, codes: Mapping[int, str]) -> dict[int, Draft]:
         """What was drawn for the invitations of these respondents; what was not yet drawn is drawn and kept now."""
         with self._readable():
-            asked = "SELECT respondent, code, drawn, blind FROM invited WHERE survey = ?"
-            rows = self._database.execute(asked, (self._survey,)).fetchall()
-        kept = {respondent: Draft(*draft) for respondent, *draft in rows if codes.get(respondent) == draft[0]}
-        fresh = {respondent: Draft.of(code) for respondent, code in codes.items() if respondent not in kept}
-        drawn = [(self._survey, respondent, each.code, each.drawn, each.blind) for respondent, each in fresh.items()]
-        self._write("INSERT OR REPLACE INTO invited VALUES (?, ?, ?, ?, ?)", drawn)
-        return kept | fresh
+            query = "SELECT respondent, code, drawn, blind FROM invited WHERE survey = ?"
+            rows = self._database.execute(query, (self._survey,)).fetchall()
+        kept_drafts = {respondent: Draft(*draft) for respondent, *draft in rows if codes.get(respondent) == draft[0]}
+        fresh = {respondent: Draft.of(code) for respondent, code in codes.items() if respondent not in kept_drafts}
+        draft_rows = [
+            (self._survey, respondent, fresh_draft.code, fresh_draft.token_number, fresh_draft.blind)
+            for respondent, fresh_draft in fresh.items()
+        ]
+        self._write("INSERT OR REPLACE INTO invited VALUES (?, ?, ?, ?, ?)", draft_rows)
+        return kept_drafts | fresh
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:
@@ -217,9 +220,9 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     >>> [mark.question for mark in marks(sample())][:2]
     ['income', 'smoking']
     """
-    found: list[Mark] = []
-    seen: dict[str, str] = {}
-    labels: dict[str, str] = {}
+    private_marks: list[Mark] = []
+    name_of_words: dict[str, str] = {}
+    name_of_label: dict[str, str] = {}
     walk = Walk(questionnaire)
     for entry, question in walk.questions():
         if question.privacy is None:
@@ -227,15 +230,15 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
         texts = _digests([question.label])
         groups = (label for group in walk.around(entry) for _, label in group.item.labels())
         headings = _digests([question.hint, *groups])
-        twin = next((seen[text] for text in texts if text in seen), None)
-        twin = twin or next((labels[text] for text in headings if text in labels), None)
+        twin = next((name_of_words[text] for text in texts if text in name_of_words), None)
+        twin = twin or next((name_of_label[text] for text in headings if text in name_of_label), None)
         if twin is not None:
-            told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
-            raise DataError(f"{told}; a private question says in its own label what it asks")
-        labels |= dict.fromkeys(texts, question.name)
-        seen |= dict.fromkeys((*texts, *headings), question.name)
-        found.append(Mark(question.name, texts, headings, _design(question)))
-    return found
+            problem = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
+            raise DataError(f"{problem}; a private question says in its own label what it asks")
+        name_of_label |= dict.fromkeys(texts, question.name)
+        name_of_words |= dict.fromkeys((*texts, *headings), question.name)
+        private_marks.append(Mark(question.name, texts, headings, _design(question)))
+    return private_marks
 
 
 def _digests(labels: Iterable[Label]) -> tuple[str, ...]:
@@ -248,7 +251,7 @@ def _design(question: Question) -> str:
     form = question.model_dump(mode="json", by_alias=True)
     private = form["private"]
     names = list(question.parts) or None
-    bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
+    bins = [[number_bin["name"], number_bin["below"]] for number_bin in form.get("bins") or ()]
     design = _bare(unnamed(private["design"]["design"]))
     return _digest(canonical([form["kind"], names, bins, private["by_hand"], design]))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.collect.survey.submission import Conditions, conditioned, response_of
+from naysay.collect.survey.submission import Conditions, questions_with_conditions, response_of
 from naysay.errors import DataError
 from naysay.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
 from naysay.questionnaire.kinds.base import described
@@ -103,24 +103,27 @@ def checked(
         raise DataError("all columns must be equally long, a row for each respondent")
     if not size:
         raise DataError("there is nobody to answer; give a column for at least one question")
-    known = {question.name: question for question in questionnaire.questions}
-    roles = {name: _role(name, known) for name in cells}
-    answers = {question.name: _answers(question, cells, roles) for question in known.values()}
-    chosen = _levels(known, cells, roles, levels or {}, size)
-    return People(size, {name: column for name, column in answers.items() if column}, chosen, range(size))
+    questions = {question.name: question for question in questionnaire.questions}
+    roles = {name: _role(name, questions) for name in cells}
+    answers = {question.name: _answers(question, cells, roles) for question in questions.values()}
+    chosen_levels = _levels(questions, cells, roles, levels or {}, size)
+    return People(size, {name: column for name, column in answers.items() if column}, chosen_levels, range(size))
 
 
-def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
+def _role(name: str, questions: Mapping[str, Question]) -> tuple[str, str]:
     """The question that a column belongs to, and its role: the answer, its level, or a part."""
-    if name in known:
+    if name in questions:
         return name, ""
     question, _, part = name.partition("/")
-    if question in known and part in known[question].parts:
+    if question in questions and part in questions[question].parts:
         return question, part
     question = name.removesuffix(_LEVEL)
-    if name.endswith(_LEVEL) and question in known and known[question].privacy is not None:
+    if name.endswith(_LEVEL) and question in questions and questions[question].privacy is not None:
         return question, _LEVEL
-    names = [*known, *(f"{each.name}/{part}" for each in known.values() for part in each.parts)]
+    names = [
+        *questions,
+        *(f"{known_question.name}/{part}" for known_question in questions.values() for part in known_question.parts),
+    ]
     raise DataError(
         f"column {name!r} belongs to no question ({_checks.nearest(name, names)}); rename it, or leave it out",
         column=name,
@@ -129,48 +132,54 @@ def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
 
 def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]]) -> list[Any]:
     """The answers to one question, from its columns; all None where it has no column."""
-    own = {role: name for name, (asked, role) in roles.items() if asked == question.name and role != _LEVEL}
-    if "" in own and len(own) > 1:
+    column_of_role = {
+        role: name for name, (question_name, role) in roles.items() if question_name == question.name and role != _LEVEL
+    }
+    if "" in column_of_role and len(column_of_role) > 1:
         raise DataError(f"question {question.name!r} has a column of its own and columns of its parts; leave one out")
-    read = reader_of(question)
-    if "" in own:
-        return [_read(read, cell, row, own[""]) for row, cell in enumerate(cells[own[""]])]
-    rows = zip(*(cells[name] for name in own.values()), strict=True)
+    reader = reader_of(question)
+    if "" in column_of_role:
+        return [_read_cell(reader, cell, row, column_of_role[""]) for row, cell in enumerate(cells[column_of_role[""]])]
+    rows = zip(*(cells[name] for name in column_of_role.values()), strict=True)
     where = f"{question.name}/…"
-    return [_read(read, dict(zip(own, row, strict=True)), place, where) for place, row in enumerate(rows)]
+    return [
+        _read_cell(reader, dict(zip(column_of_role, row, strict=True)), place, where) for place, row in enumerate(rows)
+    ]
 
 
-def _read(read: Any, cell: Any, row: int, column: str) -> Any:
+def _read_cell(reader: Any, cell: Any, row: int, column: str) -> Any:
     try:
-        return read(cell)
+        return reader(cell)
     except DataError as error:
-        told = f"row {row + 1}, column {column!r} {error}; correct the cell, or empty it to give no answer"
-        raise DataError(told, row=row, column=column) from None
+        problem = f"row {row + 1}, column {column!r} {error}; correct the cell, or empty it to give no answer"
+        raise DataError(problem, row=row, column=column) from None
 
 
 def _levels(
-    known: Mapping[str, Question],
+    questions: Mapping[str, Question],
     cells: Mapping[str, list[Any]],
     roles: Mapping[str, tuple[str, str]],
     fixed: Mapping[str, str],
     size: int,
 ) -> dict[str, list[str]]:
-    found = {}
+    chosen_levels = {}
     for name, (question, role) in roles.items():
         if role != _LEVEL:
             continue
         if question in fixed:
             raise DataError(f"the level of {question!r} is given twice: by column {name!r}, and for everybody")
-        offered = _offered(known[question])
-        found[question] = [
+        offered = _offered_levels(questions[question])
+        chosen_levels[question] = [
             offered[0] if _checks.is_missing(cell) else _level(cell, offered, f"row {row + 1}, column {name!r}")
             for row, cell in enumerate(cells[name])
         ]
     for question, level in fixed.items():
-        if question not in known:
-            raise DataError(f"there is no question {question!r} ({_checks.nearest(question, known)})")
-        found[question] = [_level(level, _offered(known[question]), f"the level of {question!r}")] * size
-    return {name: [levels[0]] * size for name, levels in offers(known.values()).items()} | found
+        if question not in questions:
+            raise DataError(f"there is no question {question!r} ({_checks.nearest(question, questions)})")
+        chosen_levels[question] = [
+            _level(level, _offered_levels(questions[question]), f"the level of {question!r}")
+        ] * size
+    return {name: [levels[0]] * size for name, levels in offers(questions.values()).items()} | chosen_levels
 
 
 def reader_of(question: Question) -> Callable[[Any], Any]:
@@ -193,7 +202,7 @@ def reader_of(question: Question) -> Callable[[Any], Any]:
     """
     private = question.privacy is not None
 
-    def read(cell: Any) -> Any:
+    def read_cell(cell: Any) -> Any:
         if cell is None or (isinstance(cell, str | float) and _checks.is_missing(cell)):
             return None
         value = question.value_of(cell)
@@ -204,7 +213,7 @@ def reader_of(question: Question) -> Callable[[Any], Any]:
             raise DataError(f"{problem}; it is {described(cell)}")
         return question.category_of(value) if private and not question.parts else value
 
-    return read
+    return read_cell
 
 
 def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
@@ -222,16 +231,16 @@ def _late(how: Private, level: str) -> tuple[bool, bool]:
     return level != how.begins_at, level in how.by_hand
 
 
-def _offered(question: Question) -> tuple[str, ...]:
-    found = offers([question])
-    if not found:
+def _offered_levels(question: Question) -> tuple[str, ...]:
+    levels_of = offers([question])
+    if not levels_of:
         raise DataError(f"question {question.name!r} offers no levels; leave its level out")
-    return found[question.name]
+    return levels_of[question.name]
 
 
 def _level(cell: Any, offered: Iterable[str], where: str) -> str:
-    whole = isinstance(cell, float) and cell.is_integer()  # files turn a column of 1 and 2 into numbers
-    level = str(int(cell) if whole else cell).strip()
+    is_whole_number = isinstance(cell, float) and cell.is_integer()  # files turn a column of 1 and 2 into numbers
+    level = str(int(cell) if is_whole_number else cell).strip()
     if level not in offered:
         raise DataError(f"{where} must be a level that is offered; {_checks.nearest(level, offered)}")
     return level
@@ -268,7 +277,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
     rng = np.random.default_rng(seed)
     rows = [_person(questionnaire, rng) for _ in range(size)]
     readers = {question.name: reader_of(question) for question in questionnaire.questions}
-    answers = {name: [read(row[name]) for row in rows] for name, read in readers.items()}
+    answers = {name: [reader(row[name]) for row in rows] for name, reader in readers.items()}
     levels = {name: rng.choice(names, size).tolist() for name, names in offers(questionnaire.questions).items()}
     return People(size, answers, levels, range(size))
 
@@ -277,8 +286,8 @@ def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str,
     """One person's answers to all questions; which of them are asked depends on what will be sent."""
     answers: dict[str, Any] = {}
     for question in questionnaire.questions:
-        drawn = (question.draw(rng) for _ in range(_TRIES))
-        answers[question.name] = next((value for value in drawn if _fits(question, value, answers)), None)
+        draws = (question.draw(rng) for _ in range(_TRIES))
+        answers[question.name] = next((value for value in draws if _fits(question, value, answers)), None)
         if answers[question.name] is None and question.required:
             raise DataError(
                 f"no random answer to {question.name!r} met its constraint in {_TRIES} tries; "
@@ -297,7 +306,7 @@ def _fits(question: Question, value: Any, answers: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnReplies:
     """What n people send.
 
     Parameters
@@ -316,20 +325,20 @@ class Drawn:
 class _Device:
     """One respondent's device while they answer: what will be sent, and what conditions read of it."""
 
-    sent: dict[str, Any] = field(default_factory=dict)
+    reply: dict[str, Any] = field(default_factory=dict)
     plain: dict[str, Any] = field(default_factory=dict)
-    said: dict[str, Any] = field(default_factory=dict)
+    responses: dict[str, Any] = field(default_factory=dict)
 
     def holds(self, conditions: Sequence[Expression], today: str) -> bool:
-        return all(truth(evaluate(each, self.plain, sent=self.said, today=today)) for each in conditions)
+        return all(truth(evaluate(condition, self.plain, sent=self.responses, today=today)) for condition in conditions)
 
     def answer(self, question: Question, answer: Any) -> None:
-        self.sent[question.name] = answer
-        seen = self.plain if question.privacy is None else self.said
-        seen[question.name] = answer if question.privacy is None else response_of(question, answer)
+        self.reply[question.name] = answer
+        visible_answers = self.plain if question.privacy is None else self.responses
+        visible_answers[question.name] = answer if question.privacy is None else response_of(question, answer)
 
 
-def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date | None = None) -> Drawn:
+def draw_replies(questionnaire: Questionnaire, people: People, *, today: datetime.date | None = None) -> DrawnReplies:
     """What these people send: plain answers as they are, private ones drawn by the operating system's randomness.
 
     Questions are asked under the conditions of the respondent's page; an answer to a question that is not asked is not
@@ -354,7 +363,7 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
     >>> from naysay.questionnaire import sample
     >>> from naysay.collect.device.people import checked
     >>> people = checked(sample(), {"age": [30], "smoking": ["yes"]})
-    >>> answers = drawn(sample(), people).answers[0]
+    >>> answers = draw_replies(sample(), people).answers[0]
     >>> answers["age"], answers["smoking"]["response"] in ("yes", "no"), answers["area"]
     (30, True, None)
     """
@@ -363,58 +372,64 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
     unasked = 0
     for question, conditions in _in_order_of_reference(questionnaire):
         true = people.column(question.name)
-        asked = [device.holds(conditions, day.isoformat()) for device in devices]
-        values = [value if ask else None for ask, value in zip(asked, true, strict=True)]
+        is_asked = [device.holds(conditions, day.isoformat()) for device in devices]
+        values = [value if ask else None for ask, value in zip(is_asked, true, strict=True)]
         unasked += values.count(None) - true.count(None)
         levels: Sequence[str | None] = people.levels.get(question.name) or [None] * people.size
-        for device, answer in zip(devices, _drawn(question, values, levels), strict=True):
+        for device, answer in zip(devices, _draw_responses(question, values, levels), strict=True):
             device.answer(question, answer)
-    answers = [{each.name: device.sent[each.name] for each in questionnaire.questions} for device in devices]
+    answers = [
+        {ordered_question.name: device.reply[ordered_question.name] for ordered_question in questionnaire.questions}
+        for device in devices
+    ]
     rules = Conditions(questionnaire)
-    for row, sent in enumerate(answers):
-        problem = rules.complaint(sent, today=day)
+    for row, reply in enumerate(answers):
+        problem = rules.complaint(reply, today=day)
         if problem is not None:
             place = people.places[row]
             raise DataError(f"row {place + 1}: {problem}; correct the row, or leave it out", row=place)
-    return Drawn(answers, unasked)
+    return DrawnReplies(answers, unasked)
 
 
-def _drawn(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
+def _draw_responses(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
     """What is sent for the answers to one question; all are drawn in one call, each independently."""
     if question.privacy is None:
         return values
     if not question.parts:
-        return _drawn_column(question.privacy, values, levels)
+        return _draw_column(question.privacy, values, levels)
     truths = [None if value is None else question.category_of(value) for value in values]
     columns = [
-        _drawn_column(question.privacy, [each and each[part] for each in truths], levels) for part in question.parts
+        _draw_column(question.privacy, [categories and categories[part] for categories in truths], levels)
+        for part in question.parts
     ]
     rows = zip(*columns, strict=True)
     return [None if None in parts else dict(zip(question.parts, parts, strict=True)) for parts in rows]
 
 
-def _drawn_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
+def _draw_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
     """One draw for each answer; `randomize` without a generator takes the operating system's randomness."""
-    sent: list[dict[str, Any] | None] = [None] * len(truths)
+    private_answers: list[dict[str, Any] | None] = [None] * len(truths)
     for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
-        rows = [row for row, chosen in enumerate(levels) if chosen == level and truths[row] is not None]
+        rows = [row for row, chosen_level in enumerate(levels) if chosen_level == level and truths[row] is not None]
         responses = channel.randomize([truths[row] for row in rows]).texts() if rows else ()
         for row, response in zip(rows, responses, strict=True):
-            sent[row] = {"level": level, "response": response}
-    return sent
+            private_answers[row] = {"level": level, "response": response}
+    return private_answers
 
 
 def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question, Sequence[Expression]]]:
     """Each question with its conditions, after all questions that these refer to."""
-    found = {question.name: (question, conditions) for question, conditions in conditioned(questionnaire.items)}
+    questions_by_name = {
+        question.name: (question, conditions) for question, conditions in questions_with_conditions(questionnaire.items)
+    }
     needs = {
-        name: [each.of for condition in conditions for each in nodes(condition) if isinstance(each, Answer | Sent)]
-        for name, (_, conditions) in found.items()
+        name: [node.of for condition in conditions for node in nodes(condition) if isinstance(node, Answer | Sent)]
+        for name, (_, conditions) in questions_by_name.items()
     }
     try:
         order = graphlib.TopologicalSorter(needs).static_order()
         return [
-            found[name] for name in order if name in found
+            questions_by_name[name] for name in order if name in questions_by_name
         ]  # a condition may also name something that is no question
     except graphlib.CycleError:
         raise DataError("some questions are asked under conditions on one another, in a circle") from None

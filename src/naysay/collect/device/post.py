@@ -69,8 +69,8 @@ def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = No
     try:
         import httpx2
     except ModuleNotFoundError as error:
-        told = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        raise DataError(told) from None
+        problem = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(problem) from None
     return httpx2.AsyncClient(
         headers={"user-agent": "naysay", "accept": "application/json"},
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -87,7 +87,7 @@ class _Wait(NamedTuple):
     seconds: float = 0.0
 
 
-class _Stored(NamedTuple):
+class _Acknowledgment(NamedTuple):
     """An acknowledgment: the day under which the body is stored, and whether it had been stored before."""
 
     day: datetime.date
@@ -118,17 +118,17 @@ class Post:
         self._closed_until = 0.0  # when the server says to wait, all devices wait
         self.tries = 0
 
-    async def deliver(self, body: bytes) -> _Stored:
+    async def deliver(self, body: bytes) -> _Acknowledgment:
         """The day under which the body is stored, and whether it had been stored before; see `exchange`."""
-        return await self.exchange(body, _stored)
+        return await self.exchange(body, _acknowledgment)
 
-    async def exchange(self, body: bytes, read: Callable[[int, dict[str, Any]], T | None]) -> T:
+    async def exchange(self, body: bytes, interpret: Callable[[int, dict[str, Any]], T | None]) -> T:
         """What the server's response to a body is read as, once there is one.
 
         Parameters
         ----------
         body : bytes
-        read : callable
+        interpret : callable
             Of the status and the content; None where the server did not do what it was asked for.
 
         Raises
@@ -141,9 +141,9 @@ class Post:
         began, reason = monotonic(), ""
         for attempt in itertools.count():
             # a loop: during the pause, a response to another device may have asked to wait longer
-            while (left := self._closed_until - monotonic()) > 0:
-                await sleep(left)
-            result = await self._once(body, read)
+            while (seconds_left := self._closed_until - monotonic()) > 0:
+                await sleep(seconds_left)
+            result = await self._once(body, interpret)
             if not isinstance(result, _Wait):
                 return result
             reason = result.reason
@@ -155,7 +155,7 @@ class Post:
             await sleep(pause)
         raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
 
-    async def _once(self, body: bytes, read: Callable[[int, dict[str, Any]], T | None]) -> T | _Wait:
+    async def _once(self, body: bytes, interpret: Callable[[int, dict[str, Any]], T | None]) -> T | _Wait:
         import httpx2
 
         self.tries += 1
@@ -165,29 +165,33 @@ class Post:
             return _Wait(f"it cannot be reached ({type(error).__name__})")
         content = _content(response)
         status = response.status_code
-        if status in (200, 201) and (found := read(status, content)) is not None:
-            return found
-        told = content.get("error")
-        code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (None, None)
-        asked = response.headers.get("retry-after", "")
-        seconds = float(asked) if asked.isdecimal() else 0.0
+        if status in (200, 201) and (result := interpret(status, content)) is not None:
+            return result
+        refusal = content.get("error")
+        code, message = (refusal.get("code"), refusal.get("message")) if isinstance(refusal, dict) else (None, None)
+        retry_after = response.headers.get("retry-after", "")
+        seconds = float(retry_after) if retry_after.isdecimal() else 0.0
         if response.is_success or status >= 500 or status in _PASSING:
             return _Wait(str(message or f"it answered with status {status}"), seconds)
         raise Refused(str(code or status), str(message or ""))
 
 
-def _stored(status: int, content: dict[str, Any]) -> _Stored | None:
+def _acknowledgment(status: int, content: dict[str, Any]) -> _Acknowledgment | None:
     if content.get("stored") is False:
         raise Refused("preview", "this server shows the survey and stores nothing")
-    return _Stored(datetime.date.fromisoformat(str(content["day"])), status == 200) if content.get("stored") else None
+    return (
+        _Acknowledgment(datetime.date.fromisoformat(str(content["day"])), status == 200)
+        if content.get("stored")
+        else None
+    )
 
 
 def _content(response: httpx2.Response) -> dict[str, Any]:
     try:
-        found = json.loads(response.content)
+        content = json.loads(response.content)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,7 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
     link = f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/survey.json').rstrip('/')}"
-    content = waited(_fetched(link, transport))
+    content = waited(_survey_bytes(link, transport))
     published = Published.read(content, client=Client({}))
     if hash is not None and published.hash != hash.strip().lower():
         raise DataError(f"the survey at {link} must have the hash {hash}; it has {published.hash}: it is another one")
@@ -264,15 +268,15 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     return Survey(link, published)
 
 
-async def _fetched(link: str, transport: httpx2.AsyncBaseTransport | None) -> bytes:
+async def _survey_bytes(link: str, transport: httpx2.AsyncBaseTransport | None) -> bytes:
     async with client(1, transport=transport) as connection:
         import httpx2
 
         try:
             response = await connection.get(f"{link}/survey.json")
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            told = f"the server of {link} cannot be reached"
-            raise DataError(f"{told} ({type(error).__name__}): is it running?") from None
+            problem = f"the server of {link} cannot be reached"
+            raise DataError(f"{problem} ({type(error).__name__}): is it running?") from None
     if response.status_code == 410:
         raise Refused("closed", CLOSED)
     if response.status_code != 200:
@@ -338,10 +342,11 @@ def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: st
     >>> len(body), b'"answers":{"pain":4},"padding":"   ' in body
     (1024, True)
     """
-    said = ",".join(f"{written(question)}:{written(answer)}" for question, answer in answers.items())
-    spent = "" if token is None else f'"token":"{token}",'
+    answers_text = ",".join(f"{json_text(question)}:{json_text(answer)}" for question, answer in answers.items())
+    token_text = "" if token is None else f'"token":"{token}",'
     start = (
-        f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}",{spent}"answers":{{{said}}},"padding":"'
+        f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}",'
+        f'{token_text}"answers":{{{answers_text}}},"padding":"'
     )
     missing = survey.body_length - len(start.encode()) - len(_END)
     if missing < 0:
@@ -349,12 +354,12 @@ def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: st
     return (start + " " * missing + _END).encode()
 
 
-def written(value: Any) -> str:
+def json_text(value: Any) -> str:
     """A name or an answer as ``JSON.stringify`` of JavaScript writes it, numbers included.
 
     Examples
     --------
-    >>> [written(value) for value in (1.0, 0.00001, 1e21, -0.0, ["é"])]
+    >>> [json_text(value) for value in (1.0, 0.00001, 1e21, -0.0, ["é"])]
     ['1', '0.00001', '1e+21', '0', '["é"]']
     """
     if not isinstance(value, float) or not math.isfinite(value):

@@ -19,12 +19,12 @@ class Draft:
     ----------
     code : str
         Of the invitation.
-    drawn, blind : str
+    token_number, blind : str
         In hexadecimal: the number that will be in the token, and the scalar that hides it until then.
     """
 
     code: str
-    drawn: str
+    token_number: str
     blind: str
 
     @classmethod
@@ -32,9 +32,9 @@ class Draft:
         """A fresh draw."""
         import rbcl
 
-        from naysay.collect.invitations.issuing import DRAWN
+        from naysay.collect.invitations.issuing import RANDOM_BYTES
 
-        return cls(code, secrets.token_hex(DRAWN), bytes(rbcl.crypto_core_ristretto255_scalar_random()).hex())
+        return cls(code, secrets.token_hex(RANDOM_BYTES), bytes(rbcl.crypto_core_ristretto255_scalar_random()).hex())
 
     def asking(self, survey: Published) -> bytes:
         """The request for the token: the code, and a blinded element that tells nothing about what was drawn."""
@@ -58,19 +58,21 @@ class Draft:
         except (KeyError, TypeError, ValueError):
             raise DataError("the server's response to an invitation is none; do not answer this survey") from None
         key = bytes.fromhex(survey.key or "")
-        return self.drawn + voprf.finalized(self._data(survey), bytes.fromhex(self.blind), value, proof, key).hex()
+        return (
+            self.token_number + voprf.finalized(self._data(survey), bytes.fromhex(self.blind), value, proof, key).hex()
+        )
 
     def _data(self, survey: Published) -> bytes:
         from naysay.collect.invitations.issuing import data_of
 
-        return data_of(survey.name, bytes.fromhex(self.drawn))
+        return data_of(survey.name, bytes.fromhex(self.token_number))
 
 
-def check_invitations(survey: Published, given: int | None, people: int) -> None:
+def check_invitations(survey: Published, invitation_count: int | None, people: int) -> None:
     """Raise unless a survey that invites gets an invitation for each of these people, and another one gets none."""
-    if survey.key is None and given is not None:
+    if survey.key is None and invitation_count is not None:
         raise DataError(f"anybody can answer {survey.name!r}; leave the invitations out")
-    if survey.key is not None and given is None:
+    if survey.key is not None and invitation_count is None:
         raise DataError(f"{survey.name!r} asks for invitations; give one for each of the {people:,} people")
-    if given is not None and given != people:
-        raise DataError(f"there must be an invitation for each of the {people:,} people; got {given:,}")
+    if invitation_count is not None and invitation_count != people:
+        raise DataError(f"there must be an invitation for each of the {people:,} people; got {invitation_count:,}")

@@ -26,10 +26,10 @@ from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown
 LANGUAGES = ("en",)
 """The languages in which the statement has words of its own; questions are quoted in any language."""
 
-_SHOWN = 10  # private questions in the table of the two pages; more have an annex
-_NAMED = 12  # direct questions that are quoted
+_MOST_ROWS = 10  # private questions in the table of the two pages; more have an annex
+_MOST_LABELS = 12  # direct questions that are quoted
 _LONGEST, _PARAGRAPH = 52, 240  # letters of a question and of a paragraph that are quoted
-_WARNED = 2  # warnings that are quoted
+_MOST_WARNINGS = 2  # warnings that are quoted
 
 
 @dataclass(frozen=True)
@@ -72,61 +72,61 @@ class Statement:
     def __post_init__(self) -> None:
         form = self.published.questionnaire
         if self.language is not None and self.language not in form.languages:
-            known = ", ".join(form.languages)
-            raise DataError(f"survey {form.name!r} has no texts in {self.language!r}; it has {known}")
+            language_list = ", ".join(form.languages)
+            raise DataError(f"survey {form.name!r} has no texts in {self.language!r}; it has {language_list}")
 
     @property
-    def spoken(self) -> str:
+    def question_language(self) -> str:
         """The language of the questions that are quoted."""
         languages = self.published.questionnaire.languages
-        english = [each for each in languages if each.partition("-")[0].lower() == "en"]
+        english = [language for language in languages if language.partition("-")[0].lower() == "en"]
         return self.language or [*english, *languages][0]
 
     @property
-    def written(self) -> str:
+    def words_language(self) -> str:
         """The language of its own words."""
-        base = self.spoken.partition("-")[0].lower()
+        base = self.question_language.partition("-")[0].lower()
         return base if base in LANGUAGES else "en"
 
     @property
     def title(self) -> str:
         """What stands above it."""
         return str(self._words["title"]).format(
-            title=_cut(self.published.questionnaire.title[self.spoken], 2 * _LONGEST)
+            title=_one_line(self.published.questionnaire.title[self.question_language], 2 * _LONGEST)
         )
 
     @property
     def lead(self) -> tuple[str, ...]:
         """Which survey it is about, by whom, and who made the statement."""
         form, words = self.published.questionnaire, self._words
-        known = {
+        placeholders = {
             "name": form.name,
             "hash": self.published.hash,
-            "contact": _cut(form.contact.get(self.spoken, ""), _PARAGRAPH) or words["nobody"],
+            "contact": _one_line(form.contact.get(self.question_language, ""), _PARAGRAPH) or words["nobody"],
             "version": version("naysay"),
         }
-        about = _cut(form.about.get(self.spoken, ""), _PARAGRAPH)
+        about = _one_line(form.about.get(self.question_language, ""), _PARAGRAPH)
         return (
             *([about] if about else []),
-            *(str(words[each]).format(**known) for each in ("contact", "about", "made")),
+            *(str(words[word_name]).format(**placeholders) for word_name in ("contact", "about", "made")),
         )
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The numbers that matter most, each with what it is."""
         form, words = self.published.questionnaire, self._words
-        moved, private = repeated.most_moved(form), self._told
+        moved_points, private = repeated.most_moved_points(form), self._disclosures
         facts = [(str(len(private)), str(words["private"]).format(all=len(form.questions)))]
-        if moved is None:
+        if moved_points is None:
             return tuple(facts)
-        most = max(each.odds for each in private)
-        said = words["revealing"] if math.isinf(most) else words["odds"]
-        return (*facts, (f"× {rounded(most)}", said), (f"{moved:.3g}", words["moved"]))
+        most_odds = max(disclosure.odds for disclosure in private)
+        odds_words = words["revealing"] if math.isinf(most_odds) else words["odds"]
+        return (*facts, (f"× {rounded(most_odds)}", odds_words), (f"{moved_points:.3g}", words["moved"]))
 
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
         """Each heading with its content; see `naysay.show`."""
         words = self._words
-        annex: list[Content] = [self._table(self._told)] if len(self._told) > _SHOWN else []
+        annex: list[Content] = [self._table(self._disclosures)] if len(self._disclosures) > _MOST_ROWS else []
         parts: tuple[tuple[str, list[Content]], ...] = (
             ("short", [Points(tuple(self._short()))]),
             ("flow", [self._flow()]),
@@ -148,7 +148,7 @@ class Statement:
         """
         sections = [report.Section(heading, content) for heading, content in self.sections()]
         return report.html(
-            self.title, sections, lead=self.lead, facts=self.facts, language=self.written, flow=True, dense=True
+            self.title, sections, lead=self.lead, facts=self.facts, language=self.words_language, flow=True, dense=True
         )
 
     def to_markdown(self) -> str:
@@ -160,139 +160,159 @@ class Statement:
 
     @cached_property
     def _words(self) -> dict[str, Any]:
-        return _read(self.written)
+        return _words_of(self.words_language)
 
     @cached_property
-    def _told(self) -> list[Told]:
-        return told(self.published.questionnaire, self.spoken)
+    def _disclosures(self) -> list[QuestionDisclosure]:
+        return disclosures_of(self.published.questionnaire, self.question_language)
 
     def _short(self) -> Iterator[str]:
-        words, form, private = self._words["short"], self.published.questionnaire, self._told
-        labels = [question.label[self.spoken] for question in form.questions if question.privacy is None]
-        direct = [in_words(label, form, self.spoken) for label in labels]
+        words, form, private = self._words["short"], self.published.questionnaire, self._disclosures
+        labels = [question.label[self.question_language] for question in form.questions if question.privacy is None]
+        direct = [in_words(label, form, self.question_language) for label in labels]
         if not private:
             yield words["none"]
         else:
             yield words["private"].format(private=len(private), all=len(form.questions))
-            finite = [each.odds for each in private if not math.isinf(each.odds)]
+            finite = [disclosure.odds for disclosure in private if not math.isinf(disclosure.odds)]
             if finite:
                 yield words["suspicion"].format(after=after(max(finite)))
-            shown = [each.label for each in private if each.reveals]
-            if shown:
-                yield words["reveals"].format(names=self._listed(shown))
-        yield words["direct"].format(direct=len(direct), names=self._listed(direct)) if direct else words["all_private"]
+            revealing_labels = [disclosure.label for disclosure in private if disclosure.reveals]
+            if revealing_labels:
+                yield words["reveals"].format(names=self._label_list(revealing_labels))
+        yield (
+            words["direct"].format(direct=len(direct), names=self._label_list(direct))
+            if direct
+            else words["all_private"]
+        )
         if private:
             yield words["purpose"]
         yield words["humans"]
 
-    def _listed(self, labels: Sequence[str]) -> str:
-        shown = [f"“{_cut(label)}”" for label in labels[:_NAMED]]
-        rest = len(labels) - len(shown)
-        return ", ".join(shown) + (f" (+ {rest})" if rest else "")
+    def _label_list(self, labels: Sequence[str]) -> str:
+        quoted_labels = [f"“{_one_line(label)}”" for label in labels[:_MOST_LABELS]]
+        omitted_count = len(labels) - len(quoted_labels)
+        return ", ".join(quoted_labels) + (f" (+ {omitted_count})" if omitted_count else "")
 
     def _flow(self) -> Table:
         words = self._words["flow"]
         day = words["until"].format(day=self.until.isoformat()) if self.until else words["undated"]
-        known = {"length": f"{self.published.body_length:,}", "until": day}
+        placeholders = {"length": f"{self.published.body_length:,}", "until": day}
         rows = [
-            [cell.format(**known) for cell in words[each]]
-            for each in ("device", "wire", "server", "database", "export")
+            [cell.format(**placeholders) for cell in words[station]]
+            for station in ("device", "wire", "server", "database", "export")
         ]
-        return _worded(words["columns"], rows, words["caption"])
+        return _words_table(words["columns"], rows, words["caption"])
 
     def _privacy(self) -> Iterator[Content]:
-        words, private = self._words["privacy"], self._told
+        words, private = self._words["privacy"], self._disclosures
         if not private:
             return
-        most = sorted(private, key=lambda each: (each.reveals, each.odds, each.bits), reverse=True)[:_SHOWN]
-        yield self._table([each for each in private if each in most])
-        if len(private) > _SHOWN:
-            yield Sentence(words["annex"].format(shown=_SHOWN, all=len(private)), small=True)
+        most_telling = sorted(
+            private, key=lambda disclosure: (disclosure.reveals, disclosure.odds, disclosure.bits), reverse=True
+        )[:_MOST_ROWS]
+        yield self._table([disclosure for disclosure in private if disclosure in most_telling])
+        if len(private) > _MOST_ROWS:
+            yield Sentence(words["annex"].format(shown=_MOST_ROWS, all=len(private)), small=True)
         total = together(self.published.questionnaire)
         epsilon, bits = total["epsilon"], rounded(total["bits"] or 0.0)
-        summed = words["infinite"] if epsilon is None else words["finite"]
-        yield Sentence(f"{summed.format(epsilon=rounded(epsilon or 0.0), bits=bits)} {words['beside']}")
-        beside = [each.label for each in private if each.innocuous]
+        sum_text = words["infinite"] if epsilon is None else words["finite"]
+        yield Sentence(f"{sum_text.format(epsilon=rounded(epsilon or 0.0), bits=bits)} {words['beside']}")
+        beside = [disclosure.label for disclosure in private if disclosure.innocuous]
         if beside:
-            yield Sentence(words["innocuous"].format(names=self._listed(beside)))
+            yield Sentence(words["innocuous"].format(names=self._label_list(beside)))
         yield Sentence(words["epsilon"], small=True)
-        yield from self._warned()
+        yield from self._warning_notes()
 
-    def _table(self, private: Sequence[Told]) -> Table:
+    def _table(self, private: Sequence[QuestionDisclosure]) -> Table:
         words = self._words["privacy"]
-        first, drawn, *numbers = words["columns"]
-        columns = (Column(first, words=True), Column(drawn, words=True), *(Column(name) for name in numbers))
-        return Table(columns, tuple(self._row(each) for each in private), words["caption"])
+        question_heading, drawing_heading, *number_headings = words["columns"]
+        columns = (
+            Column(question_heading, words=True),
+            Column(drawing_heading, words=True),
+            *(Column(name) for name in number_headings),
+        )
+        return Table(columns, tuple(self._row(disclosure) for disclosure in private), words["caption"])
 
-    def _row(self, each: Told) -> tuple[str, ...]:
-        words, (few, many) = self._words["privacy"], each.possible
-        left = str(few) if few == many else words["between"].format(few=few, many=many)
-        by = words["either"] if each.hand and each.device else words["hand"] if each.hand else words["device"]
-        label = _cut(each.label)
+    def _row(self, disclosure: QuestionDisclosure) -> tuple[str, ...]:
+        words, (least_left, most_left) = self._words["privacy"], disclosure.possible
+        categories_left = (
+            str(least_left) if least_left == most_left else words["between"].format(few=least_left, many=most_left)
+        )
+        drawing_text = (
+            words["either"]
+            if disclosure.hand and disclosure.device
+            else words["hand"]
+            if disclosure.hand
+            else words["device"]
+        )
+        label = _one_line(disclosure.label)
         return (
-            label if each.many == 1 else words["each"].format(label=label, many=each.many),
-            by,
-            str(each.levels) if each.levels > 1 else "–",
-            words["possible"].format(left=left, categories=each.categories),
-            words["certain"] if math.isinf(each.odds) else words["times"].format(odds=rounded(each.odds)),
-            rounded(each.epsilon),
-            words["bits"].format(bits=rounded(each.bits), most=f"{math.log2(each.categories):.3g}"),
+            label if disclosure.many == 1 else words["each"].format(label=label, many=disclosure.many),
+            drawing_text,
+            str(disclosure.levels) if disclosure.levels > 1 else "–",
+            words["possible"].format(left=categories_left, categories=disclosure.categories),
+            words["certain"] if math.isinf(disclosure.odds) else words["times"].format(odds=rounded(disclosure.odds)),
+            rounded(disclosure.epsilon),
+            words["bits"].format(bits=rounded(disclosure.bits), most=f"{math.log2(disclosure.categories):.3g}"),
         )
 
-    def _warned(self) -> Iterator[Note]:
+    def _warning_notes(self) -> Iterator[Note]:
         words = self._words["privacy"]
         problems = check(self.published.questionnaire)
-        found = [*dict.fromkeys(each.message for each in problems if each.severity == "warning")]
-        for warning in found[:_WARNED]:
-            message = in_words(warning, self.published.questionnaire, self.spoken)
-            yield Note(words["warned"].format(message=_cut(message, _PARAGRAPH)))
-        if not found:
+        warning_texts = [*dict.fromkeys(problem.message for problem in problems if problem.severity == "warning")]
+        for warning in warning_texts[:_MOST_WARNINGS]:
+            message = in_words(warning, self.published.questionnaire, self.question_language)
+            yield Note(words["warned"].format(message=_one_line(message, _PARAGRAPH)))
+        if not warning_texts:
             yield Note(words["unwarned"])
-        elif len(found) > _WARNED:
-            yield Note(words["more"].format(count=len(found) - _WARNED))
+        elif len(warning_texts) > _MOST_WARNINGS:
+            yield Note(words["more"].format(count=len(warning_texts) - _MOST_WARNINGS))
 
     def _threats(self) -> list[Content]:
-        words, private = self._words["threats"], self._told
-        by_hand = sum(each.hand for each in private)
+        words, private = self._words["threats"], self._disclosures
+        by_hand = sum(disclosure.hand for disclosure in private)
         kind = "none" if not by_hand else "all" if by_hand == len(private) else "some"
-        known = {
+        placeholders = {
             "drawn": self._words["drawn"][kind].format(some=by_hand, private=len(private)),
             "once": self._words["once"]["open" if self.published.key is None else "invited"],
-            "moved": repeated.moved(self.published.questionnaire) or "–",
+            "moved": repeated.moved_points_text(self.published.questionnaire) or "–",
             "smallest": "____" if self.smallest is None else f"{self.smallest:,}",
         }
-        safe = [(each["who"], each["what"]) for each in words["safe"]]
-        unsafe = [[each[cell].format(**known) for cell in ("who", "what", "helps")] for each in words["unsafe"]]
+        safe = [(threat["who"], threat["what"]) for threat in words["safe"]]
+        unsafe = [
+            [threat[cell].format(**placeholders) for cell in ("who", "what", "helps")] for threat in words["unsafe"]
+        ]
         return [
-            *([_worded(words["holds_columns"], safe, words["holds"])] if private else []),
-            _worded(words["open_columns"], unsafe, words["open"]),
+            *([_words_table(words["holds_columns"], safe, words["holds"])] if private else []),
+            _words_table(words["open_columns"], unsafe, words["open"]),
         ]
 
     def _access(self) -> Iterator[str]:
-        words, moved = self._words["access"], repeated.moved(self.published.questionnaire)
-        told = words["open"] if self.published.key is None else words["invited"]
-        yield told.format(moved=words["moves"].format(moved=moved) if moved else "")
+        words, moved = self._words["access"], repeated.moved_points_text(self.published.questionnaire)
+        access_text = words["open"] if self.published.key is None else words["invited"]
+        yield access_text.format(moved=words["moves"].format(moved=moved) if moved else "")
         yield words["hidden"]
 
 
 @cache
-def _read(language: str) -> dict[str, Any]:
+def _words_of(language: str) -> dict[str, Any]:
     place = resources.files("naysay.collect.ethics").joinpath("words", f"{language}.toml")
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
-def _cut(text: str, most: int = _LONGEST) -> str:
+def _one_line(text: str, most: int = _LONGEST) -> str:
     """A text in one line, and not so long that the statement exceeds its pages."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def _worded(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Table:
+def _words_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Table:
     """A table of words."""
     return Table(tuple(Column(name, words=True) for name in names), tuple(tuple(row) for row in rows), caption)
 
 
-class Told(NamedTuple):
+class QuestionDisclosure(NamedTuple):
     """What an answer to one private question tells, at the level that tells most."""
 
     name: str
@@ -314,42 +334,44 @@ class Told(NamedTuple):
         return self.possible[0] == 1
 
 
-def told(form: Questionnaire, language: str) -> list[Told]:
+def disclosures_of(form: Questionnaire, language: str) -> list[QuestionDisclosure]:
     """Every private question in the order in which it is asked; see `naysay.questionnaire.statements`.
 
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> [(each.name, each.odds) for each in told(sample(), "en")][:2]
+    >>> [(each.name, each.odds) for each in disclosures_of(sample(), "en")][:2]
     [('income', 4.0), ('smoking', 2.333...)]
     """
-    measured = statements(form)
-    found = []
+    level_statements = statements(form)
+    disclosures = []
     for question, private in private_questions(form):
-        levels = measured[question.name]
-        own = {each["level"] for each in levels} - set(private.by_hand)
-        found.append(
-            Told(
+        levels = level_statements[question.name]
+        device_levels = {level_row["level"] for level_row in levels} - set(private.by_hand)
+        disclosures.append(
+            QuestionDisclosure(
                 question.name,
                 in_words(question.label[language], form, language),
                 times(question),
                 len(levels),
                 hand="hand" in private.modes or bool(private.by_hand),
-                device="device" in private.modes and bool(own),
+                device="device" in private.modes and bool(device_levels),
                 innocuous=bool(private.innocuous),
-                possible=(min(_all(levels, 0)), max(_all(levels, 1))),
+                possible=(min(_possible_counts(levels, 0)), max(_possible_counts(levels, 1))),
                 categories=levels[0]["categories"],
-                odds=max(_finite(each["odds"]) for each in levels),
-                epsilon=max(_finite(each["epsilon"]) for each in levels),
-                bits=max(each["bits"] for each in levels),
+                odds=max(_finite(level_row["odds"]) for level_row in levels),
+                epsilon=max(_finite(level_row["epsilon"]) for level_row in levels),
+                bits=max(level_row["bits"] for level_row in levels),
             )
         )
-    return found
+    return disclosures
 
 
-def _all(levels: list[dict[str, Any]], end: int) -> list[int]:
-    most = min(each["still_possible"][0] for each in levels)
-    return [each["still_possible"][end] for each in levels if each["still_possible"][0] == most]
+def _possible_counts(levels: list[dict[str, Any]], end: int) -> list[int]:
+    fewest_possible = min(level_row["still_possible"][0] for level_row in levels)
+    return [
+        level_row["still_possible"][end] for level_row in levels if level_row["still_possible"][0] == fewest_possible
+    ]
 
 
 def _finite(value: float | None) -> float:

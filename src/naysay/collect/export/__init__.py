@@ -74,32 +74,34 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         library(path)
     published = store.published(survey)
     columns = Columns(published, language=language, system=system if system in _SYSTEMS else None)
-    counted = 0
+    reply_count = 0
 
     def pieces() -> Iterator[pl.DataFrame]:
-        nonlocal counted
+        nonlocal reply_count
         for replies in store.shuffled(published):
-            counted += len(replies.rows)
+            reply_count += len(replies.rows)
             yield columns.table(replies)
 
     data, readable, archived, designs = places(path)
-    files.write_pieces(_some(pieces(), survey), data, separator=separator, book=columns.book)
+    files.write_pieces(_pieces_or_error(pieces(), survey), data, separator=separator, book=columns.book)
     with data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     book, caution = columns.book, _caution(published)
-    told = markdown(book, file=data.name, replies=counted, caution=caution, escaped=system == "csv")
-    _write(readable, told.encode())
-    _write(archived, ddi(book, file=data.name, replies=counted, digest=digest, software=f"naysay {version('naysay')}"))
+    codebook_text = markdown(book, file=data.name, replies=reply_count, caution=caution, escaped=system == "csv")
+    _write(readable, codebook_text.encode())
+    _write(
+        archived, ddi(book, file=data.name, replies=reply_count, digest=digest, software=f"naysay {version('naysay')}")
+    )
     _write(designs, json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
-    return Exported(counted, len(columns.book.entries), published.hash, (data, readable, archived, designs))
+    return Exported(reply_count, len(columns.book.entries), published.hash, (data, readable, archived, designs))
 
 
-def _some(pieces: Iterator[pl.DataFrame], survey: str) -> Iterator[pl.DataFrame]:
+def _pieces_or_error(pieces: Iterator[pl.DataFrame], survey: str) -> Iterator[pl.DataFrame]:
     """The pieces, after checking that there is one."""
-    first = next(pieces, None)
-    if first is None:
+    first_piece = next(pieces, None)
+    if first_piece is None:
         raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
-    yield first
+    yield first_piece
     yield from pieces
 
 
@@ -107,9 +109,9 @@ def _caution(published: Published) -> str:
     """How many may have answered more than once, and what that would move."""
     if published.key is not None:
         return f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
-    moved = repeated.moved(published.questionnaire)
-    each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
-    return f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{each}."
+    moved = repeated.moved_points_text(published.questionnaire)
+    effect_text = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
+    return f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{effect_text}."
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -59,19 +59,19 @@ class Columns:
             raise DataError(f"survey {form.name!r} has no texts in {language!r}; it has {', '.join(form.languages)}")
         self._language = language or form.languages[0]
         day = Entry("day", "day", "The day on which the answers came, in UTC", "days", measure="scale")
-        made = [_Column(day, pl.col("day"))]
+        columns = [_Column(day, pl.col("day"))]
         for question in form.questions:
-            made += self._private(question, question.privacy) if question.privacy else self._plain(question)
-        names = [each.entry.column for each in made]
-        called = portable(names, system) if system else dict(zip(names, names, strict=True))
-        self._columns = [_called(each, called, coded=system is not None) for each in made]
+            columns += self._private(question, question.privacy) if question.privacy else self._plain(question)
+        names = [column.entry.column for column in columns]
+        file_names = portable(names, system) if system else dict(zip(names, names, strict=True))
+        self._columns = [_file_column(column, file_names, coded=system is not None) for column in columns]
         self.book = Codebook(
             survey=published.name,
             title=self._text(form.title),
             about=self._text(form.about),
             hash=published.hash,
             language=self._language,
-            entries=tuple(each.entry for each in self._columns),
+            entries=tuple(column.entry for column in self._columns),
             coded=system is not None,
         )
 
@@ -88,27 +88,29 @@ class Columns:
 
     def _plain(self, question: Question) -> Iterator[_Column]:
         """The columns of a plain question."""
-        name, asked, listed = question.name, self._text(question.label), dict(question.lists())
-        choices = self._values(listed.get("choices", ()))
-        entry = Entry(name, name, asked, "values", _coded(choices))
+        name, question_text, answer_lists = question.name, self._text(question.label), dict(question.lists())
+        choices = self._values(answer_lists.get("choices", ()))
+        entry = Entry(name, name, question_text, "values", _coded_values(choices))
         if question.stored is list and question.parts:
             for choice, label in choices.items():
-                part = replace(entry, column=f"{name}/{choice}", label=f"{asked}: {label}", holds="flags", values=())
+                part = replace(
+                    entry, column=f"{name}/{choice}", label=f"{question_text}: {label}", holds="flags", values=()
+                )
                 yield _Column(part, pl.col(name).list.contains(choice).cast(pl.Int8))
         elif question.stored is list:
             for place in range(1, len(choices) + 1):
-                part = replace(entry, column=f"{name}/{place}", label=f"{asked}: {place}.")
+                part = replace(entry, column=f"{name}/{place}", label=f"{question_text}: {place}.")
                 yield _Column(part, pl.col(name).list.get(place - 1, null_on_oob=True))
         elif question.parts:
-            for row, label in self._values(listed["rows"]).items():
+            for row, label in self._values(answer_lists["rows"]).items():
                 column = f"{name}/{row}"
-                yield _Column(replace(entry, column=column, label=f"{asked}: {label}"), pl.col(column))
+                yield _Column(replace(entry, column=column, label=f"{question_text}: {label}"), pl.col(column))
         elif choices:
             yield _Column(entry, pl.col(name))
         else:
-            yield _Column(self._bare(question, entry), pl.col(name))
+            yield _Column(self._bare_entry(question, entry), pl.col(name))
 
-    def _bare(self, question: Question, entry: Entry) -> Entry:
+    def _bare_entry(self, question: Question, entry: Entry) -> Entry:
         """A question that is answered with a number, a day or a text."""
         holds = _TYPES.get(question.stored, "days")
         ends = [self._text(getattr(question, end, {})) for end in _SCALE]
@@ -122,28 +124,31 @@ class Columns:
         """The columns of a private question, and that of the levels where respondents chose one."""
         name, lists = question.name, dict(question.lists())
         spaces = [part.space for part in private.offer.parts.values()]
-        offered = None if private.levels == (None,) else f"{name}_level"
-        known = self._values(lists.get(question.categories_in, ()))
-        words = {label: self._text(text) for label, text in private.responses.items()}
-        said = [str(label) for space in spaces for label in space.labels]
-        labels = {each: (words | known).get(each, each) for each in [*map(str, private.offer.categories), *said]}
+        level_column = None if private.levels == (None,) else f"{name}_level"
+        list_labels = self._values(lists.get(question.categories_in, ()))
+        response_words = {label: self._text(text) for label, text in private.responses.items()}
+        response_names = [str(label) for space in spaces for label in space.labels]
+        labels = {
+            value_name: (response_words | list_labels).get(value_name, value_name)
+            for value_name in [*map(str, private.offer.categories), *response_names]
+        }
         # a level may rule out one category where another rules out several
         holds = "sets" if any(space.sets for space in spaces) else "values" if _single(spaces) else "texts"
-        asked = self._text(question.label)
+        question_text = self._text(question.label)
         entry = Entry(
-            *(name, name, asked, holds, _coded(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
-            asked=Asked(private.offer, offered),
+            *(name, name, question_text, holds, _coded_values(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
+            asked=Asked(private.offer, level_column),
         )
         for part in question.parts or ("",):
             column = f"{name}/{part}" if part else name
-            label = f"{asked}: {known[part]}" if part else asked
+            label = f"{question_text}: {list_labels[part]}" if part else question_text
             yield _Column(
                 explained(replace(entry, column=column, label=label), language=self._language), pl.col(column)
             )
-        if offered:
-            levels = _coded({str(level): str(level) for level in private.levels})
-            chosen = f"Level of privacy that was chosen: {self._text(question.label)}"
-            yield _Column(Entry(offered, name, chosen, "values", levels), pl.col(offered))
+        if level_column:
+            levels = _coded_values({str(level): str(level) for level in private.levels})
+            level_label = f"Level of privacy that was chosen: {self._text(question.label)}"
+            yield _Column(Entry(level_column, name, level_label, "values", levels), pl.col(level_column))
 
 
 def _single(spaces: Sequence[Space]) -> bool:
@@ -151,15 +156,15 @@ def _single(spaces: Sequence[Space]) -> bool:
     return all(space.one_label for space in spaces)
 
 
-def _coded(labels: dict[str, str]) -> tuple[Value, ...]:
+def _coded_values(labels: dict[str, str]) -> tuple[Value, ...]:
     """The values with their codes: the names themselves where all are whole numbers, otherwise numbers from 1 on."""
-    whole = all(name.removeprefix("-").isdecimal() and str(int(name)) == name for name in labels)
-    small = whole and all(abs(int(name)) < 2**31 - 100 for name in labels)
-    codes = [int(name) for name in labels] if small else range(1, len(labels) + 1)
+    are_whole = all(name.removeprefix("-").isdecimal() and str(int(name)) == name for name in labels)
+    are_small = are_whole and all(abs(int(name)) < 2**31 - 100 for name in labels)
+    codes = [int(name) for name in labels] if are_small else range(1, len(labels) + 1)
     return tuple(Value(code, name, label) for code, (name, label) in zip(codes, labels.items(), strict=True))
 
 
-def _called(column: _Column, names: dict[str, str], *, coded: bool) -> _Column:
+def _file_column(column: _Column, names: dict[str, str], *, coded: bool) -> _Column:
     """The column as a file holds it: its name there, and codes in place of names where they are asked for."""
     entry, cells = column
     if entry.asked is not None and entry.asked.level is not None:

@@ -70,8 +70,8 @@ def ddi(book: Codebook, *, file: str, digest: str, replies: int, software: str) 
 def _variable(data: ET.Element, entry: Entry, place: int, *, coded: bool) -> None:
     """One variable, its elements in the order that the schema demands."""
     kinds = {"intrvl": "contin" if entry.measure == "scale" else "discrete", "nature": _NATURE[entry.measure]}
-    told = {"representationType": _REPRESENTED.get(entry.holds, "text")}
-    variable = _add(data, "var", ID=f"V{place}", name=entry.column, files="F1", **kinds, **told)
+    representation = {"representationType": _REPRESENTED.get(entry.holds, "text")}
+    variable = _add(data, "var", ID=f"V{place}", name=entry.column, files="F1", **kinds, **representation)
     _add(variable, "labl", entry.label)
     _add(_add(variable, "qstn"), "qstnLit", entry.wording or entry.label)
     if entry.asked is not None:
@@ -88,9 +88,9 @@ def _variable(data: ET.Element, entry: Entry, place: int, *, coded: bool) -> Non
 
 
 def _add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.Element:
-    made = ET.SubElement(parent, f"{{{NAMESPACE}}}{tag}", attributes)
-    made.text = "".join(letter for letter in text if letter >= " " or letter in "\n\t") or None
-    return made
+    child_element = ET.SubElement(parent, f"{{{NAMESPACE}}}{tag}", attributes)
+    child_element.text = "".join(letter for letter in text if letter >= " " or letter in "\n\t") or None
+    return child_element
 
 
 _HOLDS = {
@@ -155,8 +155,8 @@ def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
     if entry.asked is not None:
         design, level = entry.asked.design, entry.asked.level
         yield ""
-        chosen = f", at the level in `{level}`" if level else ""
-        yield f"What was sent was drawn by `{design.name or design.kind}`{chosen}."
+        level_text = f", at the level in `{level}`" if level else ""
+        yield f"What was sent was drawn by `{design.name or design.kind}`{level_text}."
         yield ""
         for line in privacy.lines(design):
             yield f"- {_line(line)}"
@@ -166,10 +166,14 @@ def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
         coded = book.coded and entry.holds != "sets"
         head: tuple[str, ...] = ("code", "name", "label") if coded else ("value", "label")
         rows: list[tuple[str, ...]] = [
-            ((str(v.code), v.name, v.label) if coded else (v.name, v.label)) for v in entry.values
+            ((str(value.code), value.name, value.label) if coded else (value.name, value.label))
+            for value in entry.values
         ]
         if entry.asked is not None:
-            head, rows = (*head, "meaning"), [(*row, v.meaning) for row, v in zip(rows, entry.values, strict=True)]
+            head, rows = (
+                (*head, "meaning"),
+                [(*row, value.meaning) for row, value in zip(rows, entry.values, strict=True)],
+            )
         yield ""
         yield from _table(head, rows)
 

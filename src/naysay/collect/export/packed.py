@@ -34,8 +34,8 @@ def packed(store: Store, survey: str, suffix: str, *, language: str | None = Non
         name = f"{survey}-{today()}"
         done = export(store, survey, Path(folder, name + suffix), language=language)
         archive = Path(folder, f"{name}.zip")
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
             for path in done.files:
-                zipped.write(path, path.name)
+                zip_file.write(path, path.name)
                 path.unlink()
         yield archive, done

@@ -85,10 +85,10 @@ def code_of(text: str) -> str:
     >>> code_of("https://example.org/s/sample#0123456789012345678901")
     '0123456789012345678901'
     """
-    found = text.strip().rpartition("#")[2]
-    if not CODE.fullmatch(found):
+    code = text.strip().rpartition("#")[2]
+    if not CODE.fullmatch(code):
         raise DataError(f"an invitation ends in # and 22 letters or digits; got {text.strip()!r}")
-    return found
+    return code
 
 
 def invite(store: Store, survey: str, count: int) -> tuple[str, ...]:
@@ -122,12 +122,12 @@ def invite(store: Store, survey: str, count: int) -> tuple[str, ...]:
     >>> found
     Counts(invited=3, taken=0, replies=0, again=0)
     """
-    drawn = codes(count)
-    enlist(store, survey, drawn)
-    return drawn
+    fresh_codes = codes(count)
+    enlist(store, survey, fresh_codes)
+    return fresh_codes
 
 
-def enlist(store: Store, survey: str, drawn: Sequence[str]) -> None:
+def enlist(store: Store, survey: str, fresh_codes: Sequence[str]) -> None:
     """Let codes in that were drawn before, for whoever must write them down first.
 
     Raises
@@ -135,14 +135,14 @@ def enlist(store: Store, survey: str, drawn: Sequence[str]) -> None:
     DataError
         See `invite`.
     """
-    listed = next((each for each in store.surveys() if each.name == survey), None)
-    if listed is not None and listed.closed is not None:
+    survey_row = next((candidate for candidate in store.surveys() if candidate.name == survey), None)
+    if survey_row is not None and survey_row.closed is not None:
         raise DataError(f"survey {survey!r} is closed; open it again, then invite: naysay survey open {survey}")
     if store.published(survey).key is None:
         key = bytes(rbcl.crypto_core_ristretto255_scalar_random())
         with contextlib.suppress(IntegrityError):  # somebody else invites at this moment, and was first
             store.restrict(survey, key, voprf.public(key).hex())
-    rows = [{"survey": survey, "code": code} for code in sorted(map(digest, drawn))]
+    rows = [{"survey": survey, "code": code} for code in sorted(map(digest, fresh_codes))]
     with store.engine.begin() as connection:
         connection.execute(insert(tables.invitation), rows)
 
@@ -155,16 +155,16 @@ def counts(store: Store, survey: str) -> Counts | None:
     DataError
         There is no such survey.
     """
-    listed = next((each for each in store.surveys() if each.name == survey), None)
-    if listed is None or listed.invited is None or listed.taken is None:
+    survey_row = next((candidate for candidate in store.surveys() if candidate.name == survey), None)
+    if survey_row is None or survey_row.invited is None or survey_row.taken is None:
         store.published(survey)  # says which surveys there are
         return None
     with store.reading() as connection:
-        again = connection.execute(select(tables.issuer.c.again).filter_by(survey=survey)).scalar_one()
-    return Counts(listed.invited, listed.taken, listed.replies, again)
+        again_count = connection.execute(select(tables.issuer.c.again).filter_by(survey=survey)).scalar_one()
+    return Counts(survey_row.invited, survey_row.taken, survey_row.replies, again_count)
 
 
-def untaken(store: Store, survey: str, drawn: Sequence[str]) -> list[bool]:
+def untaken(store: Store, survey: str, invitation_codes: Sequence[str]) -> list[bool]:
     """Whether each of these invitations still waits for its person to begin.
 
     Raises
@@ -174,19 +174,20 @@ def untaken(store: Store, survey: str, drawn: Sequence[str]) -> list[bool]:
     """
     columns = tables.invitation.c
     with store.reading() as connection:
-        found = connection.execute(select(columns.code, columns.taken).where(columns.survey == survey))
-        waits = {code: taken is None for code, taken in found}
-    for code in drawn:
+        invitation_rows = connection.execute(select(columns.code, columns.taken).where(columns.survey == survey))
+        waits = {code: blinded_digest is None for code, blinded_digest in invitation_rows}
+    for code in invitation_codes:
         if digest(code) not in waits:
             raise DataError(f"the invitation {code!r} is not one of {survey!r}, or was replaced")
-    return [waits[digest(code)] for code in drawn]
+    return [waits[digest(code)] for code in invitation_codes]
 
 
-def replace(store: Store, survey: str, code: str, *, taken: bool = False) -> str:
+def replace(store: Store, survey: str, code: str, *, although_taken: bool = False) -> str:
     """The code of a new invitation in place of a lost one, which is good no more.
 
     Nobody can know which reply came with a token. So whoever took a token with the lost invitation may have answered,
-    and may answer once more with the new one. This is refused unless `taken` allows it. It is counted as `again`.
+    and may answer once more with the new one. This is refused unless `although_taken` allows it. It is counted as
+    `again`.
 
     Raises
     ------
@@ -194,20 +195,20 @@ def replace(store: Store, survey: str, code: str, *, taken: bool = False) -> str
         The invitation is not known, or a token was taken with it.
     """
     columns = tables.invitation.c
-    here = columns.survey == survey, columns.code == digest(code)
+    conditions = columns.survey == survey, columns.code == digest(code)
     [fresh] = codes(1)
     with store.engine.begin() as connection:
-        row = connection.execute(select(columns.taken).where(*here).with_for_update()).first()
+        row = connection.execute(select(columns.taken).where(*conditions).with_for_update()).first()
         if row is None:
             raise DataError(f"the invitation {code!r} is not one of {survey!r}, or was replaced already")
-        if row.taken is not None and not taken:
+        if row.taken is not None and not although_taken:
             raise DataError(
                 "a token was taken with this invitation, and nobody can tell whether an answer has come with it; a new "
                 "invitation may so mean a second answer: allow it with --taken, and it is counted"
             )
-        connection.execute(delete(tables.invitation).where(*here))
+        connection.execute(delete(tables.invitation).where(*conditions))
         connection.execute(insert(tables.invitation).values(survey=survey, code=digest(fresh)))
-        more = tables.issuer.c.again + int(row.taken is not None)
-        connection.execute(update(tables.issuer).where(tables.issuer.c.survey == survey).values(again=more))
+        again_count = tables.issuer.c.again + int(row.taken is not None)
+        connection.execute(update(tables.issuer).where(tables.issuer.c.survey == survey).values(again=again_count))
     store.settle()
     return fresh

@@ -15,17 +15,17 @@ from naysay.errors import DataError
 
 CODE = re.compile(r"[A-Za-z0-9_-]{22}")
 """The code of an invitation: 16 random bytes, as they stand behind the # of a link."""
-DRAWN = 16
+RANDOM_BYTES = 16
 """Random bytes that a device draws for a token."""
-ASKED = 160
+REQUEST_BYTES = 160
 """The most bytes in a request for a token."""
 _KEYS = ("invitation", "blinded")
 _ELEMENT = re.compile(f"[0-9a-f]{{{2 * voprf.ELEMENT}}}")
 
 
-def data_of(survey: str, drawn: bytes) -> bytes:
+def data_of(survey: str, random_bytes: bytes) -> bytes:
     """What the function is computed of: chance, and the survey's name, for which alone a token is good."""
-    return f"naysay token for {survey}\n".encode() + drawn
+    return f"naysay token for {survey}\n".encode() + random_bytes
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Asking:
 
     Examples
     --------
-    >>> Asking.read(b'{"invitation":"0123456789012345678901","blinded":"zz"}')
+    >>> Asking.of_body(b'{"invitation":"0123456789012345678901","blinded":"zz"}')
     Traceback (most recent call last):
     naysay.collect.refusals.Refusal: a request for a token must hold an invitation and what was blinded
     """
@@ -43,7 +43,7 @@ class Asking:
     blinded: bytes
 
     @classmethod
-    def read(cls, body: bytes) -> Asking:
+    def of_body(cls, body: bytes) -> Asking:
         """The request that a body holds.
 
         Raises
@@ -53,8 +53,8 @@ class Asking:
         """
         form = submission.read(body)
         texts = tuple(form.values()) if isinstance(form, dict) and tuple(form) == _KEYS else ("", "")
-        known = all(isinstance(text, str) for text in texts) and CODE.fullmatch(texts[0])
-        if not (known and _ELEMENT.fullmatch(texts[1])):
+        has_code = all(isinstance(text, str) for text in texts) and CODE.fullmatch(texts[0])
+        if not (has_code and _ELEMENT.fullmatch(texts[1])):
             raise Refusal("malformed", "a request for a token must hold an invitation and what was blinded")
         return cls(texts[0], bytes.fromhex(texts[1]))
 
@@ -105,5 +105,5 @@ class Issuer:
     def knows(self, token: str) -> bool:
         """Whether a token was made with this key, for this survey."""
         content = bytes.fromhex(token)
-        drawn, value = content[:DRAWN], content[DRAWN:]
-        return hmac.compare_digest(value, voprf.output(self._key, data_of(self._survey, drawn)))
+        random_bytes, value = content[:RANDOM_BYTES], content[RANDOM_BYTES:]
+        return hmac.compare_digest(value, voprf.output(self._key, data_of(self._survey, random_bytes)))

@@ -37,7 +37,7 @@ def evaluated(key: bytes, element: bytes) -> bytes:
     DataError
         The bytes encode no element, or the identity.
     """
-    return bytes(rbcl.crypto_scalarmult_ristretto255(key, _checked(element)))
+    return bytes(rbcl.crypto_scalarmult_ristretto255(key, _valid_element(element)))
 
 
 def proved(key: bytes, element: bytes, value: bytes, *, nonce: bytes | None = None) -> bytes:
@@ -50,11 +50,14 @@ def proved(key: bytes, element: bytes, value: bytes, *, nonce: bytes | None = No
         A random scalar; by default a fresh one. It is given by tests alone: with a nonce twice, the key is known.
     """
     nonce = nonce or bytes(rbcl.crypto_core_ristretto255_scalar_random())
-    shown = public(key)
-    joint, _ = _composites(shown, element, value)
-    both = bytes(rbcl.crypto_scalarmult_ristretto255(key, joint))
-    commitments = rbcl.crypto_scalarmult_ristretto255_base(nonce), rbcl.crypto_scalarmult_ristretto255(nonce, joint)
-    challenge = _challenge(shown, joint, both, *map(bytes, commitments))
+    public_key = public(key)
+    joint_element, _ = _composites(public_key, element, value)
+    joint_value = bytes(rbcl.crypto_scalarmult_ristretto255(key, joint_element))
+    commitments = (
+        rbcl.crypto_scalarmult_ristretto255_base(nonce),
+        rbcl.crypto_scalarmult_ristretto255(nonce, joint_element),
+    )
+    challenge = _challenge(public_key, joint_element, joint_value, *map(bytes, commitments))
     answer = rbcl.crypto_core_ristretto255_scalar_sub(nonce, rbcl.crypto_core_ristretto255_scalar_mul(challenge, key))
     return challenge + bytes(answer)
 
@@ -68,7 +71,7 @@ def finalized(data: bytes, blind: bytes, value: bytes, proof: bytes, public: byt
         The proof does not hold: another key was used than the public one.
     """
     element = blinded(data, blind)
-    if not _holds(proof, element, _checked(value), _checked(public)):
+    if not _holds(proof, element, _valid_element(value), _valid_element(public)):
         raise DataError("the invitation was not signed with the key that the survey publishes; do not answer it")
     bare = rbcl.crypto_scalarmult_ristretto255(rbcl.crypto_core_ristretto255_scalar_invert(blind), value)
     return _value(data, bytes(bare))
@@ -91,7 +94,7 @@ def _value(data: bytes, element: bytes) -> bytes:
     return hashlib.sha512(_framed(data) + _framed(element) + b"Finalize").digest()
 
 
-def _checked(element: bytes) -> bytes:
+def _valid_element(element: bytes) -> bytes:
     if len(element) != ELEMENT or not any(element) or not rbcl.crypto_core_ristretto255_is_valid_point(element):
         raise DataError(f"an element of {SUITE} must be {ELEMENT} bytes that encode one, and not the identity")
     return element
@@ -99,11 +102,13 @@ def _checked(element: bytes) -> bytes:
 
 def _holds(proof: bytes, element: bytes, value: bytes, public: bytes) -> bool:
     challenge, answer = proof[:32], proof[32:]
-    if len(proof) != PROOF or any(_reduced(each + bytes(32)) != each for each in (challenge, answer)):
+    if len(proof) != PROOF or any(_reduced(scalar + bytes(32)) != scalar for scalar in (challenge, answer)):
         return False
-    joint, both = _composites(public, element, value)
-    pairs = (None, public), (joint, both)
-    return challenge == _challenge(public, joint, both, *(_sum(answer, one, challenge, other) for one, other in pairs))
+    joint_element, joint_value = _composites(public, element, value)
+    pairs = (None, public), (joint_element, joint_value)
+    return challenge == _challenge(
+        public, joint_element, joint_value, *(_sum(answer, one, challenge, other) for one, other in pairs)
+    )
 
 
 def _sum(a: bytes, one: bytes | None, b: bytes, other: bytes) -> bytes:

@@ -35,8 +35,11 @@ def cells(batch: Batch) -> Counter[Cell]:
     """What a batch adds to the counters."""
     channel, codes = batch.design.channel(batch.level), batch.codes
     if Tally.kind(channel) is Sums:
-        found = {"named": channel.space.frequencies(codes), "size": np.bincount(channel.space.sizes(codes))}
-        places = {what: (np.flatnonzero(often), often[often > 0]) for what, often in found.items()}
+        frequencies = {"named": channel.space.frequencies(codes), "size": np.bincount(channel.space.sizes(codes))}
+        places = {
+            what: (np.flatnonzero(people_counts), people_counts[people_counts > 0])
+            for what, people_counts in frequencies.items()
+        }
     else:
         # `places` may not be at hand for a space of one word, whose code is a number itself
         numbers = batch.reports if channel.space.numbered else codes[:, 0]
@@ -44,8 +47,8 @@ def cells(batch: Batch) -> Counter[Cell]:
     return Counter(
         {
             Cell(*batch.heading, what, place): people
-            for what, (values, often) in places.items()
-            for place, people in zip(values.tolist(), often.tolist(), strict=True)
+            for what, (values, people_counts) in places.items()
+            for place, people in zip(values.tolist(), people_counts.tolist(), strict=True)
         }
     )
 
@@ -54,8 +57,10 @@ def tally_of(design: Answerable, topic: Topic, counts: Mapping[Cell, int]) -> Ta
     """The tally that the counters of a topic hold."""
     parts = []
     for level in design.levels:
-        own = {cell: people for cell, people in counts.items() if cell.level == ("" if level is None else str(level))}
-        parts.append(_part(design.channel(level), level, own))
+        level_counts = {
+            cell: people for cell, people in counts.items() if cell.level == ("" if level is None else str(level))
+        }
+        parts.append(_part(design.channel(level), level, level_counts))
     return Tally(tuple(parts), question=topic.question or None, wave=topic.wave or None)
 
 
@@ -69,5 +74,5 @@ def _part(channel: Any, level: Any, counts: Mapping[Cell, int]) -> Any:
     for cell, people in counts.items():
         sums[cell.what][cell.place] = people
     n = np.array([sums["size"].sum()])
-    said = sums["named"]
-    return Sums(channel, level, n, n.astype(float), n.astype(float), said, said, sums["size"])
+    named_counts = sums["named"]
+    return Sums(channel, level, n, n.astype(float), n.astype(float), named_counts, named_counts, sums["size"])

@@ -48,7 +48,7 @@ _PREFLIGHT = CORS | {
     "access-control-max-age": "86400",
 }
 
-_TOLD = {
+_PROBLEM_TEXTS = {
     "form": "the body must hold batches of reports, binary or as lines of JSON",
     "version": "this server reads batches of version 1",
     "short": "the last batch is cut short",
@@ -77,9 +77,9 @@ class Topics:
         """Learn what was opened and closed meanwhile."""
         with self._store.reading() as connection:
             standing = reported.standing(connection)
-            missing = [each for each in standing if each.design not in self.designs]
-            found = reported.contents(connection, missing)
-        self.designs |= {digest: design_of(content) for digest, content in found.items()}
+            missing = [topic for topic in standing if topic.design not in self.designs]
+            design_contents = reported.contents(connection, missing)
+        self.designs |= {digest: design_of(content) for digest, content in design_contents.items()}
         self.open = standing
 
 
@@ -91,15 +91,15 @@ class Desk:
     topics : Topics
     line : Writer
         Where counts go.
-    each : int
+    address_limit : int
         The most reports within a minute from one address; 0 for any number.
     """
 
-    def __init__(self, topics: Topics, line: Writer, *, each: int) -> None:
+    def __init__(self, topics: Topics, line: Writer, *, address_limit: int) -> None:
         self._topics = topics
         self._line = line
-        self._each = each
-        self._rates = Rates(each=each)
+        self._each = address_limit
+        self._rates = Rates(per_address=address_limit)
 
     async def preflight(self) -> Response:
         """What a browser asks before a page of another origin sends reports."""
@@ -108,13 +108,13 @@ class Desk:
     async def reports(self, request: Request) -> Response:
         """Take batches of reports. They are acknowledged when they are counted, and not before; then forgotten."""
         try:
-            return await self._counted(request)
+            return await self._count_body(request)
         except Refusal as refusal:
             response = refused(refusal)
             response.headers.update(CORS)
             return response
 
-    async def _counted(self, request: Request) -> Response:
+    async def _count_body(self, request: Request) -> Response:
         address = request.client.host if request.client else ""
         _wait(self._rates.full(address))
         try:
@@ -123,8 +123,10 @@ class Desk:
             keep = request.query_params.get("bad", "refuse")
             if keep not in ("refuse", "keep"):
                 raise Refusal("malformed", "bad must be refuse or keep")
-            aside = len(body) > _ASIDE
-            counts, reports, out = await asyncio.to_thread(self._read, body, keep) if aside else self._read(body, keep)
+            in_thread = len(body) > _ASIDE
+            counts, reports, refused_count = (
+                await asyncio.to_thread(self._counts_of, body, keep) if in_thread else self._counts_of(body, keep)
+            )
             self._check_open({Topic(*cell[:3]) for cell in counts})
         except Refusal:
             _wait(self._rates.refuse(address))
@@ -136,7 +138,7 @@ class Desk:
             outcome = await asyncio.wrap_future(self._line.submit(Reports(counts, today(), receipt)))
             if outcome.what not in ("counted", "repeated"):
                 raise Refusal("closed", "reports to this question and wave are not counted any more")
-        return JSONResponse({"counted": reports, "refused": out}, headers=CORS)
+        return JSONResponse({"counted": reports, "refused": refused_count}, headers=CORS)
 
     async def _body(self, request: Request) -> bytes:
         kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
@@ -146,21 +148,25 @@ class Desk:
         announced = request.headers.get("content-length")
         return await body_of(request.stream(), announced=announced, most=MOST, too_large=_TOO_LARGE)
 
-    def _read(self, body: bytes, bad: Any) -> tuple[Counter[reported.Cell], int, int]:
+    def _counts_of(self, body: bytes, bad: Any) -> tuple[Counter[reported.Cell], int, int]:
         """What is counted, how many reports that is, and how many are left out."""
         counts: Counter[reported.Cell] = Counter()
-        seen = reports = out = 0
+        batch_count = reports = refused_count = 0
         try:
             for batch in batches.read(body, self._topics.designs.values(), bad=bad):
                 counts.update(cells(batch))
-                seen, reports, out = seen + 1, reports + len(batch), out + batch.refused
+                batch_count, reports, refused_count = (
+                    batch_count + 1,
+                    reports + len(batch),
+                    refused_count + batch.refused,
+                )
         except BatchError as error:
             place = "" if error.row is None else f"report {error.row + 1}: "
-            told = f"batch {seen + 1}: {place}{_TOLD[error.problem]}; nothing was counted"
-            raise Refusal("unknown" if error.problem == "design" else "malformed", told) from None
-        if not seen:
+            message = f"batch {batch_count + 1}: {place}{_PROBLEM_TEXTS[error.problem]}; nothing was counted"
+            raise Refusal("unknown" if error.problem == "design" else "malformed", message) from None
+        if not batch_count:
             raise Refusal("malformed", "the body holds no batch")
-        return counts, reports, out
+        return counts, reports, refused_count
 
     def _check_open(self, topics: set[Topic]) -> None:
         if not topics <= self._topics.open.keys():
@@ -169,13 +175,13 @@ class Desk:
             raise Refusal("closed", "reports to this question and wave are not counted any more")
 
 
-def _receipt(named: str | None, body: bytes) -> str:
+def _receipt(upload_id: str | None, body: bytes) -> str:
     """The SHA-256 of an upload's id and body; empty where it names no id."""
-    if named is None:
+    if upload_id is None:
         return ""
-    if not _ID.fullmatch(named):
+    if not _ID.fullmatch(upload_id):
         raise Refusal("malformed", "the id of an upload has 22 to 64 letters, digits, - or _, drawn at random for it")
-    return hashlib.sha256(f"{named} ".encode() + body).hexdigest()
+    return hashlib.sha256(f"{upload_id} ".encode() + body).hexdigest()
 
 
 def _wait(seconds: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from naysay.batches import Heading, Topic
 from naysay.collect.reports.cells import check_countable, tally_of
 from naysay.collect.storage import Store, reported, today
-from naysay.collect.storage.reported import Known
+from naysay.collect.storage.reported import TopicStatus
 from naysay.design import Answerable, Design
 from naysay.errors import DataError
 from naysay.tally import Tally
@@ -26,7 +26,7 @@ def open_topic(store: Store, design: Answerable, *, question: str = "", wave: st
     >>> from naysay import designs
     >>> store = Store("sqlite://")
     >>> topic = open_topic(store, designs.k_ary(("list", "map", "search"), epsilon=1), question="crash")
-    >>> [(each.topic.question, each.reports) for each in listed(store)]
+    >>> [(each.topic.question, each.reports) for each in all_topics(store)]
     [('crash', 0)]
     >>> store.dispose()
     """
@@ -43,13 +43,13 @@ def close(store: Store, topic: Topic) -> None:
         reported.close(connection, topic, today())
 
 
-def listed(store: Store) -> tuple[Known, ...]:
+def all_topics(store: Store) -> tuple[TopicStatus, ...]:
     """Everything that reports are or were counted for, with how many have come."""
     with store.reading() as connection:
-        return reported.known(connection)
+        return reported.topic_statuses(connection)
 
 
-def topic_of(store: Store, *, question: str | None, wave: str | None, design: str | None = None) -> Known:
+def topic_of(store: Store, *, question: str | None, wave: str | None, design: str | None = None) -> TopicStatus:
     """The one topic of this question and wave; with several designs, of the one whose hash begins so.
 
     Raises
@@ -57,7 +57,7 @@ def topic_of(store: Store, *, question: str | None, wave: str | None, design: st
     DataError
         None or several are meant; the message lists all.
     """
-    return reported.only(listed(store), question, wave, design)
+    return reported.only(all_topics(store), question, wave, design)
 
 
 def design_of(content: bytes) -> Answerable:
@@ -65,7 +65,7 @@ def design_of(content: bytes) -> Answerable:
     return Design.from_json(content.decode())
 
 
-def tally(store: Store, known: Known) -> Tally:
+def tally(store: Store, topic_status: TopicStatus) -> Tally:
     """The tally of all reports to a topic.
 
     Raises
@@ -74,7 +74,7 @@ def tally(store: Store, known: Known) -> Tally:
         None has come yet.
     """
     with store.reading() as connection:
-        counts: Mapping[reported.Cell, int] = reported.counts(connection, known.topic)
+        counts: Mapping[reported.Cell, int] = reported.counts(connection, topic_status.topic)
     if not counts:
-        raise DataError(f"no report to {known.topic.question!r} has come yet")
-    return tally_of(design_of(known.content), known.topic, counts)
+        raise DataError(f"no report to {topic_status.topic.question!r} has come yet")
+    return tally_of(design_of(topic_status.content), topic_status.topic, counts)

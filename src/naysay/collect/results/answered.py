@@ -93,17 +93,19 @@ class Answered:
     @property
     def plain(self) -> list[str]:
         """The plain columns that tables tell about; people's own words and days are left out."""
-        told = (
-            each for each in self.book.entries if each.asked is None and each.holds in ("values", "flags", "numbers")
+        table_entries = (
+            entry
+            for entry in self.book.entries
+            if entry.asked is None and entry.holds in ("values", "flags", "numbers")
         )
-        return [each.column for each in told if each.column not in self.levels]
+        return [entry.column for entry in table_entries if entry.column not in self.levels]
 
     def entry(self, column: str) -> Entry:
         """What a column is, after checking that it can be estimated."""
         entry = self.book.columns.get(column)
         if entry is None or column in self.levels:
-            parts = [each.column for each in self.book.entries if each.question == column]
-            hint = f"name one of {_checks.shown(parts)}" if parts and entry is None else self._nearest(column)
+            parts = [other_entry.column for other_entry in self.book.entries if other_entry.question == column]
+            hint = f"name one of {_checks.listing_text(parts)}" if parts and entry is None else self._nearest(column)
             raise DataError(f"survey {self.book.survey!r} has no question {column!r}; {hint}", column=column)
         if entry.asked is None and column not in self.plain:
             raise DataError(f"question {column!r} holds {entry.holds}, of which nothing is estimated", column=column)
@@ -117,8 +119,8 @@ class Answered:
     def title(self, column: str) -> str:
         """What a column is called above its numbers: its name, and what was asked."""
         entry = self.book.columns[column]
-        asked = " ".join((entry.wording or entry.label).split())
-        return column if self.names or not asked else f"{column}: {asked}"
+        question_text = " ".join((entry.wording or entry.label).split())
+        return column if self.names or not question_text else f"{column}: {question_text}"
 
     def estimates(
         self,
@@ -132,35 +134,39 @@ class Answered:
     ) -> dict[str | None, Estimate]:
         """The estimates of a private question, for all or for each group of at least so many answers."""
         self.check_groups(by)
-        asked = self.entry(column).worded(names=self.names)
-        if asked is None:
+        randomization = self.entry(column).worded(names=self.names)
+        if randomization is None:
             raise DataError(f"question {column!r} is plain", column=column)
-        texts = [each for each in (column, asked.level, by) if each is not None]
+        texts = [column_name for column_name in (column, randomization.level, by) if column_name is not None]
         cells = self._cells(texts, column, by, least)
         if least > 1 and not cells.height:
             return {}
         frame = files.as_text(cells.lazy(), texts)
-        found = asked.design.tally(frame, column, level=asked.level, by=by, count=COUNT)
-        fit = estimate.default(asked.design) if estimator is None else estimate.ESTIMATORS[estimator]
+        tally_or_groups = randomization.design.tally(frame, column, level=randomization.level, by=by, count=COUNT)
+        fit = estimate.default(randomization.design) if estimator is None else estimate.ESTIMATORS[estimator]
         fits = {}
-        for group, tally in (found if isinstance(found, dict) else {None: found}).items():
-            named = replace(tally, question=self.title(column))
+        for group, tally in (tally_or_groups if isinstance(tally_or_groups, dict) else {None: tally_or_groups}).items():
+            named_tally = replace(tally, question=self.title(column))
             with in_group(group):
-                fits[group] = self.cautioned(fit.fit(asked.design, named, target, standard_errors=standard_errors))
+                fits[group] = self.cautioned(
+                    fit.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
+                )
         return fits
 
-    def told(self, column: str, by: str | None, confidence: float, *, least: int = 1) -> dict[str | None, Plain]:
+    def plain_summaries(
+        self, column: str, by: str | None, confidence: float, *, least: int = 1
+    ) -> dict[str | None, Plain]:
         """What people said to a plain question, for all or for each group of at least so many answers."""
         self.check_groups(by)
-        entry, found = self.entry(column), {}
-        texts = [each for each in (column, by) if each is not None]
-        for group, cells in self._grouped(self._cells(texts, column, by, least), by):
+        entry, summaries = self.entry(column), {}
+        texts = [column_name for column_name in (column, by) if column_name is not None]
+        for group, cells in self._groups_of(self._cells(texts, column, by, least), by):
             with in_group(group):
                 if cells[column].null_count() < len(cells):
-                    found[group] = self._of(entry, cells, confidence)
-        if not found and least <= 1:
+                    summaries[group] = self._of(entry, cells, confidence)
+        if not summaries and least <= 1:
             raise DataError(f"nobody has answered {column!r} yet; estimate when answers have come", column=column)
-        return found
+        return summaries
 
     def answers(self, column: str) -> int:
         """How many people answered a question."""
@@ -180,36 +186,39 @@ class Answered:
     def _of(self, entry: Entry, cells: pl.DataFrame, confidence: float) -> Plain:
         import polars as pl
 
-        question, said, count = self.title(entry.column), cells[entry.column], cells[COUNT].to_numpy()
+        question, answer_column, count = self.title(entry.column), cells[entry.column], cells[COUNT].to_numpy()
         if entry.holds == "numbers":
-            values = said.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            values = answer_column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
             return numbers(values.repeat(count), question=question, confidence=confidence)
         if entry.holds == "flags":
-            flags = said.cast(pl.Int8).cast(pl.String).to_list()
+            flags = answer_column.cast(pl.Int8).cast(pl.String).to_list()
             return shares(flags, ["1", "0"], count=count, question=question, confidence=confidence)
         labels = list(entry.words(coded=False, names=self.names).values())
-        return shares(said.to_list(), labels, count=count, question=question, confidence=confidence)
+        return shares(answer_column.to_list(), labels, count=count, question=question, confidence=confidence)
 
-    def _grouped(self, cells: pl.DataFrame, by: str | None) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    def _groups_of(self, cells: pl.DataFrame, by: str | None) -> Iterator[tuple[str | None, pl.DataFrame]]:
         if by is None:
             yield None, cells
             return
         texts = files.as_text(cells.lazy(), [by]).collect()
         yield from sorted(
             ((group, part) for (group, *_), part in texts.partition_by(by, as_dict=True).items()),
-            key=lambda each: str(each[0]),
+            key=lambda named_group: str(named_group[0]),
         )
 
     def check_groups(self, by: str | None) -> None:
         """Raise unless groups come from a plain question."""
         if by in (*self.private, *self.levels):
             raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
-        known = self.plain if self.beside is None else self.beside
-        if by is not None and by not in known:
-            told = f"there is no plain question {by!r} with one answer a person"
+        group_questions = self.plain if self.beside is None else self.beside
+        if by is not None and by not in group_questions:
+            problem = f"there is no plain question {by!r} with one answer a person"
             if by in self.plain:
-                told = f"groups are not kept for {by!r}; naysay estimate --survey makes them"
-            raise DataError(f"{told}; {_checks.nearest(by, known) if known else 'no question makes groups'}", column=by)
+                problem = f"groups are not kept for {by!r}; naysay estimate --survey makes them"
+            raise DataError(
+                f"{problem}; {_checks.nearest(by, group_questions) if group_questions else 'no question makes groups'}",
+                column=by,
+            )
 
 
 def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
@@ -223,7 +232,7 @@ def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
 
 
 def of_export(
-    path: Path, *, names: bool, separator: str, encoding: str | None, asked: Sequence[str]
+    path: Path, *, names: bool, separator: str, encoding: str | None, columns: Sequence[str]
 ) -> Answered | None:
     """The export that this file is, with these columns or with all; None where it is none."""
     book = files.codebook_of(path)
@@ -231,13 +240,17 @@ def of_export(
         return None
     frame = files.scan(path, separator=separator, encoding=encoding, codes=names)
     with files.readable(path):
-        there = frame.collect_schema().names()
-        entries = tuple(entry for entry in book.entries if entry.column in there)
-        levels = [each.asked.level for each in entries if each.asked is not None and each.asked.level]
-        wanted = [name for name in there if not asked or name in (*asked, *levels)]
-        table = frame.select(wanted).collect()
-    kept = files.Codebook(**{**vars(book), "entries": entries})
-    return Answered(kept, Table(table), names)
+        file_columns = frame.collect_schema().names()
+        entries = tuple(entry for entry in book.entries if entry.column in file_columns)
+        levels = [
+            private_entry.asked.level
+            for private_entry in entries
+            if private_entry.asked is not None and private_entry.asked.level
+        ]
+        column_names = [name for name in file_columns if not columns or name in (*columns, *levels)]
+        table = frame.select(column_names).collect()
+    narrowed_book = files.Codebook(**{**vars(book), "entries": entries})
+    return Answered(narrowed_book, Table(table), names)
 
 
 CELL = 10
@@ -289,18 +302,20 @@ def gathered(answered: Answered, *, by: str | None = None, least: int = CELL, op
             yield Result(entry, title, None, {})
             continue
         try:
-            whole = _told(answered, entry, None, options, 1)[None]
-            groups = {} if by in (None, column) else _told(answered, entry, by, options, least)
+            whole = _results_of(answered, entry, None, options, 1)[None]
+            groups = {} if by in (None, column) else _results_of(answered, entry, by, options, least)
             yield Result(entry, title, whole, groups)
         except NaysayError as error:  # such as a design that needs more answers to tell all categories apart
             yield Result(entry, title, None, {}, str(error))
 
 
-def _told(answered: Answered, entry: Entry, by: str | None, options: Options, least: int) -> Mapping[str | None, Any]:
+def _results_of(
+    answered: Answered, entry: Entry, by: str | None, options: Options, least: int
+) -> Mapping[str | None, Any]:
     """The estimates, or what was said, for all or for each group of at least so many answers."""
     if entry.asked is not None:
         return answered.estimates(entry.column, by, least=least)
-    return answered.told(entry.column, by, options.confidence, least=least)
+    return answered.plain_summaries(entry.column, by, options.confidence, least=least)
 
 
 def days(answered: Answered) -> dict[Any, int]:
@@ -310,44 +325,50 @@ def days(answered: Answered) -> dict[Any, int]:
 
 def levels(answered: Answered, column: str) -> pl.DataFrame | None:
     """How many chose each level of a private question on each day: columns day, level, count; None without levels."""
-    asked = answered.book.columns[column].asked
-    if asked is None or asked.level is None:
+    randomization = answered.book.columns[column].asked
+    if randomization is None or randomization.level is None:
         return None
-    cells = answered.cells.of("day", asked.level)
-    return cells.drop_nulls(asked.level).select("day", level=asked.level, count=COUNT).sort("day", "level")
+    cells = answered.cells.of("day", randomization.level)
+    return (
+        cells.drop_nulls(randomization.level).select("day", level=randomization.level, count=COUNT).sort("day", "level")
+    )
 
 
 def reach(result: Result) -> dict[float, float | None]:
     """How far shares of repeated or dishonest answers could move a share of this column, by moments."""
-    asked = result.entry.asked
-    if result.entry.holds == "numbers" and asked is None:  # one answer can move a mean as far as it likes
+    randomization = result.entry.asked
+    if result.entry.holds == "numbers" and randomization is None:  # one answer can move a mean as far as it likes
         return dict.fromkeys(REPEATED)
     try:
-        each = {share: share if asked is None else leverage(asked.design, share=share) for share in REPEATED}
+        share_moves = {
+            share: share if randomization is None else leverage(randomization.design, share=share) for share in REPEATED
+        }
     except NaysayError:  # nothing is estimated, so nothing can be moved
         return dict.fromkeys(REPEATED)
-    return {share: min(1.0, moved) for share, moved in each.items()}
+    return {share: min(1.0, moved) for share, moved in share_moves.items()}
 
 
 def plain_of(result: Result, options: Options) -> dict[str, Any]:
     """One column as a JSON object: with the numbers that ``naysay estimate --survey NAME --format json`` prints."""
     kind = "private" if result.entry.asked is not None else "plain"
-    told: dict[str, Any] = {
+    result_object: dict[str, Any] = {
         "column": result.entry.column,
         "kind": kind,
         "label": result.entry.wording or result.entry.label,
     }
     if result.problem:
-        return told | {"problem": result.problem}
-    told |= {"result": _object(result.whole, options)}
+        return result_object | {"problem": result.problem}
+    result_object |= {"result": _object(result.whole, options)}
     if result.groups:
-        told |= {"groups": [{"group": group, **_object(each, options)} for group, each in result.groups.items()]}
+        result_object |= {
+            "groups": [{"group": group, **_object(summary, options)} for group, summary in result.groups.items()]
+        }
     if result.whole is not None:
-        told["repeated"] = [{"share": share, "moves": moved} for share, moved in reach(result).items()]
-    return told
+        result_object["repeated"] = [{"share": share, "moves": moved} for share, moved in reach(result).items()]
+    return result_object
 
 
-def _object(found: Estimate | Plain | None, options: Options) -> dict[str, Any]:
-    if found is None:
+def _object(summary: Estimate | Plain | None, options: Options) -> dict[str, Any]:
+    if summary is None:
         return {}
-    return printing.to_dict(found, options) if isinstance(found, Estimate) else found.to_dict()
+    return printing.to_dict(summary, options) if isinstance(summary, Estimate) else summary.to_dict()

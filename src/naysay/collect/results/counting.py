@@ -58,40 +58,44 @@ class Counting:
     def _specs(self) -> Iterator[_Spec]:
         yield _Spec("", "", by_day=True, columns=())
         book = self.columns.book
-        levels = {each.asked.level for each in book.entries if each.asked is not None and each.asked.level}
+        levels = {
+            listed_entry.asked.level
+            for listed_entry in book.entries
+            if listed_entry.asked is not None and listed_entry.asked.level
+        }
         for level in sorted(levels):
             yield _Spec(level, "", by_day=True, columns=(level,))
         for entry in book.entries:
             if entry.column in levels or (entry.asked is None and entry.holds in ("days", "texts")):
                 continue
-            own = (
+            spec_columns = (
                 (entry.column,)
                 if entry.asked is None or entry.asked.level is None
                 else (entry.column, entry.asked.level)
             )
-            yield _Spec(entry.column, "", by_day=False, columns=own)
+            yield _Spec(entry.column, "", by_day=False, columns=spec_columns)
             for beside in groupable(book):
                 if beside != entry.column:
-                    yield _Spec(entry.column, beside, by_day=False, columns=(*own, beside))
+                    yield _Spec(entry.column, beside, by_day=False, columns=(*spec_columns, beside))
 
     def count(self, rows: Sequence[Row]) -> Counter[Key]:
         """How many of these replies fall into each cell."""
         frame = self.columns.table(Replies(self.published, rows))
         cells = {name: frame[name].to_list() for name in frame.columns if frame.schema[name] != pl.Date}
         days = [day.isoformat() for day, _ in rows]
-        told: Counter[Key] = Counter()
+        cell_counts: Counter[Key] = Counter()
         for spec in self.specs:
             parts = [cells[name] for name in spec.columns]
             for (day, *cell), people in Counter(
                 zip(days if spec.by_day else ([""] * len(rows)), *parts, strict=True)
             ).items():
-                told[Key(spec.question, spec.beside, day, json.dumps(cell, ensure_ascii=False))] += people
-        return told
+                cell_counts[Key(spec.question, spec.beside, day, json.dumps(cell, ensure_ascii=False))] += people
+        return cell_counts
 
 
 def groupable(book: Codebook) -> list[str]:
     """The plain questions with one answer of a short list, whose answers make groups: the first dozen of them."""
-    found = [
+    group_columns = [
         entry.column
         for entry in book.entries
         if entry.asked is None
@@ -99,7 +103,7 @@ def groupable(book: Codebook) -> list[str]:
         and 2 <= len(entry.values) <= _MOST_GROUPS
     ]
     levels = {entry.asked.level for entry in book.entries if entry.asked is not None}
-    return [column for column in found if column not in levels][:_MOST_BESIDE]
+    return [column for column in group_columns if column not in levels][:_MOST_BESIDE]
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class Counted:
     counts: Mapping[Key, int]
     book: Codebook
     names: bool
-    _made: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
+    _frames: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
     def replies(self) -> int:
@@ -129,34 +133,35 @@ class Counted:
 
     @cached_property
     def _by_tally(self) -> dict[tuple[str, str], list[tuple[str, str, int]]]:
-        found: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        people_by_tally: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
         for key, people in self.counts.items():
             if people:
-                found.setdefault((key.question, key.beside), []).append((key.day, key.cell, people))
-        return found
+                people_by_tally.setdefault((key.question, key.beside), []).append((key.day, key.cell, people))
+        return people_by_tally
 
     def of(self, *columns: str) -> pl.DataFrame:
         """The distinct answers in these columns, in words, and how many people gave each.
 
         The columns are those of one tally, or some of them.
         """
-        if columns not in self._made:
-            self._made[columns] = self._of(columns)
-        return self._made[columns]
+        if columns not in self._frames:
+            self._frames[columns] = self._of(columns)
+        return self._frames[columns]
 
     def _of(self, columns: tuple[str, ...]) -> pl.DataFrame:
         spec = next(
-            each
-            for each in self.counting.specs
-            if set(columns) <= {*each.columns, *(["day"] if each.by_day else [])} and set(columns) - {*each.columns[1:]}
+            candidate
+            for candidate in self.counting.specs
+            if set(columns) <= {*candidate.columns, *(["day"] if candidate.by_day else [])}
+            and set(columns) - {*candidate.columns[1:]}
         )
-        given = self._by_tally.get((spec.question, spec.beside), [])
+        tally_rows = self._by_tally.get((spec.question, spec.beside), [])
         names = (*(["day"] if spec.by_day else []), *spec.columns, COUNT)
-        rows = [(*([day] if spec.by_day else []), *json.loads(cell), people) for day, cell, people in given]
+        rows = [(*([day] if spec.by_day else []), *json.loads(cell), people) for day, cell, people in tally_rows]
         schema = {name: self._schema.get(name, pl.Int64) for name in names}
         frame = pl.DataFrame(rows, schema=schema | ({"day": pl.String} if spec.by_day else {}), orient="row")
-        summed = frame.group_by(columns, maintain_order=True).agg(pl.col(COUNT).sum()).sort(columns)
-        return self.book.read(summed.lazy(), names=self.names).collect()
+        summed_frame = frame.group_by(columns, maintain_order=True).agg(pl.col(COUNT).sum()).sort(columns)
+        return self.book.read(summed_frame.lazy(), names=self.names).collect()
 
     @cached_property
     def _schema(self) -> dict[str, Any]:
@@ -173,11 +178,11 @@ def answered_of(
     return Answered(book, cells, names, cautioned, groupable(book))
 
 
-def counted(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
+def current_counts(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
     """The tallies of a survey at this moment, the latest replies included."""
     with store.snapshot() as connection:
-        counts = tallies.kept(connection, published.name, beside=beside)
-        fresh = tallies.new(connection, published.name)
+        counts = tallies.stored_counts(connection, published.name, beside=beside)
+        fresh = tallies.uncounted_rows(connection, published.name)
     if fresh:
         counts.update(Counting(published).count(fresh))
     return counts
@@ -185,13 +190,15 @@ def counted(store: Store, published: Published, *, beside: Iterable[str] | None 
 
 def folding(store: Store) -> Callable[[int], int]:
     """A function that counts at most so many new replies to all surveys, in one transaction, and tells how many."""
-    known: dict[str, Counting] = {}
+    countings: dict[str, Counting] = {}
 
     def count(survey: str, rows: Sequence[Row]) -> Mapping[Key, int]:
         digest, _ = store.standing()[survey]
-        if survey not in known or known[survey].published.hash != digest:  # deleted, and opened with other questions
-            known[survey] = Counting(store.published(survey))
-        return known[survey].count(rows)
+        if (
+            survey not in countings or countings[survey].published.hash != digest
+        ):  # deleted, and opened with other questions
+            countings[survey] = Counting(store.published(survey))
+        return countings[survey].count(rows)
 
     def fold(most: int) -> int:
         with store.engine.begin() as connection:
@@ -204,12 +211,16 @@ def differing(store: Store, survey: str) -> dict[Key, tuple[int, int]]:
     """Where the tallies of a survey differ from its replies: each cell with what is kept, and what is right."""
     counting = Counting(store.published(survey))
     with store.snapshot() as connection:
-        found = tallies.kept(connection, survey, beside=None)
-        found.update(counting.count(tallies.new(connection, survey)))
-        right: Counter[Key] = Counter()
+        tally_counts = tallies.stored_counts(connection, survey, beside=None)
+        tally_counts.update(counting.count(tallies.uncounted_rows(connection, survey)))
+        reply_counts: Counter[Key] = Counter()
         for piece in tallies.rows(connection, survey):
-            right.update(counting.count(piece))
-    return {key: (found[key], right[key]) for key in {*found, *right} if found[key] != right[key]}
+            reply_counts.update(counting.count(piece))
+    return {
+        key: (tally_counts[key], reply_counts[key])
+        for key in {*tally_counts, *reply_counts}
+        if tally_counts[key] != reply_counts[key]
+    }
 
 
 def recount(store: Store, survey: str) -> int:

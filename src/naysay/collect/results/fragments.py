@@ -18,7 +18,7 @@ import numpy as np
 from naysay import show
 from naysay._checks import several
 from naysay.collect.results.answered import CELL, COUNT, Answered, Result, days, gathered, levels, plain_of, reach
-from naysay.collect.results.counting import Counting, answered_of, counted, groupable
+from naysay.collect.results.counting import Counting, answered_of, current_counts, groupable
 from naysay.collect.storage import Store
 from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
@@ -76,9 +76,10 @@ def fragment(
         Of the heading with the survey's title.
     """
     options = Options()
-    found = gathered(answered, by=by, least=least, options=options)
+    results = gathered(answered, by=by, least=least, options=options)
     sections = [
-        section(answered, each, by=by, least=least, options=options, repeated=repeated, hidden=hidden) for each in found
+        section(answered, result, by=by, least=least, options=options, repeated=repeated, hidden=hidden)
+        for result in results
     ]
     return template(
         "naysay.collect.results",
@@ -95,24 +96,24 @@ def fragment(
 
 def days_section(counts: dict[datetime.date, int]) -> Section:
     """How many replied on each day, or in each week of a long survey."""
-    names, drawn = _spread(counts)
+    names, reply_counts = _spread(counts)
     return Section(
         "Replies per day" if len(counts) <= _WEEKLY else "Replies per week",
-        rows.columns(names, {"replies": drawn}, title="Replies"),
+        rows.columns(names, {"replies": reply_counts}, title="Replies"),
     )
 
 
 def _spread(counts: dict[datetime.date, int], over: Sequence[datetime.date] = ()) -> tuple[list[str], list[int]]:
     """The counts of every day between the first and the last, days without any included; of weeks if there are many."""
-    known = sorted({*counts, *over})
-    if not known:
+    all_days = sorted({*counts, *over})
+    if not all_days:
         return [], []
-    whole = (known[-1] - known[0]).days + 1
-    width = 1 if whole <= _WEEKLY else 7
-    sums = [0] * -(-whole // width)
+    day_span = (all_days[-1] - all_days[0]).days + 1
+    width = 1 if day_span <= _WEEKLY else 7
+    sums = [0] * -(-day_span // width)
     for day, count in counts.items():
-        sums[(day - known[0]).days // width] += count
-    names = [(known[0] + datetime.timedelta(days=width * place)).strftime("%d %b") for place in range(len(sums))]
+        sums[(day - all_days[0]).days // width] += count
+    names = [(all_days[0] + datetime.timedelta(days=width * place)).strftime("%d %b") for place in range(len(sums))]
     return [name.lstrip("0") for name in names], sums
 
 
@@ -130,50 +131,53 @@ def section(
     if result.problem or result.whole is None:
         nothing = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
         return Section(result.title, _p(result.problem or nothing))
-    parts = [*_drawn(answered, result, result.whole, options, hidden)]
+    parts = [*_result_parts(answered, result, result.whole, options, hidden)]
     parts += _levels(answered, result)
     if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
-        parts.append(_p(_repeated(result), small=True))
+        parts.append(_p(_repeated_text(result), small=True))
     if by is not None and by != result.entry.column:
         parts += _groups(result, by, least, options, hidden=hidden)
     return Section(result.title, "".join(parts))
 
 
-def _drawn(answered: Answered, result: Result, found: Any, options: Options, hidden: int) -> Iterator[str]:
-    if isinstance(found, Estimate):
-        yield _estimate_picture(found, result.title, options)
-        content = estimates.sections(found, options)
-        yield _numbers(content, result.title) + show.html([each for each in content if isinstance(each, Note)])
-        yield _folded("What this rests on", show.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
+def _result_parts(answered: Answered, result: Result, summary: Any, options: Options, hidden: int) -> Iterator[str]:
+    if isinstance(summary, Estimate):
+        yield _estimate_picture(summary, result.title, options)
+        content = estimates.sections(summary, options)
+        yield _numbers(content, result.title) + show.html([part for part in content if isinstance(part, Note)])
+        yield _details_html(
+            "What this rests on",
+            show.html([body_part for body_part in content if isinstance(body_part, Sentence | Points)][1:]),
+        )
         return
-    if isinstance(found, Numbers):
+    if isinstance(summary, Numbers):
         yield _histogram(answered, result, hidden)
     else:
-        yield _shares_picture(found, result.title)
-    shown: Any = found.mean_alone() if hidden and isinstance(found, Numbers) else found
-    content = shown.content()
+        yield _shares_picture(summary, result.title)
+    shown_summary: Any = summary.mean_alone() if hidden and isinstance(summary, Numbers) else summary
+    content = shown_summary.content()
     yield _numbers(content, result.title)
     yield _p(_first_large(str(content[1].text)), small=True)
 
 
 def _numbers(content: Iterable[Content], title: str) -> str:
     """The tables, named for those who hear them."""
-    return show.html(replace(each, caption=f"{title}: numbers") for each in content if isinstance(each, Table))
+    return show.html(replace(part, caption=f"{title}: numbers") for part in content if isinstance(part, Table))
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
     """The estimate with its intervals, the other one where respondents chose levels, and the band of non-compliance."""
-    found = fit.intervals(options.confidence, method=options.method)
-    marks = [Mark("estimate", fit.method.partition(" (")[0], fit.proportions, found.bounds)]
+    intervals = fit.intervals(options.confidence, method=options.method)
+    marks = [Mark("estimate", fit.method.partition(" (")[0], fit.proportions, intervals.bounds)]
     if fit.comparison is not None:
-        other = fit.comparison.beside(fit)
-        marks.append(Mark("pooled", other.method.partition(" (")[0], other.proportions))
+        pooled_fit = fit.comparison.beside(fit)
+        marks.append(Mark("pooled", pooled_fit.method.partition(" (")[0], pooled_fit.proportions))
     band = fit.sensitivity
     for finding in fit.findings:
         if finding.field == "noncompliance":
             band = finding.value(options.noncompliance, options.noncompliers)
-    told = "" if band is None else _p(_band(fit, options), small=True)
-    return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + told
+    band_note = "" if band is None else _p(_band(fit, options), small=True)
+    return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + band_note
 
 
 def _band(fit: Estimate, options: Options) -> str:
@@ -182,9 +186,9 @@ def _band(fit: Estimate, options: Options) -> str:
     return "Pale: where the share could be if people chose between false categories as they like."
 
 
-def _shares_picture(found: Any, title: str) -> str:
-    marks = [Mark("estimate", "share", found.proportions, found.bounds)]
-    return rows.rows(found.labels, marks, title=f"{title}: shares", bars=True)
+def _shares_picture(summary: Any, title: str) -> str:
+    marks = [Mark("estimate", "share", summary.proportions, summary.bounds)]
+    return rows.rows(summary.labels, marks, title=f"{title}: shares", bars=True)
 
 
 def _histogram(answered: Answered, result: Result, least: int) -> str:
@@ -200,21 +204,21 @@ def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[i
     The outermost ranges are widened until they hold so many people: else an end would tell of the oldest or richest.
     """
     low, high = float(values.min()), float(values.max())
-    each = high - low <= 2 * _BINS and bool((values == values.round()).all())
+    by_number = high - low <= 2 * _BINS and bool((values == values.round()).all())
     size = 10 ** math.floor(math.log10((high - low) / _BINS)) if high > low else 0.1
-    step = 1.0 if each else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
-    first = math.floor(low / step + 1e-9)
-    places = np.floor(values / step + 1e-9).astype(int) - first
+    step = 1.0 if by_number else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
+    first_bin = math.floor(low / step + 1e-9)
+    places = np.floor(values / step + 1e-9).astype(int) - first_bin
     sums = np.bincount(places, weights=counts).astype(int).tolist()
-    edges = [(first + place) * step for place in range(len(sums) + 1)]
+    edges = [(first_bin + place) * step for place in range(len(sums) + 1)]
     while len(sums) > 1 and sums[0] < least:
         sums[:2], edges[:2] = [sums[0] + sums[1]], [-math.inf]
     while len(sums) > 1 and sums[-1] < least:
         sums[-2:], edges[-2:] = [sums[-2] + sums[-1]], [math.inf]
-    return [_range(start, end, each=each) for start, end in pairwise(edges)], sums
+    return [_range(start, end, by_number=by_number) for start, end in pairwise(edges)], sums
 
 
-def _range(start: float, end: float, *, each: bool) -> str:
+def _range(start: float, end: float, *, by_number: bool) -> str:
     if math.isinf(start) or math.isinf(end):
         return (
             "all"
@@ -223,24 +227,24 @@ def _range(start: float, end: float, *, each: bool) -> str:
             if math.isinf(start)
             else f"≥ {start:,.6g}"
         )
-    return f"{start:,.6g}" if each else f"{start:,.6g}–"
+    return f"{start:,.6g}" if by_number else f"{start:,.6g}–"
 
 
 def _levels(answered: Answered, result: Result) -> Iterator[str]:
     """How many chose each level on each day."""
-    chosen = levels(answered, result.entry.column)
-    if chosen is None or not chosen.height:
+    level_counts = levels(answered, result.entry.column)
+    if level_counts is None or not level_counts.height:
         return
-    days = chosen["day"].unique().to_list()
+    days = level_counts["day"].unique().to_list()
     parts: dict[str, list[int]] = {}
     names: list[str] = []
-    for level in chosen["level"].unique(maintain_order=True).sort().to_list():
-        own = dict(chosen.filter(chosen["level"] == level).select("day", "count").rows())
-        names, parts[f"level {level}"] = _spread(own, days)
+    for level in level_counts["level"].unique(maintain_order=True).sort().to_list():
+        day_counts = dict(level_counts.filter(level_counts["level"] == level).select("day", "count").rows())
+        names, parts[f"level {level}"] = _spread(day_counts, days)
     yield "<h3>Answers per day and level</h3>" + rows.columns(names, parts, title=f"{result.title}: answers by level")
 
 
-def _repeated(result: Result) -> str:
+def _repeated_text(result: Result) -> str:
     moved = [
         f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
         for share, points in reach(result).items()
@@ -255,29 +259,32 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
         waits = f"groups appear once each has {least} answers, or those that are left out have as many together."
         yield _p(f"By {by}: {waits if hidden else f'no group has {least} answers yet.'}", small=True)
         return
-    for group, found in result.groups.items():
+    for group, summary in result.groups.items():
         name = "(missing)" if group is None else group
         yield f"<h3><bdi>{escape(f'{by} = {name}')}</bdi></h3>"
-        if isinstance(found, Estimate):
-            bounds = found.intervals(options.confidence, method=options.method).bounds
-            marks = [Mark("estimate", "estimate", found.proportions, bounds)]
-            yield rows.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
-        elif isinstance(found, Numbers):
-            shown = found.mean_alone() if hidden else found
-            yield _numbers(shown.content(), f"{result.title}, {by} = {name}")
+        if isinstance(summary, Estimate):
+            bounds = summary.intervals(options.confidence, method=options.method).bounds
+            marks = [Mark("estimate", "estimate", summary.proportions, bounds)]
+            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{result.title}, {by} = {name}")
+        elif isinstance(summary, Numbers):
+            shown_summary = summary.mean_alone() if hidden else summary
+            yield _numbers(shown_summary.content(), f"{result.title}, {by} = {name}")
         else:
-            yield _shares_picture(found, f"{result.title}, {by} = {name}")
-        yield _p(several(found.n, "answer", "answers"), small=True)
-    fits = {group: each for group, each in result.groups.items() if isinstance(each, Estimate)}
+            yield _shares_picture(summary, f"{result.title}, {by} = {name}")
+        yield _p(several(summary.n, "answer", "answers"), small=True)
+    fits = {
+        group: group_summary for group, group_summary in result.groups.items() if isinstance(group_summary, Estimate)
+    }
     if len(fits) > 1:
-        told = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
-        told = [
-            replace(each, caption=f"{result.title}: differences") if isinstance(each, Table) else each for each in told
+        difference_parts = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
+        difference_parts = [
+            replace(part, caption=f"{result.title}: differences") if isinstance(part, Table) else part
+            for part in difference_parts
         ]
-        yield _folded("Differences between groups", show.html(told))
+        yield _details_html("Differences between groups", show.html(difference_parts))
 
 
-def _folded(name: str, body: str) -> str:
+def _details_html(name: str, body: str) -> str:
     return f"<details><summary>{escape(name)}</summary>{body}</details>"
 
 
@@ -300,8 +307,8 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
         (f"{len(counts):,}", "day with replies" if len(counts) == 1 else "days with replies"),
     ]
     choices = [(column, column) for column in groupable(answered.book)]
-    when = days_section(counts) if counts else None
-    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, when=when, repeated=repeated)
+    days_part = days_section(counts) if counts else None
+    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, when=days_part, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
@@ -309,13 +316,13 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
     answered, options = of_store(store, name, by=by, language=language, names=language is None), Options()
     questions = []
     for result in gathered(answered, by=by, options=options):
-        told = plain_of(result, options)
-        chosen = levels(answered, result.entry.column)
-        if chosen is not None:
-            told["levels"] = [
-                {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in chosen.rows()
+        column_object = plain_of(result, options)
+        level_counts = levels(answered, result.entry.column)
+        if level_counts is not None:
+            column_object["levels"] = [
+                {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in level_counts.rows()
             ]
-        questions.append(told)
+        questions.append(column_object)
     return {
         "survey": name,
         "hash": answered.book.hash,
@@ -331,5 +338,5 @@ def of_store(
 ) -> Answered:
     """What was answered to a survey so far."""
     published = store.published(name)
-    counts = counted(store, published, beside=[] if by is None else [by])
+    counts = current_counts(store, published, beside=[] if by is None else [by])
     return answered_of(Counting(published), counts, language=language, names=names)

@@ -35,66 +35,72 @@ def check(counting: Counting, *, by: str, least: int) -> None:
     """Raise unless results can be shared in this way."""
     if least < _FEWEST:
         raise DataError(f"results are shared in steps of {_FEWEST} people or more; got {least}")
-    known = {spec.beside for spec in counting.specs}
-    if by not in known:
-        others = ", ".join(sorted(known - {""})) or "none in this survey"
+    group_questions = {spec.beside for spec in counting.specs}
+    if by not in group_questions:
+        other_questions = ", ".join(sorted(group_questions - {""})) or "none in this survey"
         raise DataError(
-            f"{by!r} is no plain question with one answer of a list; groups are made by: {others}", column=by
+            f"{by!r} is no plain question with one answer of a list; groups are made by: {other_questions}", column=by
         )
 
 
-def released(counting: Counting, shown: Counts, now: Counts, *, by: str, least: int) -> Counter[Key]:
+def released_counts(
+    counting: Counting, shown_counts: Counts, latest_counts: Counts, *, by: str, least: int
+) -> Counter[Key]:
     """What is shown from now on.
 
     Parameters
     ----------
     counting : Counting
-    shown : {Key: people}
+    shown_counts : {Key: people}
         What was shown last; empty at first.
-    now : {Key: people}
+    latest_counts : {Key: people}
         The tallies of all replies.
     by : str
         The question that makes groups; empty for none.
     least : int
     """
-    before, after = _by_tally(shown), _by_tally(now)
+    before, after = _by_tally(shown_counts), _by_tally(latest_counts)
     people = sum(after.get(("", ""), {}).values())
     if people - sum(before.get(("", ""), {}).values()) < least:
-        return Counter(shown)
-    found: Counter[Key] = Counter({Key("", "", "", "[]"): people})
+        return Counter(shown_counts)
+    next_counts: Counter[Key] = Counter({Key("", "", "", "[]"): people})
     for spec in counting.specs:
         if spec.by_day or spec.beside:
             continue
-        own = (spec.question, "")
-        moves = _answers(after.get(own, {})) - _answers(before.get(own, {})) >= least
-        found.update(_keyed(own, (after if moves else before).get(own, {})))
+        tally_name = (spec.question, "")
+        moves = _answers(after.get(tally_name, {})) - _answers(before.get(tally_name, {})) >= least
+        next_counts.update(_keyed_counts(tally_name, (after if moves else before).get(tally_name, {})))
         if by and by != spec.question:
             groups = (spec.question, by)
-            old, new = before.get(groups, {}), _answered(after.get(groups, {}))
-            next_ = _lumped(new, _groups(old) or _first(new, counting, by, least))
-            found.update(_keyed(groups, next_ if moves and _far(old, next_, least) else old))
-    return found
+            shown_cells, latest_cells = before.get(groups, {}), _answered_cells(after.get(groups, {}))
+            next_cells = _grouped_cells(latest_cells, _groups(shown_cells) or _first(latest_cells, counting, by, least))
+            next_counts.update(
+                _keyed_counts(
+                    groups, next_cells if moves and _moved_enough(shown_cells, next_cells, least) else shown_cells
+                )
+            )
+    return next_counts
 
 
 def _by_tally(counts: Counts) -> dict[tuple[str, str], dict[str, int]]:
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    cells_by_tally: dict[tuple[str, str], dict[str, int]] = {}
     for key, people in counts.items():
-        cells = found.setdefault((key.question, key.beside), {})
+        cells = cells_by_tally.setdefault((key.question, key.beside), {})
         cells[key.cell] = cells.get(key.cell, 0) + people  # replies are counted by day
-    return found
+    return cells_by_tally
 
 
-def _keyed(tally: tuple[str, str], cells: Mapping[str, int]) -> dict[Key, int]:
+def _keyed_counts(tally: tuple[str, str], cells: Mapping[str, int]) -> dict[Key, int]:
     return {Key(*tally, "", cell): people for cell, people in cells.items()}
 
 
-def _answered(cells: Mapping[str, int]) -> dict[str, int]:
+def _answered_cells(cells: Mapping[str, int]) -> dict[str, int]:
     """The cells of those who answered."""
     return {cell: people for cell, people in cells.items() if json.loads(cell)[0] is not None}
 
 
 def _answers(cells: Mapping[str, int]) -> int:
-    return sum(_answered(cells).values())
+    return sum(_answered_cells(cells).values())
 
 
 def _group(cell: str) -> Any:
@@ -106,17 +112,17 @@ def _groups(cells: Mapping[str, int]) -> set[Any]:
     return {_group(cell) for cell in cells if cell != _OTHERS}
 
 
-def _lumped(cells: Mapping[str, int], groups: set[Any]) -> dict[str, int]:
+def _grouped_cells(cells: Mapping[str, int], groups: set[Any]) -> dict[str, int]:
     """The cells of these groups, and how many people are in the others together."""
-    told = {cell: people for cell, people in cells.items() if _group(cell) in groups}
-    return told | {_OTHERS: sum(cells.values()) - sum(told.values())} if groups else {}
+    group_cells = {cell: people for cell, people in cells.items() if _group(cell) in groups}
+    return group_cells | {_OTHERS: sum(cells.values()) - sum(group_cells.values())} if groups else {}
 
 
 def _sizes(cells: Mapping[str, int]) -> Counter[Any]:
-    found: Counter[Any] = Counter()
+    group_sizes: Counter[Any] = Counter()
     for cell, people in cells.items():
-        found[cell if cell == _OTHERS else _group(cell)] += people
-    return found
+        group_sizes[cell if cell == _OTHERS else _group(cell)] += people
+    return group_sizes
 
 
 def _first(cells: Mapping[str, int], counting: Counting, by: str, least: int) -> set[Any]:
@@ -128,20 +134,22 @@ def _first(cells: Mapping[str, int], counting: Counting, by: str, least: int) ->
     return large if len(large) > 1 else set()
 
 
-def _far(old: Mapping[str, int], new: Mapping[str, int], least: int) -> bool:
+def _moved_enough(before_cells: Mapping[str, int], after_cells: Mapping[str, int], least: int) -> bool:
     """Whether each group that is shown, and the others together, have grown by nothing or by enough."""
-    before, after = _sizes(old), _sizes(new)
-    return bool(new) and all(after[part] == before[part] or after[part] - before[part] >= least for part in after)
+    before, after = _sizes(before_cells), _sizes(after_cells)
+    return bool(after_cells) and all(
+        after[part] == before[part] or after[part] - before[part] >= least for part in after
+    )
 
 
-def written(counts: Counts) -> bytes:
+def stored_bytes(counts: Counts) -> bytes:
     """Tallies as they are stored; the same tallies are the same bytes."""
     return json.dumps([[*key, people] for key, people in sorted(counts.items())], ensure_ascii=False).encode()
 
 
-def told(shown: Counts) -> Counter[Key]:
+def public_counts(shown_counts: Counts) -> Counter[Key]:
     """What is shown, without what is only remembered to judge the next step."""
-    return Counter({key: people for key, people in shown.items() if key.cell != _OTHERS})
+    return Counter({key: people for key, people in shown_counts.items() if key.cell != _OTHERS})
 
 
 def read(content: bytes) -> Counter[Key]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import insert, select, update
 
 from naysay.collect.results import releasing
-from naysay.collect.results.counting import Counting, answered_of, counted
+from naysay.collect.results.counting import Counting, answered_of, current_counts
 from naysay.collect.results.fragments import fragment
 from naysay.collect.storage import Store, tables
 from naysay.errors import DataError
@@ -49,28 +49,28 @@ def share(store: Store, name: str, *, by: str | None = None, least: int | None =
         from each other.
     """
     counting = Counting(store.published(name))
-    known, secret = shared(store, name), secrets.token_urlsafe(_BYTES)
-    if known is None:
+    settings, secret = shared(store, name), secrets.token_urlsafe(_BYTES)
+    if settings is None:
         fewest = releasing.LEAST if least is None else least
         releasing.check(counting, by=by or "", least=fewest)
         row = {
             "survey": name,
             "beside": by or "",
             "least": fewest,
-            "shown": releasing.written({}),
+            "shown": releasing.stored_bytes({}),
             "link": _hash(secret),
         }
         with store.engine.begin() as connection:
             connection.execute(insert(tables.shared).values(**row))
         return f"{PATH}{secret}"
-    if by != known.by or (least or known.least) != known.least:
-        groups = f"by {known.by}" if known.by else "without groups"
+    if by != settings.by or (least or settings.least) != settings.least:
+        groups = f"by {settings.by}" if settings.by else "without groups"
         raise DataError(
-            f"the results of {name!r} were shared {groups} in steps of {known.least}; leave it so, since whoever kept "
-            "the old page could subtract it from another one"
+            f"the results of {name!r} were shared {groups} in steps of {settings.least}; leave it so, since whoever "
+            "kept the old page could subtract it from another one"
         )
-    releasing.check(counting, by=known.by or "", least=known.least)  # a restored backup may say anything
-    _linked(store, name, _hash(secret))
+    releasing.check(counting, by=settings.by or "", least=settings.least)  # a restored backup may say anything
+    _set_link(store, name, _hash(secret))
     return f"{PATH}{secret}"
 
 
@@ -82,13 +82,13 @@ def revoke(store: Store, name: str) -> None:
     DataError
         There is no link.
     """
-    known = shared(store, name)
-    if known is None or not known.linked:
+    settings = shared(store, name)
+    if settings is None or not settings.linked:
         raise DataError(f"there is no link to the results of {name!r}; naysay survey share {name} makes one")
-    _linked(store, name, None)
+    _set_link(store, name, None)
 
 
-def _linked(store: Store, name: str, link: str | None) -> None:
+def _set_link(store: Store, name: str, link: str | None) -> None:
     with store.engine.begin() as connection:
         connection.execute(update(tables.shared).filter_by(survey=name).values(link=link))
 
@@ -104,8 +104,8 @@ def shared(store: Store, name: str) -> Shared | None:
 def survey_of(store: Store, secret: str) -> str | None:
     """The survey whose results a link shows; None where the link is wrong or revoked."""
     with store.snapshot() as connection:
-        found = connection.execute(select(tables.shared.c.survey).filter_by(link=_hash(secret))).scalar()
-    return None if found is None else str(found)
+        survey_name = connection.execute(select(tables.shared.c.survey).filter_by(link=_hash(secret))).scalar()
+    return None if survey_name is None else str(survey_name)
 
 
 def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
@@ -120,36 +120,38 @@ def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
         Of questions and answers; another than the questionnaire has is passed over.
     """
     counting = Counting(store.published(name))
-    told, known = _latest(store, counting)
+    latest_counts, settings = _latest(store, counting)
     if language not in counting.published.questionnaire.languages:
         language = None
-    answered = answered_of(counting, releasing.told(told), language=language)
-    steps = f"Results appear from {known.least} answers on, and change in steps of {known.least} answers or more."
+    answered = answered_of(counting, releasing.public_counts(latest_counts), language=language)
+    steps = f"Results appear from {settings.least} answers on, and change in steps of {settings.least} answers or more."
     facts = [(f"{answered.cells.replies:,}", "replies are shown here")]
     open_link = counting.published.key is None
-    shown = {"facts": facts, "notes": [steps], "hidden": known.least, "repeated": open_link, "level": 1}
-    body = fragment(answered, by=known.by, least=known.least, **shown)  # type: ignore[arg-type]
-    title, used = answered.book.title, answered.book.language
-    return template("naysay.collect.results", "shared.html", title=title, body=body, language=used)
+    fragment_options = {"facts": facts, "notes": [steps], "hidden": settings.least, "repeated": open_link, "level": 1}
+    body = fragment(answered, by=settings.by, least=settings.least, **fragment_options)  # type: ignore[arg-type]
+    title, page_language = answered.book.title, answered.book.language
+    return template("naysay.collect.results", "shared.html", title=title, body=body, language=page_language)
 
 
 def _latest(store: Store, counting: Counting) -> tuple[releasing.Counts, Shared]:
     """What is shown, after a step where there is enough for one; two servers that step at once show the same."""
     name, columns = counting.published.name, tables.shared.c
-    asked = select(columns.shown, columns.beside, columns.least).filter_by(survey=name)
+    query = select(columns.shown, columns.beside, columns.least).filter_by(survey=name)
     with store.snapshot() as connection:
-        row = connection.execute(asked).one()
-    before, known = bytes(row.shown), Shared(row.beside or None, int(row.least), linked=True)
-    now = counted(store, counting.published, beside=[known.by] if known.by else [])
-    after = releasing.written(
-        releasing.released(counting, releasing.read(before), now, by=row.beside, least=known.least)
+        row = connection.execute(query).one()
+    before, settings = bytes(row.shown), Shared(row.beside or None, int(row.least), linked=True)
+    counts_now = current_counts(store, counting.published, beside=[settings.by] if settings.by else [])
+    after = releasing.stored_bytes(
+        releasing.released_counts(counting, releasing.read(before), counts_now, by=row.beside, least=settings.least)
     )
     if after != before:
         with store.engine.begin() as connection:
-            mine = update(tables.shared).where(columns.survey == name, columns.shown == before).values(shown=after)
-            if not connection.execute(mine).rowcount:
-                after = bytes(connection.execute(asked).one().shown)
-    return releasing.read(after), known
+            step_update = (
+                update(tables.shared).where(columns.survey == name, columns.shown == before).values(shown=after)
+            )
+            if not connection.execute(step_update).rowcount:
+                after = bytes(connection.execute(query).one().shown)
+    return releasing.read(after), settings
 
 
 def _hash(secret: str) -> str:

@@ -16,7 +16,7 @@ REQUEST = 120.0  # seconds for a whole request, body and answer
 REST = 1 << 20  # bytes of a body that are read and thrown away after the answer: else a browser would not see it
 
 _SPARE = 100  # files for the database, the log and whatever else is open
-_WANTED = 4_096
+_WANTED_FILES = 4_096
 
 
 class Connection(H11Protocol):
@@ -36,8 +36,10 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._until(HEAD)
         if len(self.connections) > self.most:
-            waiting = [each for each in self.connections if isinstance(each, Connection) and each.waits]
-            min(waiting, key=lambda each: each._since).drop()  # never empty: this one waits, too
+            waiting = [
+                connection for connection in self.connections if isinstance(connection, Connection) and connection.waits
+            ]
+            min(waiting, key=lambda connection: connection._since).drop()  # never empty: this one waits, too
 
     @property
     def waits(self) -> bool:
@@ -96,10 +98,10 @@ def room() -> int:
     except ModuleNotFoundError:  # Windows
         return (512 - _SPARE) // 2
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _WANTED if hard == resource.RLIM_INFINITY else min(_WANTED, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
+    file_limit = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < file_limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, hard))
+        soft = file_limit
     return MOST if soft == resource.RLIM_INFINITY else max(1, min(MOST, (soft - _SPARE) // 2))
 
 
@@ -133,8 +135,8 @@ class Throttle(logging.Filter):
         began, count = self._seen.get(line, (now, 0))
         if now - began >= 60:
             if count > self._most:
-                left = f"{record.getMessage()} (and {count - self._most:,} times more since, not written)"
-                record.msg, record.args = left, ()
+                summary = f"{record.getMessage()} (and {count - self._most:,} times more since, not written)"
+                record.msg, record.args = summary, ()
             began, count = now, 0
         self._seen[line] = (began, count + 1)
         return count < self._most

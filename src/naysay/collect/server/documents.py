@@ -73,7 +73,7 @@ class Document:
         headers = {**self.headers, "vary": "accept-encoding"}
         if headers.get("cache-control") != FOREVER:
             headers["etag"] = self.etag
-        if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
+        if self.etag.removeprefix("W/") in (tag.removeprefix("W/") for tag in _header_parts(request, "if-none-match")):
             return Response(status_code=304, headers=headers)
         for encoding, compressed in self.compressed.items():
             if _takes(request, encoding) and len(compressed) < len(self.content):
@@ -82,14 +82,14 @@ class Document:
         return Response(self.content, headers=headers, media_type=self.type)
 
 
-def _listed(request: Request, name: str) -> list[str]:
-    return [each.strip() for each in request.headers.get(name, "").split(",")]
+def _header_parts(request: Request, name: str) -> list[str]:
+    return [part.strip() for part in request.headers.get(name, "").split(",")]
 
 
 def _takes(request: Request, encoding: str) -> bool:
     """Whether an encoding is among those that the browser takes; a quality of 0 says that it is not."""
-    weights = [each.replace(" ", "").partition(";q=") for each in _listed(request, "accept-encoding")]
-    return any(name == encoding and (not given or weight.strip("0.") != "") for name, given, weight in weights)
+    weights = [part.replace(" ", "").partition(";q=") for part in _header_parts(request, "accept-encoding")]
+    return any(name == encoding and (not separator or weight.strip("0.") != "") for name, separator, weight in weights)
 
 
 def _client_documents(client: Client) -> dict[str, Document]:
@@ -104,21 +104,21 @@ def _client_documents(client: Client) -> dict[str, Document]:
 def threats(client: Client) -> dict[str, Document]:
     """The page on what is defended and what is not, ``{language: document}``, from ``threats.LANGUAGE.html``."""
     names = (name for name in client.files if name.startswith("threats.") and name.endswith(".html"))
-    return {name.split(".")[1]: _filled(client, client.files[name]) for name in names}
+    return {name.split(".")[1]: _page_document(client, client.files[name]) for name in names}
 
 
 def home(client: Client) -> Document:
     """The page at the root, which says what this server is. It lists no surveys: their names may tell what is asked."""
-    return _filled(client, _HOME.read_bytes())
+    return _page_document(client, _HOME.read_bytes())
 
 
-def _filled(client: Client, template: bytes, *, survey: str = "") -> Document:
-    content = filled(client, template.decode(), survey=survey).encode()
+def _page_document(client: Client, template: bytes, *, survey: str = "") -> Document:
+    content = fill_template(client, template.decode(), survey=survey).encode()
     headers = {"cache-control": FRESH, "content-security-policy": policy_of(content)}
     return Document(content, TYPES[".html"], headers)
 
 
-def filled(client: Client, template: str, *, survey: str = "") -> str:
+def fill_template(client: Client, template: str, *, survey: str = "") -> str:
     """A page, with the placeholders for the client and the survey filled in.
 
     ``{{client}}`` is the folder of the client's files, ``{{integrity NAME}}`` the hash of one. What stands in the page
@@ -129,7 +129,7 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
     Examples
     --------
     >>> client = Client({"a.js": b""})
-    >>> filled(client, '<script type="module" src="{{client}}/a.js" integrity="{{integrity a.js}}"></script>')
+    >>> fill_template(client, '<script type="module" src="{{client}}/a.js" integrity="{{integrity a.js}}"></script>')
     '<script type="module" src="/client/.../a.js" integrity="sha256-47DEQpj8HBSa..."></script>'
     """
     folder = f"/client/{client.hash}"
@@ -139,15 +139,15 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
         "imports": {f"./{name}/": f"{folder}/{name}/" for name in folders},
         "integrity": {f"{folder}/{name}": digest for name, digest in modules.items()},
     }
-    known = {"client": folder, "survey": survey, "importmap": json.dumps(places, separators=(",", ":"))}
-    known |= {f"integrity {name}": digest for name, digest in client.integrity.items()}
+    replacements = {"client": folder, "survey": survey, "importmap": json.dumps(places, separators=(",", ":"))}
+    replacements |= {f"integrity {name}": digest for name, digest in client.integrity.items()}
     script, style, icon = (client.files.get(name, b"").decode() for name in (ENTRY, "style.css", "icon.svg"))
-    known |= {
+    replacements |= {
         "script": script,
         "style": _SPACE.sub(" ", style),
         "icon": "data:image/svg+xml," + quote(icon, safe=" =:/"),
     }
-    for name, value in known.items():
+    for name, value in replacements.items():
         template = template.replace("{{" + name + "}}", value)
     return template.replace("{{policy}}", policy_within(template.encode(), modules.values()))
 
@@ -168,9 +168,9 @@ class Served:
 
     @cached_property
     def page(self) -> Document:
-        """The respondent's page: ``survey.html`` of the client, filled in (see `filled`)."""
+        """The respondent's page: ``survey.html`` of the client, filled in (see `fill_template`)."""
         client = self.published.client
-        return _filled(client, client.files["survey.html"], survey=self.published.name)
+        return _page_document(client, client.files["survey.html"], survey=self.published.name)
 
     @cached_property
     def json(self) -> Document:
@@ -197,7 +197,7 @@ class Catalog:
         self._client = client
         self.surveys: Mapping[str, Served] = {}
         self.clients: Mapping[str, Mapping[str, Document]] = {}
-        self._serve({each.name: Served(each, open=True) for each in surveys})
+        self._serve({published.name: Served(published, open=True) for published in surveys})
         if store is not None:
             self.refresh()
 
@@ -205,20 +205,23 @@ class Catalog:
         """Look up which surveys are in the database, and which of them are open."""
         if self._store is None:
             return
-        found = {}
+        served_by_name = {}
         for name, (digest, is_open) in self._store.standing().items():
-            known = self.surveys.get(name)
-            if known is None or known.published.hash != digest or (known.published.key and not known.issuer):
+            served = self.surveys.get(name)
+            if served is None or served.published.hash != digest or (served.published.key and not served.issuer):
                 key = self._store.key(name)
-                known = Served(self._store.published(name), is_open, None if key is None else Issuer(name, key))
-            found[name] = known if known.open == is_open else replace(known, open=is_open)
-        if found != self.surveys:
-            self._serve(found)
+                served = Served(self._store.published(name), is_open, None if key is None else Issuer(name, key))
+            served_by_name[name] = served if served.open == is_open else replace(served, open=is_open)
+        if served_by_name != self.surveys:
+            self._serve(served_by_name)
 
     def _serve(self, surveys: Mapping[str, Served]) -> None:
-        clients = {each.published.client.hash: each.published.client for each in surveys.values()}
-        for own in (self._client, self._client.serving(invites=False)):  # the second one shows previews of drafts
-            clients[own.hash] = own
+        clients = {served.published.client.hash: served.published.client for served in surveys.values()}
+        for own_client in (
+            self._client,
+            self._client.serving(invites=False),
+        ):  # the second one shows previews of drafts
+            clients[own_client.hash] = own_client
         self.clients = {
             digest: self.clients.get(digest) or _client_documents(client) for digest, client in clients.items()
         }

@@ -85,24 +85,26 @@ def policy_within(page: bytes, modules: Iterable[str] = ()) -> str:
     >>> policy_within(b"<style>p{}</style>").split("; ")[1:4]
     ["script-src 'none'", "style-src 'sha256-gG2yISYereRMiG2lMXrbiUgi0Ubw9p7QCeWcroOvy9Y='", 'img-src data:']
     """
-    found = _hashes(page)
-    found["script"] += [f"'{digest}'" for digest in modules]
-    own = {f"{tag}-src": " ".join(found[tag]) or "'none'" for tag in found} | {"img-src": "data:"}
-    return _policy(own, only=_DIRECTIVES.keys() - _IN_HEADERS)
+    hashes_by_tag = _hashes(page)
+    hashes_by_tag["script"] += [f"'{digest}'" for digest in modules]
+    own_directives = {f"{tag}-src": " ".join(hashes_by_tag[tag]) or "'none'" for tag in hashes_by_tag} | {
+        "img-src": "data:"
+    }
+    return _policy(own_directives, only=_DIRECTIVES.keys() - _IN_HEADERS)
 
 
 def _hashes(page: bytes) -> dict[str, list[str]]:
     """The hashes of the scripts and of the styles that stand in a page."""
-    found: dict[str, list[str]] = {"script": [], "style": []}
+    hashes_by_tag: dict[str, list[str]] = {"script": [], "style": []}
     for tag, content in _INLINE.findall(page):
         if content:
             digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
-            found[tag.decode()].append(f"'sha256-{digest}'")
-    return found
+            hashes_by_tag[tag.decode()].append(f"'sha256-{digest}'")
+    return hashes_by_tag
 
 
-def _policy(own: dict[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
-    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | own).items() if name in only)
+def _policy(own_directives: dict[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
+    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | own_directives).items() if name in only)
 
 
 POLICY = policy_of(b"")
@@ -181,12 +183,15 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                given = {name.lower() for name, _ in message["headers"]}
-                found, path = message["status"] < 400, scope["path"]
-                is_asset, is_data = found and path.startswith("/client/"), found and path.endswith("/survey.json")
-                own = _ASSETS if is_asset else _DATA if is_data else _SECURITY
-                added = [(name, value) for name, value in own if name not in given]
-                message = {**message, "headers": [*message["headers"], *added]}
+                header_names = {name.lower() for name, _ in message["headers"]}
+                is_success, path = message["status"] < 400, scope["path"]
+                is_asset, is_data = (
+                    is_success and path.startswith("/client/"),
+                    is_success and path.endswith("/survey.json"),
+                )
+                default_headers = _ASSETS if is_asset else _DATA if is_data else _SECURITY
+                missing_headers = [(name, value) for name, value in default_headers if name not in header_names]
+                message = {**message, "headers": [*message["headers"], *missing_headers]}
             elif head:
                 message = {**message, "body": b""}
             await send(message)
@@ -218,7 +223,7 @@ class Rates:
 
     Parameters
     ----------
-    each : int
+    per_address : int
         The most answers within a minute from one address, and the most refusals; 0 for any number.
     all : int
         The most answers within a minute from everybody; 0 for any number.
@@ -235,9 +240,9 @@ class Rates:
     """
 
     def __init__(
-        self, *, each: int = 0, all: int = 0, window: float = MINUTE, clock: Callable[[], float] = time.monotonic
+        self, *, per_address: int = 0, all: int = 0, window: float = MINUTE, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._each = each
+        self._each = per_address
         self._all = all
         self._window = window
         self._clock = clock
@@ -266,13 +271,13 @@ class Rates:
         """Count a refused request; return the seconds to wait if there were too many of them."""
         slot = self._slot(address)
         self._refused[slot] += 1
-        return self._left() if 0 < self._each < self._refused[slot] else 0
+        return self._seconds_left() if 0 < self._each < self._refused[slot] else 0
 
     def _over(self, slot: int, answers: int = 1) -> int:
         over = (0 < self._each < self._taken[slot] + answers) or (0 < self._all < self._total + answers)
-        return self._left() if over else 0
+        return self._seconds_left() if over else 0
 
-    def _left(self) -> int:
+    def _seconds_left(self) -> int:
         return max(1, math.ceil(self._began + self._window - self._clock()))
 
     def _slot(self, address: str) -> int:
@@ -310,12 +315,12 @@ class Tries:
     def full(self) -> int:
         """Seconds until another try may be taken; 0 where it may be taken now."""
         with self._lock:
-            return self._left()
+            return self._seconds_left()
 
     def take(self) -> int:
         """Take one try; if there is none, the seconds until there is."""
         with self._lock:
-            seconds = self._left()
+            seconds = self._seconds_left()
             if not seconds:
                 self._taken.append(self._clock())
             return seconds
@@ -326,7 +331,7 @@ class Tries:
             if self._taken:
                 self._taken.pop()
 
-    def _left(self) -> int:
+    def _seconds_left(self) -> int:
         now = self._clock()
         while self._taken and now - self._taken[0] >= self._window:
             self._taken.popleft()
@@ -336,12 +341,12 @@ class Tries:
 def _network(address: str) -> str:
     """The network of one sender: an IPv4 address, or a whole /64 of IPv6."""
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        ip_address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        return str(found.ipv4_mapped) if found.ipv4_mapped else str(int(found) >> 64)
-    return str(found)
+    if isinstance(ip_address, ipaddress.IPv6Address):
+        return str(ip_address.ipv4_mapped) if ip_address.ipv4_mapped else str(int(ip_address) >> 64)
+    return str(ip_address)
 
 
 async def body_of(
@@ -403,12 +408,12 @@ class Straight:
             response = await self._reports(Request(scope, receive))
             await response(scope, receive, send)
             return
-        found = _ANSWERS.fullmatch(scope["path"]) if posted else None
-        if found is None:
+        path_match = _ANSWERS.fullmatch(scope["path"]) if posted else None
+        if path_match is None:
             await self._app(scope, receive, send)
             return
         try:
-            response = await self._answers(Request(scope, receive), found[1])
+            response = await self._answers(Request(scope, receive), path_match[1])
         except Refusal as refusal:
             response = refused(refusal)
         await response(scope, receive, send)

@@ -90,9 +90,11 @@ class Keys:
         ValueError
             These bytes are no point of the curve.
         """
-        other = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, point)
-        common = [private.exchange(ec.ECDH(), other) for private in self._living()]
-        return [HKDF(SHA256(), 32, salt=point, info=b"naysay box").derive(each).hex() for each in common]
+        device_key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, point)
+        common = [private.exchange(ec.ECDH(), device_key) for private in self._living()]
+        return [
+            HKDF(SHA256(), 32, salt=point, info=b"naysay box").derive(shared_secret).hex() for shared_secret in common
+        ]
 
     def forget(self) -> None:
         """Delete the keys of days that are over. Call it once in a while, even if no device asks for a key."""
@@ -113,11 +115,11 @@ class Keys:
         for day in (today, *before):
             path = self._folder and self._folder / str(day)
             if day not in self._held and (day == today or (path and path.exists())):
-                self._held[day] = _shared(path) if path else ec.generate_private_key(_CURVE)
+                self._held[day] = _shared_key(path) if path else ec.generate_private_key(_CURVE)
         return [self._held[day] for day in (today, *before) if day in self._held]
 
 
-def _shared(path: Path) -> ec.EllipticCurvePrivateKey:
+def _shared_key(path: Path) -> ec.EllipticCurvePrivateKey:
     """The key in a file. The first server writes the file as a whole or not at all; the others read it."""
     draft = path.with_suffix(f".{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
@@ -134,8 +136,8 @@ def _check_in_memory(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     mounts = Path("/proc/self/mounts")
     entries = [line.split() for line in mounts.read_text().splitlines()] if mounts.exists() else []
-    found = [(len(where), kind) for _, where, kind, *_ in entries if folder.resolve().is_relative_to(where)]
-    if max(found, default=(0, "unknown"))[1] not in _IN_MEMORY:
+    mount_kinds = [(len(where), kind) for _, where, kind, *_ in entries if folder.resolve().is_relative_to(where)]
+    if max(mount_kinds, default=(0, "unknown"))[1] not in _IN_MEMORY:
         raise DataError(f"keys are shared in memory only; {str(folder)!r} is on a disk: name a folder in /dev/shm")
 
 
@@ -156,26 +158,26 @@ def own_address() -> str | None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ELSEWHERE)  # chooses the way, and sends nothing
-            found = str(probe.getsockname()[0])
+            address = str(probe.getsockname()[0])
         except OSError:
             return None
-    return None if ipaddress.ip_address(found).is_loopback else found
+    return None if ipaddress.ip_address(address).is_loopback else address
 
 
 @contextlib.contextmanager
-def made(addresses: Sequence[str]) -> Iterator[Certificate]:
+def temporary_certificate(addresses: Sequence[str]) -> Iterator[Certificate]:
     """A certificate for these addresses that nobody vouches for; its key is deleted when the context ends.
 
     Examples
     --------
-    >>> with made(["127.0.0.1"]) as own:
+    >>> with temporary_certificate(["127.0.0.1"]) as own:
     ...     len(own.fingerprint.split(":")), own.key.stat().st_mode & 0o077
     (32, 0)
     """
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "naysay, made on the spot")])
     now = datetime.datetime.now(datetime.UTC)
-    subjects = [x509.DNSName("localhost"), *(x509.IPAddress(ipaddress.ip_address(each)) for each in addresses)]
+    subjects = [x509.DNSName("localhost"), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
     built = (
         x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
         .serial_number(x509.random_serial_number())
@@ -193,10 +195,10 @@ def made(addresses: Sequence[str]) -> Iterator[Certificate]:
         secret.touch(mode=0o600)
         bare = serialization.NoEncryption()
         secret.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, bare))
-        yield Certificate(certificate, secret, _shown(built))
+        yield Certificate(certificate, secret, _fingerprint(built))
 
 
-def given(certificate: Path, key: Path) -> Certificate:
+def certificate_of_files(certificate: Path, key: Path) -> Certificate:
     """A certificate and its key, after checking that they belong together and can be used.
 
     Raises
@@ -206,15 +208,17 @@ def given(certificate: Path, key: Path) -> Certificate:
     """
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password=b"")
-        own = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
+        own_certificate = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        told = error.strerror if isinstance(error, FileNotFoundError) else str(error)
+        reason = error.strerror if isinstance(error, FileNotFoundError) else str(error)
         advice = "give the chain and the key of one certificate, in PEM and without a password"
-        raise DataError(f"cannot serve with {str(certificate)!r} and {str(key)!r}: {told}; {advice}") from None
-    if own.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
-        raise DataError(f"the certificate {str(certificate)!r} ended on {own.not_valid_after_utc:%Y-%m-%d}; renew it")
-    return Certificate(certificate, key, _shown(own))
+        raise DataError(f"cannot serve with {str(certificate)!r} and {str(key)!r}: {reason}; {advice}") from None
+    if own_certificate.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
+        raise DataError(
+            f"the certificate {str(certificate)!r} ended on {own_certificate.not_valid_after_utc:%Y-%m-%d}; renew it"
+        )
+    return Certificate(certificate, key, _fingerprint(own_certificate))
 
 
-def _shown(certificate: x509.Certificate) -> str:
+def _fingerprint(certificate: x509.Certificate) -> str:
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()

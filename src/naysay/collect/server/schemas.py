@@ -30,10 +30,10 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 def _refusal(codes: list[str]) -> dict[str, Any]:
     schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
-    told = _content("application/json", " or ".join(codes), schema)
+    response = _content("application/json", " or ".join(codes), schema)
     if {"busy", "unavailable"} & set(codes):
-        told["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
-    return told
+        response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return response
 
 
 def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ _BODY["properties"]["token"] = {
 _POINT = {**_HEX, "description": "the point that a box was sealed with: an uncompressed point of P-256"}
 
 
-def _taken(schema: dict[str, Any]) -> dict[str, Any]:
+def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -104,7 +104,7 @@ HEALTH: dict[str, Any] = {
     }
 }
 KEY: dict[str, Any] = {
-    "openapi_extra": _taken({"type": "object", "required": ["point"], "properties": {"point": _POINT}}),
+    "openapi_extra": _json_body({"type": "object", "required": ["point"], "properties": {"point": _POINT}}),
     "responses": {
         200: _content(
             "application/json",
@@ -115,7 +115,7 @@ KEY: dict[str, Any] = {
     },
 }
 TOKEN: dict[str, Any] = {
-    "openapi_extra": _taken(_object(invitation=_CODE, blinded=_HEX)),
+    "openapi_extra": _json_body(_object(invitation=_CODE, blinded=_HEX)),
     "responses": {
         200: _content("application/json", "what the device makes its token of", _object(evaluated=_HEX, proof=_HEX)),
         **_refusals(
@@ -126,7 +126,7 @@ TOKEN: dict[str, Any] = {
 }  # fmt: skip
 ANSWERS: dict[str, Any] = {
     "status_code": 201,
-    "openapi_extra": _taken(_BODY),
+    "openapi_extra": _json_body(_BODY),
     "responses": {
         201: _content("application/json", "stored", _ACKNOWLEDGED),
         200: _content("application/json", "these very answers were stored before", _ACKNOWLEDGED),

@@ -31,26 +31,26 @@ class Outcome:
     day: datetime.date
 
 
-def judged(
+def outcome_of(
     reply: Reply,
     standing: tuple[str, bool] | None,
-    kept: dict[tuple[str, str], tuple[str, datetime.date]],
+    stored_replies: dict[tuple[str, str], tuple[str, datetime.date]],
     fresh: dict[tuple[str, str], Reply],
-    spent: set[tuple[str, str | None]],
+    spent_tokens: set[tuple[str, str | None]],
 ) -> Outcome:
     """What becomes of one reply; a fresh reply joins those to be stored."""
     key = (reply.survey, reply.id)
-    if key in kept:  # a repeated reply is acknowledged even if the survey has been closed since
-        answers, day = kept[key]
+    if key in stored_replies:  # a repeated reply is acknowledged even if the survey has been closed since
+        answers, day = stored_replies[key]
         return Outcome("repeated" if answers == reply.answers else "conflict", day)
     if standing is None or not standing[1]:
         return Outcome("closed", reply.day)
     if standing[0] != reply.hash:
         return Outcome("wrong_survey", reply.day)
-    if (reply.survey, reply.token) in spent:
+    if (reply.survey, reply.token) in spent_tokens:
         return Outcome("spent", reply.day)
     fresh[key] = reply
     if reply.token is not None:
-        spent.add((reply.survey, reply.token))
-    kept[key] = reply.answers, reply.day  # the same id may come twice in one group
+        spent_tokens.add((reply.survey, reply.token))
+    stored_replies[key] = reply.answers, reply.day  # the same id may come twice in one group
     return Outcome("stored", reply.day)

@@ -37,8 +37,8 @@ def digest(secret: str | bytes) -> str:
 
 def public(survey: bytes) -> str | None:
     """The key in a survey's bytes, in hexadecimal; None where anybody with the link can answer."""
-    found = json.loads(survey).get("invitations")
-    return None if found is None else str(found["key"])
+    invitation_form = json.loads(survey).get("invitations")
+    return None if invitation_form is None else str(invitation_form["key"])
 
 
 def take(connection: Connection, taking: Taking, standing: tuple[str, bool] | None) -> str:
@@ -48,23 +48,23 @@ def take(connection: Connection, taking: Taking, standing: tuple[str, bool] | No
     """
     if standing is None or not standing[1]:
         return "closed"
-    here = tables.invitation.c.survey == taking.survey, tables.invitation.c.code == taking.code
-    untaken = update(tables.invitation).where(*here, tables.invitation.c.taken.is_(None))
-    if connection.execute(untaken.values(taken=taking.blinded)).rowcount:
+    conditions = tables.invitation.c.survey == taking.survey, tables.invitation.c.code == taking.code
+    taking_update = update(tables.invitation).where(*conditions, tables.invitation.c.taken.is_(None))
+    if connection.execute(taking_update.values(taken=taking.blinded)).rowcount:
         return "taken"
-    row = connection.execute(select(tables.invitation.c.taken).where(*here)).first()
+    row = connection.execute(select(tables.invitation.c.taken).where(*conditions)).first()
     if row is None:
         return "uninvited"
     return "taken" if row.taken == taking.blinded else "used"
 
 
-def spent(connection: Connection, tokens: Collection[str]) -> set[tuple[str, str | None]]:
+def spent_tokens(connection: Connection, tokens: Collection[str]) -> set[tuple[str, str | None]]:
     """Which of the tokens that come with replies are spent, with their surveys."""
     if not tokens:
         return set()
     columns = tables.spent.c
-    found = connection.execute(select(columns.survey, columns.token).where(columns.token.in_(tokens)))
-    return {(survey, token) for survey, token in found}
+    spent_rows = connection.execute(select(columns.survey, columns.token).where(columns.token.in_(tokens)))
+    return {(survey, token) for survey, token in spent_rows}
 
 
 def spend(connection: Connection, tokens: Iterable[tuple[str, str]]) -> None:
@@ -74,10 +74,10 @@ def spend(connection: Connection, tokens: Iterable[tuple[str, str]]) -> None:
         connection.execute(insert(tables.spent), rows)
 
 
-def counted(connection: Connection) -> dict[str, tuple[int, int]]:
+def invited_counts(connection: Connection) -> dict[str, tuple[int, int]]:
     """How many are invited to each survey that invites, and how many of them have taken a token."""
     columns = tables.invitation.c
     of_survey = tables.issuer.outerjoin(tables.invitation, columns.survey == tables.issuer.c.survey)
-    asked = select(tables.issuer.c.survey, func.count(columns.code), func.count(columns.taken))
-    found = connection.execute(asked.select_from(of_survey).group_by(tables.issuer.c.survey))
-    return {survey: (invited, taken) for survey, invited, taken in found}
+    query = select(tables.issuer.c.survey, func.count(columns.code), func.count(columns.taken))
+    count_rows = connection.execute(query.select_from(of_survey).group_by(tables.issuer.c.survey))
+    return {survey: (invited, taken_count) for survey, invited, taken_count in count_rows}

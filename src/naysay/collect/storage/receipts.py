@@ -49,15 +49,15 @@ class Receipt:
     overwritten: bool = False
 
     def __str__(self) -> str:
-        closed = f"closed on {self.closed}" if self.closed else "never closed"
-        held = "its only reply" if self.replies == 1 else f"all {self.replies:,} replies"
-        wiped = "overwrote" if self.overwritten else "has not yet overwritten"
+        closing_text = f"closed on {self.closed}" if self.closed else "never closed"
+        replies_text = "its only reply" if self.replies == 1 else f"all {self.replies:,} replies"
+        wiping_text = "overwrote" if self.overwritten else "has not yet overwritten"
         return "\n".join(
             (
-                f"Survey {self.survey} was deleted on {self.deleted} (UTC), with {held}.",
+                f"Survey {self.survey} was deleted on {self.deleted} (UTC), with {replies_text}.",
                 f"Its hash: {self.hash}",
-                f"It was opened on {self.opened} and {closed}.",
-                f"The database ({self.database}) {wiped} the place of the replies in its files.",
+                f"It was opened on {self.opened} and {closing_text}.",
+                f"The database ({self.database}) {wiping_text} the place of the replies in its files.",
                 "Backups, exports and copies that were made before are not touched: delete them yourself.",
             )
         )
@@ -83,7 +83,7 @@ class Receipt:
         connection.execute(insert(deletion).values(name=self.survey, day=self.deleted, receipt=self.to_json()))
 
 
-def kept(connection: Connection) -> dict[int, Receipt]:
+def stored_receipts(connection: Connection) -> dict[int, Receipt]:
     """All receipts by number, the last one first."""
     rows = connection.execute(select(deletion.c.id, deletion.c.receipt).order_by(deletion.c.id.desc()))
     return {number: Receipt.of_json(text) for number, text in rows}
@@ -91,7 +91,7 @@ def kept(connection: Connection) -> dict[int, Receipt]:
 
 def mark_overwritten(connection: Connection) -> None:
     """Note on every receipt that the place of the replies was overwritten."""
-    for number, receipt in kept(connection).items():
+    for number, receipt in stored_receipts(connection).items():
         if not receipt.overwritten:
             done = replace(receipt, overwritten=True).to_json()
             connection.execute(update(deletion).filter_by(id=number).values(receipt=done))

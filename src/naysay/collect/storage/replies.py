@@ -81,7 +81,7 @@ class Replies:
         answers = [json.loads(text) for _, text in self.rows]
         columns = [pl.Series("day", [day for day, _ in self.rows], dtype=pl.Date)]
         for question in self.questionnaire.questions:
-            columns += _series(question, [each[question.name] for each in answers])
+            columns += _series(question, [reply[question.name] for reply in answers])
         return pl.DataFrame(columns)
 
 
@@ -95,15 +95,15 @@ def _series(question: Question, values: list[Any]) -> list[pl.Series]:
         dtype: Any = pl.List(pl.String) if question.stored is list else question.stored
         columns = question.columns(values)
         return [pl.Series(name, cells, dtype=dtype, strict=dtype is not float) for name, cells in columns.items()]
-    parts = [_each(values, part) for part in question.parts] or [values]
-    found = [
-        pl.Series(column, _each(cells, "response"), dtype=pl.String)
+    parts = [_values_at(values, part) for part in question.parts] or [values]
+    response_series = [
+        pl.Series(column, _values_at(cells, "response"), dtype=pl.String)
         for column, cells in zip(_columns(question), parts, strict=True)
     ]
     if question.privacy.levels != (None,):
-        found.append(pl.Series(f"{question.name}_level", _each(parts[0], "level"), dtype=pl.String))
-    return found
+        response_series.append(pl.Series(f"{question.name}_level", _values_at(parts[0], "level"), dtype=pl.String))
+    return response_series
 
 
-def _each(values: list[Any], key: str) -> list[Any]:
+def _values_at(values: list[Any], key: str) -> list[Any]:
     return [None if value is None else value[key] for value in values]

@@ -28,7 +28,7 @@ _RECEIVED = text(  # another server, whose day may be another one, may write the
     "INSERT INTO report_receipt (digest, day) VALUES (:digest, :day) "
     "ON CONFLICT (digest) DO UPDATE SET day = excluded.day WHERE report_receipt.day < :since"
 ).bindparams(bindparam("day", type_=Date), bindparam("since", type_=Date), bindparam("digest", type_=String))
-_KEPT = datetime.timedelta(days=1)  # a receipt of yesterday is still known
+_RECEIPT_LIFETIME = datetime.timedelta(days=1)  # a receipt of yesterday is still known
 _TOPIC = (report_topic.c.design, report_topic.c.question, report_topic.c.wave)
 
 
@@ -59,7 +59,7 @@ class Reports:
 
 
 @dataclass(frozen=True)
-class Known:
+class TopicStatus:
     """What reports are counted for, and how many have come."""
 
     topic: Topic
@@ -75,42 +75,44 @@ def add(connection: Connection, group: Sequence[Reports]) -> list[Outcome]:
 
     An upload with a receipt that is known is ``repeated``, and adds nothing.
     """
-    asked = select(*_TOPIC).where(report_topic.c.closed.is_(None)).with_for_update(read=True)
-    open_now = {Topic(*row) for row in connection.execute(asked)} if group else set()
-    taken = [{Topic(*cell[:3]) for cell in each.counts} <= open_now for each in group]
-    fresh = _received(connection, [each for each, good in zip(group, taken, strict=True) if good and each.receipt])
+    query = select(*_TOPIC).where(report_topic.c.closed.is_(None)).with_for_update(read=True)
+    open_now = {Topic(*row) for row in connection.execute(query)} if group else set()
+    open_flags = [{Topic(*cell[:3]) for cell in upload.counts} <= open_now for upload in group]
+    fresh = _write_receipts(
+        connection, [upload for upload, is_open in zip(group, open_flags, strict=True) if is_open and upload.receipt]
+    )
     total: Counter[Cell] = Counter()
     outcomes = []
-    for each, good in zip(group, taken, strict=True):
-        again = good and bool(each.receipt) and each.receipt not in fresh
-        fresh.discard(each.receipt)  # the same upload may come twice in one group
-        outcomes.append(Outcome("repeated" if again else "counted" if good else "closed", each.day))
-        if good and not again:
-            total.update(each.counts)
+    for upload, is_open in zip(group, open_flags, strict=True):
+        is_repeated = is_open and bool(upload.receipt) and upload.receipt not in fresh
+        fresh.discard(upload.receipt)  # the same upload may come twice in one group
+        outcomes.append(Outcome("repeated" if is_repeated else "counted" if is_open else "closed", upload.day))
+        if is_open and not is_repeated:
+            total.update(upload.counts)
     if total:  # in the order of the keys, so that no two servers wait for each other
         connection.execute(_ADD, [{**cell._asdict(), "people": people} for cell, people in sorted(total.items())])
     return outcomes
 
 
-def _received(connection: Connection, uploads: Sequence[Reports]) -> set[str]:
+def _write_receipts(connection: Connection, uploads: Sequence[Reports]) -> set[str]:
     """Write receipts; those that were not known. In their order, so that no two servers wait for each other."""
-    written = set()
-    for receipt, day in sorted({each.receipt: each.day for each in uploads}.items()):
-        asked = {"digest": receipt, "day": day, "since": day - _KEPT}
-        if connection.execute(_RECEIVED, asked).rowcount:
-            written.add(receipt)
-    return written
+    new_receipts = set()
+    for receipt, day in sorted({upload.receipt: upload.day for upload in uploads}.items()):
+        receipt_row = {"digest": receipt, "day": day, "since": day - _RECEIPT_LIFETIME}
+        if connection.execute(_RECEIVED, receipt_row).rowcount:
+            new_receipts.add(receipt)
+    return new_receipts
 
 
 def forget(connection: Connection, day: datetime.date) -> None:
     """Delete the receipts of the days before yesterday."""
-    connection.execute(delete(report_receipt).where(report_receipt.c.day < day - _KEPT))
+    connection.execute(delete(report_receipt).where(report_receipt.c.day < day - _RECEIPT_LIFETIME))
 
 
 def open_(connection: Connection, topic: Topic, content: bytes, day: datetime.date) -> None:
     """Count reports for a topic, from now on or again."""
-    known_ = connection.execute(select(report_topic.c.design).filter_by(**topic._asdict())).first()
-    if known_ is None:
+    topic_row = connection.execute(select(report_topic.c.design).filter_by(**topic._asdict())).first()
+    if topic_row is None:
         connection.execute(insert(report_topic).values(**topic._asdict(), content=content, opened=day))
     else:
         connection.execute(update(report_topic).filter_by(**topic._asdict()).values(closed=None))
@@ -123,8 +125,8 @@ def close(connection: Connection, topic: Topic, day: datetime.date) -> None:
 
 def standing(connection: Connection) -> dict[Topic, bool]:
     """All topics, and whether each is open. It is quick, so that it can be asked often."""
-    found = connection.execute(select(*_TOPIC, report_topic.c.closed))
-    return {Topic(*row[:3]): row[3] is None for row in found}
+    topic_rows = connection.execute(select(*_TOPIC, report_topic.c.closed))
+    return {Topic(*row[:3]): row[3] is None for row in topic_rows}
 
 
 def contents(connection: Connection, topics: Sequence[Topic]) -> dict[str, bytes]:
@@ -132,40 +134,45 @@ def contents(connection: Connection, topics: Sequence[Topic]) -> dict[str, bytes
     hashes = {topic.design for topic in topics}
     if not hashes:
         return {}
-    asked = select(report_topic.c.design, report_topic.c.content).where(report_topic.c.design.in_(hashes))
-    return {design: bytes(content) for design, content in connection.execute(asked)}
+    query = select(report_topic.c.design, report_topic.c.content).where(report_topic.c.design.in_(hashes))
+    return {design: bytes(content) for design, content in connection.execute(query)}
 
 
-def known(connection: Connection) -> tuple[Known, ...]:
+def topic_statuses(connection: Connection) -> tuple[TopicStatus, ...]:
     """Everything that reports are or were counted for, by question, wave and day of opening."""
     columns = report_count.c
     # each report was counted once as "report", or once by its size
     people = func.coalesce(func.sum(columns.people).filter(columns.what != "named"), 0)
-    same = [columns[name] == report_topic.c[name] for name in Topic._fields]
-    reports = select(people).where(*same).scalar_subquery()
-    asked = select(*_TOPIC, report_topic.c.content, report_topic.c.opened, report_topic.c.closed, reports)
-    found = connection.execute(asked.order_by("question", "wave", "opened", "design"))
-    return tuple(Known(Topic(*row[:3]), bytes(row[3]), row[4], row[5], int(row[6])) for row in found)
+    same_topic = [columns[name] == report_topic.c[name] for name in Topic._fields]
+    reports = select(people).where(*same_topic).scalar_subquery()
+    query = select(*_TOPIC, report_topic.c.content, report_topic.c.opened, report_topic.c.closed, reports)
+    topic_rows = connection.execute(query.order_by("question", "wave", "opened", "design"))
+    return tuple(TopicStatus(Topic(*row[:3]), bytes(row[3]), row[4], row[5], int(row[6])) for row in topic_rows)
 
 
 def counts(connection: Connection, topic: Topic) -> dict[Cell, int]:
     """The counters of a topic."""
     columns = [report_count.c[name] for name in Cell._fields]
-    asked = select(*columns, report_count.c.people).filter_by(**topic._asdict())
-    return {Cell(*row[:-1]): int(row[-1]) for row in connection.execute(asked)}
+    query = select(*columns, report_count.c.people).filter_by(**topic._asdict())
+    return {Cell(*row[:-1]): int(row[-1]) for row in connection.execute(query)}
 
 
-def only(listed: Sequence[Known], question: str | None, wave: str | None, design: str | None = None) -> Known:
+def only(
+    candidates: Sequence[TopicStatus], question: str | None, wave: str | None, design: str | None = None
+) -> TopicStatus:
     """The one topic that is meant."""
-    asked = {"question": question, "wave": wave}
-    found = [
-        each
-        for each in listed
-        if all(value is None or getattr(each.topic, name) == value for name, value in asked.items())
-        and each.topic.design.startswith(design or "")
+    wanted_names = {"question": question, "wave": wave}
+    matches = [
+        topic_status
+        for topic_status in candidates
+        if all(value is None or getattr(topic_status.topic, name) == value for name, value in wanted_names.items())
+        and topic_status.topic.design.startswith(design or "")
     ]
-    if len(found) == 1:
-        return found[0]
-    there = "; ".join(f"{each.topic.question!r}, wave {each.topic.wave!r}, {each.topic.design[:12]}" for each in listed)
-    told = f"{len(found)} are meant by this" if found else "nothing is counted under this name"
-    raise DataError(f"{told}; name one question, wave and design: there are {there or 'none'}")
+    if len(matches) == 1:
+        return matches[0]
+    topic_list = "; ".join(
+        f"{topic_status.topic.question!r}, wave {topic_status.topic.wave!r}, {topic_status.topic.design[:12]}"
+        for topic_status in candidates
+    )
+    problem = f"{len(matches)} are meant by this" if matches else "nothing is counted under this name"
+    raise DataError(f"{problem}; name one question, wave and design: there are {topic_list or 'none'}")

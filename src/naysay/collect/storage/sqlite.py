@@ -90,15 +90,15 @@ def _make_private(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if not mode & 0o077 or sys.platform == "win32":
         return
-    told = f"others on this computer could open {str(path)!r} (mode {mode:04o})"
+    problem = f"others on this computer could open {str(path)!r} (mode {mode:04o})"
     try:
-        for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            if each.exists():
-                each.chmod(0o600)
+        for file_path in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if file_path.exists():
+                file_path.chmod(0o600)
     except OSError as error:
-        log.warning("%s, and still can: %s; chmod 600 it", told, error.strerror)
+        log.warning("%s, and still can: %s; chmod 600 it", problem, error.strerror)
     else:
-        log.warning("%s; now only its owner can", told)
+        log.warning("%s; now only its owner can", problem)
 
 
 def _prepare(connection: Any, pragmas: Sequence[str]) -> None:

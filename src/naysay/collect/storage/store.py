@@ -22,10 +22,10 @@ from sqlalchemy.exc import ArgumentError
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import invited, migrations, reported, tables, tallies
-from naysay.collect.storage.accepting import Outcome, Reply, judged
+from naysay.collect.storage.accepting import Outcome, Reply, outcome_of
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.postgresql import PostgreSQL
-from naysay.collect.storage.receipts import Receipt, kept, mark_overwritten
+from naysay.collect.storage.receipts import Receipt, mark_overwritten, stored_receipts
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.reported import Reports
 from naysay.collect.storage.sqlite import SQLite
@@ -123,14 +123,14 @@ class Store:
         """
         with self.engine.begin() as connection:
             # the lock waits for replies that are being stored, and lets none in before the transaction ends
-            held = select(tables.survey.c.published).filter_by(name=published.name).with_for_update()
-            known = connection.execute(held).scalar()
-            if known is not None:
-                asks_the_same = json.loads(bytes(known))["questionnaire"] == published.form["questionnaire"]
-                if bytes(known) == published.bytes or (asks_the_same and not replace):
+            query = select(tables.survey.c.published).filter_by(name=published.name).with_for_update()
+            stored_bytes = connection.execute(query).scalar()
+            if stored_bytes is not None:
+                asks_the_same = json.loads(bytes(stored_bytes))["questionnaire"] == published.form["questionnaire"]
+                if bytes(stored_bytes) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
-                key = invited.public(bytes(known))
+                key = invited.public(bytes(stored_bytes))
                 if key is not None:  # invitations that are out stay good
                     published = Published.of(published.questionnaire, client=client, key=key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
@@ -145,16 +145,16 @@ class Store:
                 "questionnaire another name, or replace the survey as long as nobody has answered"
             )
         answers = select(func.count()).select_from(tables.reply).filter_by(survey=name)
-        answered = int(connection.execute(answers).scalar_one())
-        if answered:
+        reply_count = int(connection.execute(answers).scalar_one())
+        if reply_count:
             raise DataError(
-                f"survey {name!r} has {several(answered, 'reply', 'replies')}, so it cannot be replaced; give the "
+                f"survey {name!r} has {several(reply_count, 'reply', 'replies')}, so it cannot be replaced; give the "
                 "questionnaire another name, or delete the survey with its replies"
             )
 
     def _keep_client(self, connection: Connection, client: Client) -> None:
-        known = connection.execute(select(tables.client_file.c.name).filter_by(client=client.hash)).first()
-        if known is None:
+        client_row = connection.execute(select(tables.client_file.c.name).filter_by(client=client.hash)).first()
+        if client_row is None:
             rows = [{"client": client.hash, "name": name, "content": data} for name, data in client.files.items()]
             connection.execute(insert(tables.client_file), rows)
 
@@ -168,8 +168,10 @@ class Store:
         if after is not before:
             with self.engine.begin() as connection:
                 self._keep_client(connection, after.client)
-                kept = {key: value for key, value in _row(after).items() if key != "opened"}
-                connection.execute(update(tables.survey).filter_by(name=name, hash=before.hash).values(**kept))
+                changed_columns = {key: value for key, value in _row(after).items() if key != "opened"}
+                connection.execute(
+                    update(tables.survey).filter_by(name=name, hash=before.hash).values(**changed_columns)
+                )
                 _drop_unused_clients(connection)
         return after
 
@@ -186,15 +188,15 @@ class Store:
         with self.engine.begin() as connection:
             connection.execute(select(tables.survey.c.name).filter_by(name=name).with_for_update())  # as in `open`
             replies = select(func.count()).select_from(tables.reply).filter_by(survey=name)
-            if answered := connection.execute(replies).scalar_one():
+            if reply_count := connection.execute(replies).scalar_one():
                 raise DataError(
-                    f"survey {name!r} has {several(answered, 'reply', 'replies')} from an open link, so it cannot ask "
-                    "for invitations any more; open it under another name and invite to that"
+                    f"survey {name!r} has {several(reply_count, 'reply', 'replies')} from an open link, so it cannot "
+                    "ask for invitations any more; open it under another name and invite to that"
                 )
             connection.execute(insert(tables.issuer).values(survey=name, key=key, again=0))
             self._keep_client(connection, after.client)
-            kept = {key: value for key, value in _row(after).items() if key != "opened"}
-            connection.execute(update(tables.survey).filter_by(name=name).values(**kept))
+            changed_columns = {key: value for key, value in _row(after).items() if key != "opened"}
+            connection.execute(update(tables.survey).filter_by(name=name).values(**changed_columns))
             _drop_unused_clients(connection)
         return after
 
@@ -206,16 +208,16 @@ class Store:
         """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
         self._change(name, closed=today())
         with self.engine.begin() as connection:
-            tallies.renamed(connection, name)
+            tallies.renew_ids(connection, name)
             fresh, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
-            counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
-            connection.execute(update(tables.reply).where(of_survey, counted).values(id=fresh))
+            is_counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
+            connection.execute(update(tables.reply).where(of_survey, is_counted).values(id=fresh))
         self.settle()
 
     def _change(self, name: str, *, closed: datetime.date | None) -> None:
         with self.engine.begin() as connection:
-            changed = connection.execute(update(tables.survey).filter_by(name=name).values(closed=closed)).rowcount
-        if not changed:
+            changed_rows = connection.execute(update(tables.survey).filter_by(name=name).values(closed=closed)).rowcount
+        if not changed_rows:
             raise self._unknown(name)
 
     def delete(self, name: str) -> Receipt:
@@ -227,18 +229,18 @@ class Store:
             There is no survey of this name; or another program reads the file, so that it is not overwritten yet.
         """
         columns = tables.survey.c
-        known = select(columns.name, columns.hash, columns.opened, columns.closed).filter_by(name=name)
+        query = select(columns.name, columns.hash, columns.opened, columns.closed).filter_by(name=name)
         with self.engine.begin() as connection:
-            found = connection.execute(known.with_for_update()).first()
-            if found is not None:
+            survey_row = connection.execute(query.with_for_update()).first()
+            if survey_row is not None:
                 replies = [
-                    connection.execute(delete(each).where(each.c.survey == name)).rowcount for each in _OF_SURVEY
+                    connection.execute(delete(table).where(table.c.survey == name)).rowcount for table in _OF_SURVEY
                 ]
                 connection.execute(delete(tables.survey).filter_by(name=name))
                 _drop_unused_clients(connection)
-                receipt = Receipt(*found, today(), replies[0], self.engine.dialect.name)
+                receipt = Receipt(*survey_row, today(), replies[0], self.engine.dialect.name)
                 receipt.keep(connection)
-        if found is None:
+        if survey_row is None:
             raise self._unknown(name)
         self.overwrite()
         return self.receipts()[0]
@@ -252,20 +254,24 @@ class Store:
     def receipts(self) -> tuple[Receipt, ...]:
         """The receipts of all deletions, the last one first."""
         with self.reading() as connection:
-            return tuple(kept(connection).values())
+            return tuple(stored_receipts(connection).values())
 
     def _unknown(self, name: str) -> DataError:
-        known = ", ".join(repr(each.name) for each in self.surveys())
-        return DataError(f"there is no survey {name!r}; there are {known}" if known else f"there is no survey {name!r}")
+        survey_names = ", ".join(repr(survey.name) for survey in self.surveys())
+        return DataError(
+            f"there is no survey {name!r}; there are {survey_names}" if survey_names else f"there is no survey {name!r}"
+        )
 
     def surveys(self) -> tuple[Listed, ...]:
         """All surveys by name, with how many have answered."""
         columns = tables.survey.c
-        counted = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
+        reply_count = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
         with self.reading() as connection:
-            asked = select(columns.name, columns.hash, columns.opened, columns.closed, counted).order_by(columns.name)
-            counts = invited.counted(connection)
-            return tuple(Listed(*row, *counts.get(row.name, ())) for row in connection.execute(asked))
+            query = select(columns.name, columns.hash, columns.opened, columns.closed, reply_count).order_by(
+                columns.name
+            )
+            counts = invited.invited_counts(connection)
+            return tuple(Listed(*row, *counts.get(row.name, ())) for row in connection.execute(query))
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
@@ -284,24 +290,26 @@ class Store:
         with self.reading() as connection:
             row = connection.execute(select(columns.published, columns.client).filter_by(name=name)).first()
             files = select(tables.client_file.c.name, tables.client_file.c.content)
-            kept = connection.execute(files.filter_by(client=row.client)).all() if row else ()
+            file_rows = connection.execute(files.filter_by(client=row.client)).all() if row else ()
         if row is None:
             raise self._unknown(name)
-        return Published.read(bytes(row.published), client=Client({each: bytes(content) for each, content in kept}))
+        return Published.read(
+            bytes(row.published), client=Client({file_name: bytes(content) for file_name, content in file_rows})
+        )
 
     def key(self, name: str) -> bytes | None:
         """The private key of a survey's invitations; None where anybody with the link can answer."""
         with self.reading() as connection:
-            found = connection.execute(select(tables.issuer.c.key).filter_by(survey=name)).scalar()
-        return None if found is None else bytes(found)
+            private_key = connection.execute(select(tables.issuer.c.key).filter_by(survey=name)).scalar()
+        return None if private_key is None else bytes(private_key)
 
     def replies(self, name: str) -> Replies:
         """All replies to a survey, in the order of random ids."""
         published = self.published(name)
         columns = tables.reply.c
         with self.reading() as connection:
-            asked = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
-            return Replies(published, tuple((day, answers) for day, answers in connection.execute(asked)))
+            query = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
+            return Replies(published, tuple((day, answers) for day, answers in connection.execute(query)))
 
     def shuffled(self, published: Published, *, size: int = 10_000) -> Iterator[Replies]:
         """All that was sent to a survey, in pieces, in an order that is drawn afresh each time.
@@ -316,53 +324,70 @@ class Store:
         columns = tables.reply.c
         of_survey = columns.survey == published.name
         with self.reading() as connection:
-            asked = select(columns.id).where(of_survey).execution_options(yield_per=size)
-            ids = np.fromiter((id for (id,) in connection.execute(asked)), dtype="S32")
+            query = select(columns.id).where(of_survey).execution_options(yield_per=size)
+            ids = np.fromiter((id for (id,) in connection.execute(query)), dtype="S32")
             order = np.frombuffer(os.urandom(8 * len(ids)), dtype=np.uint64).argsort()
             for start in range(0, len(ids), size):
-                some = ids[order[start : start + size]].astype(str).tolist()
-                rows = select(columns.id, columns.day, columns.answers).where(of_survey, columns.id.in_(some))
-                found = {id: (day, answers) for id, day, answers in connection.execute(rows)}
-                if len(found) < len(some):
+                piece_ids = ids[order[start : start + size]].astype(str).tolist()
+                rows = select(columns.id, columns.day, columns.answers).where(of_survey, columns.id.in_(piece_ids))
+                rows_by_id = {id: (day, answers) for id, day, answers in connection.execute(rows)}
+                if len(rows_by_id) < len(piece_ids):
                     raise DataError(f"survey {published.name!r} was closed or deleted meanwhile; export it again")
-                yield Replies(published, [found[id] for id in some])
+                yield Replies(published, [rows_by_id[id] for id in piece_ids])
 
     def add(self, group: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
         """Store replies with the tokens that they spend, mark invitations as taken, count reports: one transaction.
 
         It says what became of each; all are durable when this returns.
         """
-        replies = [each for each in group if isinstance(each, Reply)]
+        replies = [arrival for arrival in group if isinstance(arrival, Reply)]
         with self.engine.begin() as connection:
             names, ids = (
-                {each.survey for each in group if not isinstance(each, Reports)},
+                {arrival.survey for arrival in group if not isinstance(arrival, Reports)},
                 {reply.id for reply in replies},
             )
-            asked = _STANDING.where(tables.survey.c.name.in_(names))
+            query = _STANDING.where(tables.survey.c.name.in_(names))
             # the lock keeps surveys open, or closed, until the transaction ends
-            open_now = _standing(connection, asked.with_for_update(read=True))
+            open_now = _standing(connection, query.with_for_update(read=True))
             columns = tables.reply.c
-            stored = select(columns.survey, columns.id, columns.answers, columns.day)
-            rows = connection.execute(stored.where(columns.survey.in_(names), columns.id.in_(ids)))
-            kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
+            reply_query = select(columns.survey, columns.id, columns.answers, columns.day)
+            rows = connection.execute(reply_query.where(columns.survey.in_(names), columns.id.in_(ids)))
+            stored_replies = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
-            spent = invited.spent(connection, {reply.token for reply in replies if reply.token is not None})
-            outcomes = [judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies]
+            spent_tokens = invited.spent_tokens(
+                connection, {reply.token for reply in replies if reply.token is not None}
+            )
+            reply_outcomes = [
+                outcome_of(reply, open_now.get(reply.survey), stored_replies, fresh, spent_tokens) for reply in replies
+            ]
             if fresh:  # inserted in the order of random ids, not of arrival
-                values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
+                values = [
+                    {column.name: getattr(fresh[key], column.name) for column in columns} for key in sorted(fresh)
+                ]
                 connection.execute(insert(tables.reply), values)
                 connection.execute(insert(tables.untallied), [{"survey": name, "id": id} for name, id in sorted(fresh)])
                 invited.spend(
-                    connection, ((each.survey, each.token) for each in fresh.values() if each.token is not None)
+                    connection,
+                    (
+                        (fresh_reply.survey, fresh_reply.token)
+                        for fresh_reply in fresh.values()
+                        if fresh_reply.token is not None
+                    ),
                 )
-            taken = [
-                Outcome(invited.take(connection, each, open_now.get(each.survey)), today())
-                for each in group
-                if isinstance(each, Taking)
+            taking_outcomes = [
+                Outcome(invited.take(connection, taking, open_now.get(taking.survey)), today())
+                for taking in group
+                if isinstance(taking, Taking)
             ]
-            counted = reported.add(connection, [each for each in group if isinstance(each, Reports)])  # locks go last
-            of = {Reply: iter(outcomes), Taking: iter(taken), Reports: iter(counted)}
-            return [next(of[type(each)]) for each in group]
+            report_outcomes = reported.add(
+                connection, [report_group for report_group in group if isinstance(report_group, Reports)]
+            )  # locks go last
+            outcomes_by_type = {
+                Reply: iter(reply_outcomes),
+                Taking: iter(taking_outcomes),
+                Reports: iter(report_outcomes),
+            }
+            return [next(outcomes_by_type[type(arrival)]) for arrival in group]
 
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
@@ -394,12 +419,12 @@ def _row(published: Published) -> dict[str, object]:
 
 
 def _drop_unused_clients(connection: Connection) -> None:
-    used = select(tables.survey.c.client)
-    connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
+    used_clients = select(tables.survey.c.client)
+    connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used_clients)))
 
 
-def _standing(connection: Connection, asked: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
-    return {name: (digest, closed is None) for name, digest, closed in connection.execute(asked)}
+def _standing(connection: Connection, query: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
+    return {name: (digest, closed is None) for name, digest, closed in connection.execute(query)}
 
 
 BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
@@ -414,9 +439,9 @@ def address_of(url: str | Path) -> URL:
         raise DataError("the address of the database has several @; write each @ of a password as %40")
     try:
         address = make_url(text)
-        known = address.get_backend_name() in BACKENDS
+        has_backend = address.get_backend_name() in BACKENDS
     except (ArgumentError, ValueError):
-        known = False
-    if not known:
+        has_backend = False
+    if not has_backend:
         raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
     return address

@@ -35,55 +35,63 @@ Count = Callable[[str, Sequence[Row]], Mapping[Key, int]]
 
 def fold(connection: Connection, count: Count, *, most: int) -> int:
     """Count at most so many new replies, in the transaction of a connection; how many were counted."""
-    reply, new_ = tables.reply.c, tables.untallied.c
+    reply, untallied = tables.reply.c, tables.untallied.c
     # Another server that counts at the same time takes other replies. In a join SQLite would read all replies.
-    some = select(new_.survey, new_.id).limit(most).with_for_update(skip_locked=True)
-    asked = select(reply.survey, reply.id, reply.day, reply.answers).where(tuple_(reply.survey, reply.id).in_(some))
-    found = connection.execute(asked).all()
-    for survey in sorted({row.survey for row in found}):
-        added(connection, survey, count(survey, [(row.day, row.answers) for row in found if row.survey == survey]))
-    if found:
-        mine = delete(tables.untallied).where(new_.survey == bindparam("its_survey"), new_.id == bindparam("its_id"))
-        connection.execute(mine, [{"its_survey": row.survey, "its_id": row.id} for row in found])
-    return len(found)
+    fresh_ids = select(untallied.survey, untallied.id).limit(most).with_for_update(skip_locked=True)
+    query = select(reply.survey, reply.id, reply.day, reply.answers).where(
+        tuple_(reply.survey, reply.id).in_(fresh_ids)
+    )
+    reply_rows = connection.execute(query).all()
+    for survey in sorted({row.survey for row in reply_rows}):
+        add_counts(
+            connection, survey, count(survey, [(row.day, row.answers) for row in reply_rows if row.survey == survey])
+        )
+    if reply_rows:
+        deletion = delete(tables.untallied).where(
+            untallied.survey == bindparam("its_survey"), untallied.id == bindparam("its_id")
+        )
+        connection.execute(deletion, [{"its_survey": row.survey, "its_id": row.id} for row in reply_rows])
+    return len(reply_rows)
 
 
-def added(connection: Connection, survey: str, counts: Mapping[Key, int]) -> None:
+def add_counts(connection: Connection, survey: str, counts: Mapping[Key, int]) -> None:
     """Add counts to the tallies of a survey, in the order of the keys, so that no two servers wait for each other."""
-    values = [
+    tally_rows = [
         {"survey": survey, **key._asdict(), "digest": _digest(key.cell), "people": people}
         for key, people in sorted(counts.items())
     ]
-    if values:
-        connection.execute(_ADD, sorted(values, key=lambda each: [each[name] for name in (*Key._fields[:3], "digest")]))
+    if tally_rows:
+        connection.execute(
+            _ADD, sorted(tally_rows, key=lambda tally_row: [tally_row[name] for name in (*Key._fields[:3], "digest")])
+        )
 
 
 def _digest(cell: str) -> str:
     return hashlib.blake2b(cell.encode(), digest_size=16).hexdigest()
 
 
-def kept(connection: Connection, survey: str, *, beside: Iterable[str] | None) -> Counter[Key]:
+def stored_counts(connection: Connection, survey: str, *, beside: Iterable[str] | None) -> Counter[Key]:
     """The tallies of a survey, those with groups only where they are made by one of `beside`; None for all."""
     column = tables.tally.c
-    asked = select(column.question, column.beside, column.day, column.cell, column.people).filter_by(survey=survey)
+    query = select(column.question, column.beside, column.day, column.cell, column.people).filter_by(survey=survey)
     if beside is not None:
-        asked = asked.where(column.beside.in_(["", *beside]))
-    return Counter({Key(*key): int(people) for *key, people in connection.execute(asked)})
+        query = query.where(column.beside.in_(["", *beside]))
+    return Counter({Key(*key): int(people) for *key, people in connection.execute(query)})
 
 
-def new(connection: Connection, survey: str) -> list[Row]:
+def uncounted_rows(connection: Connection, survey: str) -> list[Row]:
     """The replies to a survey that no tally counts yet."""
     fresh = select(tables.untallied.c.id).filter_by(survey=survey)
-    asked = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
-    asked = asked.where(tables.reply.c.id.in_(fresh))
-    return [(day, answers) for day, answers in connection.execute(asked)]
+    query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    query = query.where(tables.reply.c.id.in_(fresh))
+    return [(day, answers) for day, answers in connection.execute(query)]
 
 
 def rows(connection: Connection, survey: str, *, size: int = 10_000) -> Iterator[list[Row]]:
     """All replies to a survey, in pieces."""
-    asked = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
-    found = connection.execute(asked.execution_options(yield_per=size))
-    for piece in found.partitions(size):
+    query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    result_rows = connection.execute(query.execution_options(yield_per=size))
+    for piece in result_rows.partitions(size):
         yield [(day, answers) for day, answers in piece]
 
 
@@ -98,10 +106,12 @@ def restart(connection: Connection, survey: str) -> int:
     )
 
 
-def renamed(connection: Connection, survey: str) -> None:
+def renew_ids(connection: Connection, survey: str) -> None:
     """Give new replies fresh random ids, here and where they are stored."""
-    old = connection.execute(select(tables.untallied.c.id).filter_by(survey=survey)).scalars().all()
-    fresh = [{"old": id, "new": secrets.token_hex(16)} for id in old]
-    for table in (tables.reply, tables.untallied) if fresh else ():
-        own = update(table).where(table.c.survey == survey, table.c.id == bindparam("old")).values(id=bindparam("new"))
-        connection.execute(own, fresh)
+    old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=survey)).scalars().all()
+    id_pairs = [{"old": id, "new": secrets.token_hex(16)} for id in old_ids]
+    for table in (tables.reply, tables.untallied) if id_pairs else ():
+        id_update = (
+            update(table).where(table.c.survey == survey, table.c.id == bindparam("old")).values(id=bindparam("new"))
+        )
+        connection.execute(id_update, id_pairs)

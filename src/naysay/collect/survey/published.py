@@ -91,8 +91,8 @@ class Published:
     @cached_property
     def form(self) -> dict[str, Any]:
         """``survey.json`` as an object."""
-        found: dict[str, Any] = json.loads(self.bytes)
-        return found
+        survey_form: dict[str, Any] = json.loads(self.bytes)
+        return survey_form
 
     @cached_property
     def questionnaire(self) -> Questionnaire:
@@ -117,8 +117,8 @@ class Published:
     @property
     def key(self) -> str | None:
         """The public key of the survey's invitations; None where anybody with the link can answer."""
-        found = self.form.get("invitations")
-        return None if found is None else str(found["key"])
+        invitation_form = self.form.get("invitations")
+        return None if invitation_form is None else str(invitation_form["key"])
 
     def has(self, client: Client) -> bool:
         """Whether the survey has this client: of a newer one, it keeps its own until it is renewed."""
@@ -132,12 +132,12 @@ class Published:
         DataError
             Where this version of naysay would write the questions in another way, or expect longer answers.
         """
-        same = Published.of(self.questionnaire, client=client, renewed=self.renewed, key=self.key)
-        if same.bytes == self.bytes:
+        same_survey = Published.of(self.questionnaire, client=client, renewed=self.renewed, key=self.key)
+        if same_survey.bytes == self.bytes:
             return self
-        if any(same.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
-            told = f"survey {self.name!r} cannot be renewed"
-            raise DataError(f"{told}: this naysay would ask it in another form; close it")
+        if any(same_survey.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
+            problem = f"survey {self.name!r} cannot be renewed"
+            raise DataError(f"{problem}: this naysay would ask it in another form; close it")
         return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed), key=self.key)
 
     @property
@@ -167,22 +167,22 @@ def complaint(form: Any) -> str | None:
     "it states less for 'smoking' than its design tells: epsilon 0.1 in place of 0.847..."
     """
     try:
-        known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
+        is_survey = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
         before = form.get("renewed", [])
-        known &= type(before) is list and all(_HASH.fullmatch(each) for each in before)
+        is_survey &= type(before) is list and all(_HASH.fullmatch(digest) for digest in before)
         invites = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
-        known &= (
+        is_survey &= (
             set(invites) == {"suite", "key"} and invites["suite"] == SUITE and bool(_HASH.fullmatch(invites["key"]))
         )
-        examined = of_form(form["questionnaire"])
-        if examined.questionnaire is not None and known:
-            return _understated(form, examined.questionnaire)
+        examination = of_form(form["questionnaire"])
+        if examination.questionnaire is not None and is_survey:
+            return _first_understatement(form, examination.questionnaire)
     except (KeyError, TypeError, AttributeError, IndexError):
-        known = False
-    return str(examined.errors[0]) if known else "it is no survey of this version of naysay"
+        is_survey = False
+    return str(examination.errors[0]) if is_survey else "it is no survey of this version of naysay"
 
 
-def _understated(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
+def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
     """The first statement that promises more privacy than the designs give."""
     for name, levels in statements(questionnaire).items():
         if len(form["privacy"][name]) != len(levels):
@@ -228,5 +228,5 @@ def _longest(question: Question) -> int:
     level = max(4 if name is None else quoted(name) for name in private.levels)
     labels = {str(label) for channel in private.offer.parts.values() for label in channel.space.labels}
     response = 2 + sum(quoted(label) - 1 for label in labels)  # a set may hold all labels
-    one = len('{"level":,"response":}') + level + response
-    return 2 + sum(quoted(name) + 2 + one for name in question.parts) if question.parts else one
+    one_response = len('{"level":,"response":}') + level + response
+    return 2 + sum(quoted(name) + 2 + one_response for name in question.parts) if question.parts else one_response

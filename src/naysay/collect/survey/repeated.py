@@ -26,30 +26,34 @@ def cautioned(fit: Estimate, *, invites: bool = False) -> Estimate:
     """
     if invites:
         return fit
-    told = f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
-    return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{told} {_told(_points([fit.design]))}")))
+    caution_text = (
+        f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
+    )
+    return replace(
+        fit, warnings=(*fit.warnings, StatisticalWarning(f"{caution_text} {_points_text(_points([fit.design]))}"))
+    )
 
 
-def moved(questionnaire: Questionnaire) -> str:
+def moved_points_text(questionnaire: Questionnaire) -> str:
     """By how much one percent of repeated or dishonest answers moves the share that moves most; empty if all is plain.
 
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> moved(sample())
+    >>> moved_points_text(sample())
     'up to ... percentage points (by moments)'
     """
-    most = most_moved(questionnaire)
-    return f"up to {_told(most)}" if most is not None else ""
+    most = most_moved_points(questionnaire)
+    return f"up to {_points_text(most)}" if most is not None else ""
 
 
-def most_moved(questionnaire: Questionnaire) -> float | None:
+def most_moved_points(questionnaire: Questionnaire) -> float | None:
     """By how many percentage points one percent of dishonest answers moves a share at most; None if all is plain.
 
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> most_moved(sample()) > 1
+    >>> most_moved_points(sample()) > 1
     True
     """
     designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
@@ -66,5 +70,5 @@ def _points(designs: Iterable[Answerable]) -> float:
     return 100 * most
 
 
-def _told(points: float) -> str:
+def _points_text(points: float) -> str:
     return f"{points:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`

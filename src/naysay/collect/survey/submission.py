@@ -112,9 +112,9 @@ class Reader:
             raise _malformed("answers must be an object of every question of the survey, in their order")
         for question, check in zip(self._questions, self._checks, strict=True):
             value = answers[question.name]
-            wrong = None if value is None else check(value)
-            if wrong is not None:
-                raise _malformed(f"question {question.name!r} {wrong}")
+            complaint = None if value is None else check(value)
+            if complaint is not None:
+                raise _malformed(f"question {question.name!r} {complaint}")
         problem = self._conditions.complaint(answers, today=today)
         if problem is not None:
             raise _malformed(problem)
@@ -175,7 +175,7 @@ class _Channel:
     design: Design
 
     @cached_property
-    def _listed(self) -> frozenset[str | None] | None:
+    def _possible_texts(self) -> frozenset[str | None] | None:
         if self.design.space.size > _MOST_LISTED:
             return None
         codes = self.design.space.listing()
@@ -183,8 +183,8 @@ class _Channel:
 
     def gives(self, text: str) -> bool:
         """Whether some category can give this response, written just as the design writes it."""
-        if self._listed is not None:
-            return text in self._listed
+        if self._possible_texts is not None:
+            return text in self._possible_texts
         try:
             codes = self.design.space.encode([text])
         except NaysayError:
@@ -210,11 +210,11 @@ def _private_one(levels: _Levels, value: Any) -> str | None:
 def _private_parts(levels: _Levels, names: tuple[str, ...], value: Any) -> str | None:
     if not (isinstance(value, dict) and value.keys() == set(names)):  # JavaScript moves names such as "1" to the front
         return "is private: it must be an object of all its choices, each with a level and a response"
-    complaint = next(filter(None, (_private_one(levels, each) for each in value.values())), None)
+    complaint = next(filter(None, (_private_one(levels, part_answer) for part_answer in value.values())), None)
     if complaint is not None:
         return complaint
-    same = len({each["level"] for each in value.values()}) == 1
-    return None if same else "must be answered at one level for all its choices"
+    has_one_level = len({part_answer["level"] for part_answer in value.values()}) == 1
+    return None if has_one_level else "must be answered at one level for all its choices"
 
 
 _Conditions = Sequence[Expression]
@@ -222,7 +222,7 @@ _CLOCKS = (0, -1, 1)  # days by which a device's calendar may differ
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _QuestionRules:
     """A question with the meaning of its conditions and of its constraint."""
 
     question: Question
@@ -248,10 +248,12 @@ class Conditions:
     """
 
     def __init__(self, questionnaire: Questionnaire) -> None:
-        self._private = [each for each in questionnaire.questions if each.privacy is not None]
+        self._private = [
+            private_question for private_question in questionnaire.questions if private_question.privacy is not None
+        ]
         self._asked = [
-            _Asked(question, tuple(map(compiled, conditions)), _rule(question))
-            for question, conditions in conditioned(questionnaire.items)
+            _QuestionRules(question, tuple(map(compiled, conditions)), _rule(question))
+            for question, conditions in questions_with_conditions(questionnaire.items)
         ]
 
     def complaint(self, answers: Mapping[str, Any], *, today: datetime.date) -> str | None:
@@ -263,23 +265,25 @@ class Conditions:
             Of every question, as they are sent.
         today : date
         """
-        sent = {each.name: response_of(each, answers[each.name]) for each in self._private}
-        plain = {name: value for name, value in answers.items() if sent.get(name) is None}
+        responses = {question.name: response_of(question, answers[question.name]) for question in self._private}
+        plain = {name: value for name, value in answers.items() if responses.get(name) is None}
         days = ((today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS)
-        found = (self._complaint(plain, sent, answers, day) for day in days)  # lazy: most answers need one day only
-        first = next(found)
-        return None if first is None or None in found else first
+        complaints = (
+            self._complaint(plain, responses, answers, day) for day in days
+        )  # lazy: most answers need one day only
+        first_complaint = next(complaints)
+        return None if first_complaint is None or None in complaints else first_complaint
 
     def _complaint(
-        self, plain: Mapping[str, Any], sent: Mapping[str, Any], answers: Mapping[str, Any], day: str
+        self, plain: Mapping[str, Any], responses: Mapping[str, Any], answers: Mapping[str, Any], day: str
     ) -> str | None:
-        for each in self._asked:
-            question, value, problem = each.question, answers[each.question.name], None
-            if not all(truth(condition(plain, sent, day)) for condition in each.conditions):
+        for rules in self._asked:
+            question, value, problem = rules.question, answers[rules.question.name], None
+            if not all(truth(condition(plain, responses, day)) for condition in rules.conditions):
                 problem = None if value is None else "is not asked after these answers: it must be null"
             elif question.empty(value):
                 problem = "must be answered" if question.required else None
-            elif each.rule is not None and not truth(each.rule({**plain, ".": value}, sent, day)):
+            elif rules.rule is not None and not truth(rules.rule({**plain, ".": value}, responses, day)):
                 problem = "must fulfill its constraint"
             if problem is not None:
                 return f"question {question.name!r} {problem}"
@@ -293,14 +297,16 @@ def _rule(question: Question) -> Meaning | None:
     return compiled(question.constraint.expression)
 
 
-def conditioned(items: Sequence[Item], around: Sequence[Expression] = ()) -> Iterator[tuple[Question, _Conditions]]:
+def questions_with_conditions(
+    items: Sequence[Item], outer_conditions: Sequence[Expression] = ()
+) -> Iterator[tuple[Question, _Conditions]]:
     """Each question with the conditions under which it is asked: those of the groups around it, and its own."""
     for item in items:
-        own = around if item.relevant is None else (*around, item.relevant)
+        own_conditions = outer_conditions if item.relevant is None else (*outer_conditions, item.relevant)
         if isinstance(item, Group):
-            yield from conditioned(item.items, own)
+            yield from questions_with_conditions(item.items, own_conditions)
         elif isinstance(item, Question):
-            yield item, own
+            yield item, own_conditions
 
 
 def response_of(question: Question, answer: Any) -> str | list[str] | None:
@@ -308,7 +314,7 @@ def response_of(question: Question, answer: Any) -> str | list[str] | None:
     if question.privacy is None or answer is None or question.parts:
         return None
     response: str = answer["response"]
-    return [each for each in response.split(JOINER) if each] if question.privacy.offer.space.sets else response
+    return [label for label in response.split(JOINER) if label] if question.privacy.offer.space.sets else response
 
 
 DIGITS = 40  # of a number, more than any client writes
@@ -345,10 +351,10 @@ def read(body: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    json_object = dict(pairs)
+    if len(json_object) < len(pairs):
         raise Refusal("malformed", "the body must not name a key twice")
-    return found
+    return json_object
 
 
 def _number(text: str) -> float:

@@ -92,30 +92,30 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
         raise DataError(f"nobody has answered {replies.questionnaire.name!r} yet; estimate when answers have come")
     level = replies.level_of(question)
     if by is None:
-        found = replies.private[question].tally(frame, question, level=level)
-        return replace(found, question=question)
+        whole_tally = replies.private[question].tally(frame, question, level=level)
+        return replace(whole_tally, question=question)
     _check_groups(replies, by)
     texts = frame.with_columns(pl.col(by).cast(pl.String))
-    grouped = replies.private[question].tally(texts, question, level=level, by=by)
-    return {group: replace(each, question=question) for group, each in grouped.items()}
+    group_tallies = replies.private[question].tally(texts, question, level=level, by=by)
+    return {group: replace(group_tally, question=question) for group, group_tally in group_tallies.items()}
 
 
 def _check_question(replies: Replies, question: str) -> None:
     """Raise unless it is a private column; say what to do instead."""
     if question in replies.private:
         return
-    asked = {each.name: each for each in replies.questionnaire.questions}
-    found = asked.get(question)
-    if found is not None and found.privacy is not None and found.parts:
-        items = [f"{question}/{part}" for part in found.parts]
-        raise DataError(f"{question!r} has a yes or no for each choice; name one of {_checks.shown(items)}")
-    if question in replies.frame.columns or question in asked:
+    questions = {other_question.name: other_question for other_question in replies.questionnaire.questions}
+    named_question = questions.get(question)
+    if named_question is not None and named_question.privacy is not None and named_question.parts:
+        items = [f"{question}/{part}" for part in named_question.parts]
+        raise DataError(f"{question!r} has a yes or no for each choice; name one of {_checks.listing_text(items)}")
+    if question in replies.frame.columns or question in questions:
         raise DataError(
             f"question {question!r} is plain: what was sent is what people said, so there is nothing to estimate; "
             "count it (replies.frame in Python), or make groups of it with by"
         )
-    known = _checks.nearest(question, replies.private) if replies.private else "it has no private question"
-    raise DataError(f"survey {replies.questionnaire.name!r} has no question {question!r}; {known}", column=question)
+    hint = _checks.nearest(question, replies.private) if replies.private else "it has no private question"
+    raise DataError(f"survey {replies.questionnaire.name!r} has no question {question!r}; {hint}", column=question)
 
 
 def _check_groups(replies: Replies, by: str) -> None:

@@ -81,22 +81,22 @@ class Inference(Printed):
             rows.append(
                 ("what being in the file costs", f"{percent(self.excess)} of what else is unknown ({low} to {high})")
             )
-        told = f"A guess of {self.secret!r} from the nearest records on {', '.join(self.keys)} is right for"
+        lead_sentence = f"A guess of {self.secret!r} from the nearest records on {', '.join(self.keys)} is right for"
         missing = "without a control, what the release teaches of everybody is taken for a risk of its people"
-        return [Sentence(told), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
+        return [Sentence(lead_sentence), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
         shares = {"inside": self.inside.fields(), "control": self.control.fields()}
-        own = {
+        plain_fields = {
             "secret": self.secret,
             "keys": self.keys,
             "baseline": self.baseline,
             "excess": self.excess,
             "excess_interval": self.excess_interval,
         }
-        told: dict[str, Any] = plain(own | shares)
-        return told
+        json_fields: dict[str, Any] = plain(plain_fields | shares)
+        return json_fields
 
 
 def infer(
@@ -152,16 +152,16 @@ def infer(
             continue
         frame = frame_of(people, what=what)
         check_names([*keys, secret], frame.columns, what="column of " + what)
-        known = frame.filter(texts(frame[secret]).is_not_null())
-        right = _guessed(file, known, keys, secret, most, seed)
+        people_with_secret = frame.filter(texts(frame[secret]).is_not_null())
+        right = _guess_chances(file, people_with_secret, keys, secret, most, seed)
         shares.append(share_of(right, confidence=level))
         if what == "the original":
-            truth = texts(known[secret])
+            truth = texts(people_with_secret[secret])
             baseline = float((truth == truth.mode().sort()[0]).mean() or 0.0)
     return Inference(secret, tuple(keys), shares[0], shares[1], baseline)
 
 
-def _guessed(
+def _guess_chances(
     file: Any, people: Any, keys: Sequence[str], secret: str, most: int | None, seed: int
 ) -> NDArray[np.float64]:
     """The chance of each guess to be right."""
@@ -170,15 +170,17 @@ def _guessed(
     check_names(names, file.columns, what="column of the release")
     register = Register(names, people, file, nobody)
     register = register if most is None else register.sampled(most, seed)
-    truth, said = texts(register.people[secret]).to_list(), texts(file[secret])
-    labels = {label: number for number, label in enumerate(dict.fromkeys([*truth, *said.drop_nulls().to_list()]))}
-    codes = np.array([labels.get(each, -1) for each in said.to_list()])
-    own = np.array([labels[each] for each in truth])
-    right = np.zeros(len(own))
+    truth, released_secrets = texts(register.people[secret]).to_list(), texts(file[secret])
+    labels = {
+        label: number for number, label in enumerate(dict.fromkeys([*truth, *released_secrets.drop_nulls().to_list()]))
+    }
+    codes = np.array([labels.get(secret_label, -1) for secret_label in released_secrets.to_list()])
+    true_codes = np.array([labels[secret_label] for secret_label in truth])
+    right = np.zeros(len(true_codes))
     for rows, close in nearest_records(register):
         useful = close & (codes >= 0)
         number = useful.sum(axis=1)
-        right[rows] = (useful & (codes == own[rows, None])).sum(axis=1) / np.maximum(number, 1)
+        right[rows] = (useful & (codes == true_codes[rows, None])).sum(axis=1) / np.maximum(number, 1)
     return right
 
 
@@ -215,13 +217,13 @@ class Replicated(Printed):
             ("of them again in the synthetic file", f"{self.found:,}"),
             ("of them again in a fresh sample", fresh),
         )
-        told = "More than a fresh sample holds means that the synthesis copied people."
-        return [Facts(rows), Sentence(told, small=True)]
+        explanation = "More than a fresh sample holds means that the synthesis copied people."
+        return [Facts(rows), Sentence(explanation, small=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
-        told: dict[str, Any] = plain(vars(self))
-        return told
+        json_fields: dict[str, Any] = plain(vars(self))
+        return json_fields
 
 
 def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: Any = None) -> Replicated:
@@ -249,15 +251,15 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
     """
     first, second = frame_of(original, what="the original"), frame_of(synthetic, what="the synthetic file")
     alone = _unique(first, keys)
-    found = _again(alone, second, keys)
+    copied_people = _again(alone, second, keys)
     if control is None:
-        return Replicated(tuple(keys), alone.height, found, recurring(first, keys, second.height), 0)
+        return Replicated(tuple(keys), alone.height, copied_people, recurring(first, keys, second.height), 0)
     others = frame_of(control, what="the control")
     if others.height < second.height:
-        told = f"the control has {others.height:,} people, and there are {second.height:,} synthetic records"
-        raise DataError(f"a control must have as many people as there are synthetic records; {told}")
+        counts_text = f"the control has {others.height:,} people, and there are {second.height:,} synthetic records"
+        raise DataError(f"a control must have as many people as there are synthetic records; {counts_text}")
     fresh = _again(alone, others.head(second.height), keys)
-    return Replicated(tuple(keys), alone.height, found, fresh, second.height)
+    return Replicated(tuple(keys), alone.height, copied_people, fresh, second.height)
 
 
 def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float:
@@ -271,10 +273,10 @@ def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float
     n = int(sizes.sum())
     if n < 2:
         return float("nan")
-    known = pitman(Sample.of(sizes, 2 * n)).parameters  # they do not depend on the population
-    if not known:
+    pitman_parameters = pitman(Sample.of(sizes, 2 * n)).parameters  # they do not depend on the population
+    if not pitman_parameters:
         return float("nan")
-    theta, alpha = known["theta"], known["alpha"]
+    theta, alpha = pitman_parameters["theta"], pitman_parameters["alpha"]
     alone = gammaln(theta + n + people - 1 + alpha) - gammaln(theta + n + people)
     alone += gammaln(theta + n) - gammaln(theta + n - 1 + alpha)
     return float((sizes == 1).sum() * -np.expm1(alone))

@@ -62,25 +62,25 @@ def probabilistic(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     try:
         import splink
     except ModuleNotFoundError as error:
-        told = f"probabilistic linkage needs {error.name}, which is not installed"
-        raise NaysayError(f"{told}; get it with: pip install 'naysay[linkage]'") from None
+        problem = f"probabilistic linkage needs {error.name}, which is not installed"
+        raise NaysayError(f"{problem}; get it with: pip install 'naysay[linkage]'") from None
     if len(register.keys) < 2:
         raise DataError("probabilistic linkage needs at least two keys: it learns from how they agree together")
     people = register.people.height
-    drawn = np.arange(people)
+    person_rows = np.arange(people)
     if people * register.release.height > _PAIRS:
         most = min(people, max(_LEAST, _PAIRS // register.release.height))
-        drawn = np.sort(np.random.default_rng(seed).choice(people, most, replace=False))
-    part = register.take(drawn)
+        person_rows = np.sort(np.random.default_rng(seed).choice(people, most, replace=False))
+    part = register.take(person_rows)
     linker = _linker(splink, part)
     linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
     for place in range(2):  # a key is learned while another one is known to agree
         linker.training.estimate_parameters_using_expectation_maximisation(splink.block_on(f"key_{place}"))
-    found = pl.DataFrame(pl.from_arrow(linker.inference.predict().as_pyarrow_table()))
-    made, right, chance = _best(found, part)
+    predictions = pl.DataFrame(pl.from_arrow(linker.inference.predict().as_pyarrow_table()))
+    link_made, right, chance = _best(predictions, part)
     every = np.zeros((3, people))
-    every[:, drawn] = made, right, chance
-    tried = np.isin(np.arange(people), drawn)
+    every[:, person_rows] = link_made, right, chance
+    tried = np.isin(np.arange(people), person_rows)
     return {
         "probabilistic": Linked(every[0] > 0, every[1], tried),
         "probabilistic, at least even": Linked((every[0] > 0) & (every[2] >= _EVEN), every[1], tried),
@@ -95,26 +95,28 @@ def _linker(splink: Any, register: Register) -> Any:
     logging.getLogger("splink").setLevel(logging.ERROR)
     api = splink.DuckDBAPI()
     tables = []
-    compared: list[Any] = []
+    key_comparisons: list[Any] = []
     for side, frame in ((0, register.people), (1, register.release)):
         columns: dict[str, Any] = {"unique_id": np.arange(frame.height)}
         for place, name in enumerate(register.keys):
-            numeric = all(each[name].dtype.is_numeric() for each in (register.people, register.release))
+            numeric = all(table[name].dtype.is_numeric() for table in (register.people, register.release))
             columns[f"key_{place}"] = frame[name].cast(pl.Float64) if numeric else texts(frame[name])
             if side == 0 and numeric:
                 unit = float(np.nanstd(register.release[name].cast(pl.Float64).to_numpy())) or 1.0
-                near = [levels.AbsoluteDifferenceLevel(f"key_{place}", unit * each) for each in _NEAR]
+                near = [levels.AbsoluteDifferenceLevel(f"key_{place}", unit * deviations) for deviations in _NEAR]
                 steps = [levels.NullLevel(f"key_{place}"), levels.ExactMatchLevel(f"key_{place}"), *near]
-                compared.append(
+                key_comparisons.append(
                     comparisons.CustomComparison([*steps, levels.ElseLevel()], output_column_name=f"key_{place}")
                 )
             elif side == 0:
-                compared.append(comparisons.ExactMatch(f"key_{place}").configure(term_frequency_adjustments=True))
+                key_comparisons.append(
+                    comparisons.ExactMatch(f"key_{place}").configure(term_frequency_adjustments=True)
+                )
         name = ("people", "records")[side]
         tables.append(api.register(pl.DataFrame(columns).to_arrow(), dataset_display_name=name))
     settings = splink.SettingsCreator(
         link_type="link_only",
-        comparisons=compared,
+        comparisons=key_comparisons,
         blocking_rules_to_generate_predictions=["1=1"],
         probability_two_random_records_match=min(0.5, 1 / register.release.height),
         retain_matching_columns=False,
@@ -122,26 +124,30 @@ def _linker(splink: Any, register: Register) -> Any:
     return splink.Linker(tables, settings, log_level=None)
 
 
-def _best(found: pl.DataFrame, register: Register) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _best(predictions: pl.DataFrame, register: Register) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """For each person whether there is a most probable record, the chance that it is theirs, and what splink says."""
-    made, right, chance = (np.zeros(register.people.height) for _ in range(3))
-    left = pl.col("source_dataset_l") == "people"
-    pairs = found.select(
-        pl.when(left).then("unique_id_l").otherwise("unique_id_r").cast(pl.Int64).alias("person"),
-        pl.when(left).then("unique_id_r").otherwise("unique_id_l").cast(pl.Int64).alias("record"),
+    link_made, right, chance = (np.zeros(register.people.height) for _ in range(3))
+    person_is_left = pl.col("source_dataset_l") == "people"
+    pairs = predictions.select(
+        pl.when(person_is_left).then("unique_id_l").otherwise("unique_id_r").cast(pl.Int64).alias("person"),
+        pl.when(person_is_left).then("unique_id_r").otherwise("unique_id_l").cast(pl.Int64).alias("record"),
         "match_weight",
         "match_probability",
     )
     best = pairs.filter(pl.col("match_weight") >= pl.col("match_weight").max().over("person") - 1e-9)
     hit = best["record"] == pl.Series(register.own).gather(best["person"])
-    told = (
+    person_links = (
         best.with_columns(hit.alias("hit"))
         .group_by("person")
         .agg(pl.col("hit").mean(), pl.col("match_probability").max())
     )
-    rows = told["person"].to_numpy()
-    made[rows], right[rows], chance[rows] = 1.0, told["hit"].to_numpy(), told["match_probability"].to_numpy()
-    return made, right, chance
+    rows = person_links["person"].to_numpy()
+    link_made[rows], right[rows], chance[rows] = (
+        1.0,
+        person_links["hit"].to_numpy(),
+        person_links["match_probability"].to_numpy(),
+    )
+    return link_made, right, chance
 
 
 Floats = NDArray[np.float64]
@@ -165,13 +171,13 @@ def nearest(register: Register, *, seed: int = 1) -> dict[str, Linked]:
         Not used: what a random pick achieves is computed.
     """
     people = register.people.height
-    right, made = np.zeros(people), np.zeros(people, bool)
+    right, link_made = np.zeros(people), np.zeros(people, bool)
     for rows, close in nearest_records(register):
-        number, own = close.sum(axis=1), register.own[rows]
-        made[rows] = number > 0
-        hit = (own >= 0) & close[np.arange(len(rows)), np.maximum(own, 0)]
+        number, own_rows = close.sum(axis=1), register.own[rows]
+        link_made[rows] = number > 0
+        hit = (own_rows >= 0) & close[np.arange(len(rows)), np.maximum(own_rows, 0)]
         right[rows] = np.where(hit, 1 / np.maximum(number, 1), 0.0)
-    return {"nearest": Linked(made, right)}
+    return {"nearest": Linked(link_made, right)}
 
 
 def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
@@ -181,25 +187,27 @@ def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDAr
     step = max(1, _CELLS // records)
     for start in range(0, people, step):
         rows = np.arange(start, min(people, start + step))
-        far, shown = np.zeros((len(rows), records), np.float32), np.zeros((len(rows), records), bool)
+        distances, has_evidence = np.zeros((len(rows), records), np.float32), np.zeros((len(rows), records), bool)
         for mine, theirs, numeric in columns:
             apart = mine[rows, None] - theirs[None, :]
-            there = ~np.isnan(apart)
-            shown |= there
-            far += np.where(there, apart**2 if numeric else _STRANGERS * (apart != 0), _GAP).astype(np.float32)
-        far[~shown] = np.inf
-        yield rows, shown & (far <= far.min(axis=1, keepdims=True) + _ALIKE)
+            known_in_both = ~np.isnan(apart)
+            has_evidence |= known_in_both
+            distances += np.where(known_in_both, apart**2 if numeric else _STRANGERS * (apart != 0), _GAP).astype(
+                np.float32
+            )
+        distances[~has_evidence] = np.inf
+        yield rows, has_evidence & (distances <= distances.min(axis=1, keepdims=True) + _ALIKE)
 
 
 def _comparable(register: Register, name: str) -> tuple[Floats, Floats, bool]:
     """A key on both sides: numbers in standard deviations, or codes; NaN for gaps."""
     mine, theirs = register.people[name], register.release[name]
     if mine.dtype.is_numeric() and theirs.dtype.is_numeric():
-        x, y = (each.cast(pl.Float64).to_numpy() for each in (mine, theirs))
+        x, y = (cells.cast(pl.Float64).to_numpy() for cells in (mine, theirs))
         unit = np.nanstd(y) if (~np.isnan(y)).any() else 1.0
         return x / (unit or 1.0), y / (unit or 1.0), True
-    both = pl.concat([texts(mine).rename(name), texts(theirs).rename(name)])
-    codes = both.rank("dense").cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    cells_of_both = pl.concat([texts(mine).rename(name), texts(theirs).rename(name)])
+    codes = cells_of_both.rank("dense").cast(pl.Float64).fill_null(float("nan")).to_numpy()
     return codes[: len(mine)], codes[len(mine) :], False
 
 
@@ -232,11 +240,11 @@ def exact(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     seed : int
         Not used: what a random pick achieves is computed.
     """
-    found = candidates(register)
-    chance = np.where(found.hit, 1 / np.maximum(found.number, 1), 0.0)
+    record_candidates = candidates(register)
+    chance = np.where(record_candidates.hit, 1 / np.maximum(record_candidates.number, 1), 0.0)
     return {
-        "exact, any candidate": Linked(found.number > 0, chance),
-        "exact, a single candidate": Linked(found.number == 1, found.hit.astype(float)),
+        "exact, any candidate": Linked(record_candidates.number > 0, chance),
+        "exact, a single candidate": Linked(record_candidates.number == 1, record_candidates.hit.astype(float)),
     }
 
 
@@ -254,38 +262,40 @@ def candidates(register: Register) -> Candidates:
     people = register.people.height
     keys = Keys(_stacked(register), register.keys)
     number, hit = np.zeros(people, np.int64), np.zeros(people, bool)
-    known = np.column_stack([column[keys.owner[:people]] > 0 for column in keys.tuples.columns])
-    patterns, place = np.unique(known, axis=0, return_inverse=True)
-    for pattern, shown in enumerate(patterns):
-        names = [name for name, is_known in zip(register.keys, shown, strict=True) if is_known]
+    known_keys = np.column_stack([column[keys.owner[:people]] > 0 for column in keys.tuples.columns])
+    patterns, place = np.unique(known_keys, axis=0, return_inverse=True)
+    for pattern, known_pattern in enumerate(patterns):
+        names = [name for name, is_known in zip(register.keys, known_pattern, strict=True) if is_known]
         rows = np.flatnonzero(place.ravel() == pattern)
         if names:
             part = keys.only(names)
-            number[rows], hit[rows] = _picked(part, rows, people, register.own[rows])
+            number[rows], hit[rows] = _candidates_of(part, rows, people, register.own[rows])
     return Candidates(number, hit)
 
 
-def _picked(part: Keys, rows: NDArray[np.intp], people: int, own: Places) -> tuple[Places, NDArray[np.bool_]]:
+def _candidates_of(
+    part: Keys, rows: NDArray[np.intp], people: int, own_rows: Places
+) -> tuple[Places, NDArray[np.bool_]]:
     """Candidates of people of whom all of these keys are known, and whether their own record is one."""
     released = np.bincount(part.owner[people:], minlength=part.distinct)
     gaps = np.sum([column == 0 for column in part.tuples.columns], axis=0)
-    asked = part.owner[rows]
+    person_tuples = part.owner[rows]
     number, least = np.zeros(len(rows), np.int64), np.full(len(rows), -1)
     for level in np.unique(gaps[released > 0]):
         if level == len(part.columns) or (number > 0).all():
             break  # a record that shows none of the keys says nothing
-        found = matches_of_tuples(part, np.where(gaps == level, released, 0), rule="intersect")[asked]
-        fresh = (number == 0) & (found > 0)
-        number[fresh], least[fresh] = found[fresh], level
-    record = part.owner[people:][np.maximum(own, 0)]
-    hit = (own >= 0) & (gaps[record] == least)
+        match_counts = matches_of_tuples(part, np.where(gaps == level, released, 0), rule="intersect")[person_tuples]
+        fresh = (number == 0) & (match_counts > 0)
+        number[fresh], least[fresh] = match_counts[fresh], level
+    record = part.owner[people:][np.maximum(own_rows, 0)]
+    hit = (own_rows >= 0) & (gaps[record] == least)
     for variable, column in zip(part.variables, part.tuples.columns, strict=True):
-        one, other = column[asked].astype(np.int64), column[record].astype(np.int64)
-        same = (one == other) | (one == 0) | (other == 0)
-        several = ~same & (np.maximum(one, other) > len(variable.cells.values))
+        person_cells, record_cells = column[person_tuples].astype(np.int64), column[record].astype(np.int64)
+        same = (person_cells == record_cells) | (person_cells == 0) | (record_cells == 0)
+        several = ~same & (np.maximum(person_cells, record_cells) > len(variable.cells.values))
         if several.any():
             agree = variable.cells.agreeing(by_value=False)
-            same[several] = np.asarray(agree[one[several] - 1, other[several] - 1]).ravel() > 0
+            same[several] = np.asarray(agree[person_cells[several] - 1, record_cells[several] - 1]).ravel() > 0
         hit &= same
     return number, hit
 
@@ -295,15 +305,15 @@ def _stacked(register: Register) -> dict[str, object]:
     stacked: dict[str, object] = {}
     for name in register.keys:
         pair = [register.people[name], register.release[name]]
-        lists = [isinstance(each.dtype, pl.List | pl.Array) for each in pair]
+        lists = [isinstance(series.dtype, pl.List | pl.Array) for series in pair]
         if any(lists):
             cells = [
-                each.cast(pl.List(pl.String)) if is_list else texts(each)
-                for each, is_list in zip(pair, lists, strict=True)
+                series.cast(pl.List(pl.String)) if is_list else texts(series)
+                for series, is_list in zip(pair, lists, strict=True)
             ]
             stacked[name] = [*cells[0].to_list(), *cells[1].to_list()]
         else:
-            stacked[name] = pl.concat([texts(each).rename(name) for each in pair])
+            stacked[name] = pl.concat([texts(series).rename(name) for series in pair])
     if not register.people.height:
         raise DataError("the register has nobody to look for")
     return stacked
@@ -350,17 +360,17 @@ class Linkage(Printed):
     @property
     def strongest(self) -> Success:
         """The attack with the largest share of right links among all people."""
-        return max(self.attacks, key=lambda each: each.of_all.value if each.of_all.n else -1.0)
+        return max(self.attacks, key=lambda success: success.of_all.value if success.of_all.n else -1.0)
 
     @property
     def reservations(self) -> list[str]:
         """What stays with the numbers."""
-        found = []
+        notes = []
         if not self.people:
-            found.append("nobody of the register is in the release: there is nobody to be found")
+            notes.append("nobody of the register is in the release: there is nobody to be found")
         if not self.control:
-            found.append("the register holds nobody who is not in the release, so there is no control")
-        return found
+            notes.append("the register holds nobody who is not in the release, so there is no control")
+        return notes
 
     def content(self) -> list[Content]:
         recoded = f"; in the release's coarser values: {', '.join(self.recoded)}" if self.recoded else ""
@@ -370,8 +380,14 @@ class Linkage(Printed):
             ("records", f"{self.records:,} in the release"),
         )
         rows = [
-            (each.name, f"{each.of_links.n:,}", _told(each.of_links), _told(each.of_all), _told(each.control))
-            for each in self.attacks
+            (
+                success.name,
+                f"{success.of_links.n:,}",
+                _share_text(success.of_links),
+                _share_text(success.of_all),
+                _share_text(success.control),
+            )
+            for success in self.attacks
         ]
         names = ("attack", "links made", "right of links", "right of all", "control: links made")
         caption = f"What share of links is right, with {100 * self.confidence:g} % intervals"
@@ -384,9 +400,9 @@ class Linkage(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
-        own = {name: value for name, value in vars(self).items() if name != "attacks"}
-        told: dict[str, Any] = plain(own | {"attacks": [each.fields() for each in self.attacks]})
-        return told
+        plain_fields = {name: value for name, value in vars(self).items() if name != "attacks"}
+        json_fields: dict[str, Any] = plain(plain_fields | {"attacks": [success.fields() for success in self.attacks]})
+        return json_fields
 
     def to_csv(self) -> str:
         """A row for each attack."""
@@ -398,15 +414,15 @@ def csv_of_links(links: Sequence[Linkage]) -> str:
     names = ("of_links", "of_all", "control")
     ends = ("", "_low", "_high", "_n")
     rows: list[Sequence[Any]] = [("attack", *(f"{name}{end}" for name in names for end in ends), "keys")]
-    for one in links:
-        for each in one.attacks:
-            shares = [getattr(each, name) for name in names]
+    for linkage in links:
+        for success in linkage.attacks:
+            shares = [getattr(success, name) for name in names]
             cells = (cell for part in shares for cell in (part.value, *part.interval, part.n))
-            rows.append([each.name, *cells, csv_text([one.keys])])
+            rows.append([success.name, *cells, csv_text([linkage.keys])])
     return csv_text(rows)
 
 
-def _told(share: Share) -> str:
+def _share_text(share: Share) -> str:
     return str(share) if share.n else "–"
 
 
@@ -474,25 +490,25 @@ def link(
     for name in attacks:
         check_choice(name, tuple(ATTACKS), what="an attack")
     level = _checks.confidence(confidence)
-    ready = Register.of(
+    checked_register = Register.of(
         release, register, keys, identity=id, household=household, wave=wave, recodings=recodings, most=most, seed=seed
     )
-    found: dict[str, Linked] = {}
+    links_by_attack: dict[str, Linked] = {}
     for name in dict.fromkeys(attacks):
-        found |= ATTACKS[name](ready, seed=seed)
+        links_by_attack |= ATTACKS[name](checked_register, seed=seed)
     successes = [
-        Success.of(name, each, ready.inside, ready.clusters, confidence=level, seed=seed)
-        for name, each in found.items()
+        Success.of(name, attack_links, checked_register.inside, checked_register.clusters, confidence=level, seed=seed)
+        for name, attack_links in links_by_attack.items()
     ]
-    if household is not None and household in ready.release.columns:
-        successes.append(households(ready, household, confidence=level, seed=seed))
-    inside = int(ready.inside.sum())
+    if household is not None and household in checked_register.release.columns:
+        successes.append(households(checked_register, household, confidence=level, seed=seed))
+    inside = int(checked_register.inside.sum())
     return Linkage(
-        ready.keys,
-        ready.recoded,
+        checked_register.keys,
+        checked_register.recoded,
         inside,
-        ready.people.height - inside,
-        ready.release.height,
+        checked_register.people.height - inside,
+        checked_register.release.height,
         tuple(successes),
         level,
     )
@@ -526,12 +542,17 @@ def households(register: Register, column: str, *, confidence: float, seed: int)
     if register.clusters is None:
         raise DataError("households are found by a column that names them")
     theirs = texts(register.release[column]).rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    known, released = _members(register.clusters), _members(theirs)
-    found = [
-        _linked(cells[:people], known[size], cells[people:], released.get(size), theirs, register.own) for size in known
+    known_by_size, released_by_size = _members(register.clusters), _members(theirs)
+    links_by_size = [
+        _household_links(
+            cells[:people], known_by_size[size], cells[people:], released_by_size.get(size), theirs, register.own
+        )
+        for size in known_by_size
     ]
-    made, right, inside = (np.concatenate(each) for each in zip(*found, strict=True))
-    return Success.of("exact, whole households", Linked(made, right), inside, None, confidence=confidence, seed=seed)
+    link_made, right, inside = (np.concatenate(arrays) for arrays in zip(*links_by_size, strict=True))
+    return Success.of(
+        "exact, whole households", Linked(link_made, right), inside, None, confidence=confidence, seed=seed
+    )
 
 
 def _members(clusters: Places) -> dict[int, Places]:
@@ -544,31 +565,47 @@ def _members(clusters: Places) -> dict[int, Places]:
     }
 
 
-def _linked(
-    mine: Places, known: Places, theirs: Places, released: Places | None, names: Places, own: Places
+def _household_links(
+    mine: Places,
+    known_households: Places,
+    theirs: Places,
+    released_households: Places | None,
+    names: Places,
+    own_rows: Places,
 ) -> tuple[Flags, NDArray[np.float64], Flags]:
     """For households of one size: whether a link was made, the chance that it is right, whether they are there."""
-    there = own[known]
-    inside = (there >= 0).all(axis=1) & (names[there] == names[there[:, :1]]).all(axis=1)
-    made, right = np.zeros(len(known), bool), np.zeros(len(known))
-    if released is None:
-        return made, right, inside
-    gaps = (theirs[released] == 0).sum(axis=(1, 2))
-    names_of = names[released[:, 0]]
-    step = max(1, _HOUSEHOLD_CELLS // (len(released) * known.shape[1] ** 2))
-    for start in range(0, len(known), step):
+    rows_there = own_rows[known_households]
+    inside = (rows_there >= 0).all(axis=1) & (names[rows_there] == names[rows_there[:, :1]]).all(axis=1)
+    link_made, right = np.zeros(len(known_households), bool), np.zeros(len(known_households))
+    if released_households is None:
+        return link_made, right, inside
+    gaps = (theirs[released_households] == 0).sum(axis=(1, 2))
+    names_of = names[released_households[:, 0]]
+    step = max(1, _HOUSEHOLD_CELLS // (len(released_households) * known_households.shape[1] ** 2))
+    for start in range(0, len(known_households), step):
         rows = slice(start, start + step)
-        agree = np.ones((len(known[rows]), len(released), known.shape[1], known.shape[1]), bool)
+        agree = np.ones(
+            (
+                len(known_households[rows]),
+                len(released_households),
+                known_households.shape[1],
+                known_households.shape[1],
+            ),
+            bool,
+        )
         for key in range(mine.shape[1]):
-            one, other = mine[known[rows]][:, None, :, None, key], theirs[released][None, :, None, :, key]
-            agree &= (one == other) | (one == 0) | (other == 0)
+            known_cells, released_cells = (
+                mine[known_households[rows]][:, None, :, None, key],
+                theirs[released_households][None, :, None, :, key],
+            )
+            agree &= (known_cells == released_cells) | (known_cells == 0) | (released_cells == 0)
         fits = _assigned(agree)
         fewest = np.where(fits, gaps, np.iinfo(gaps.dtype).max).min(axis=1)
         picked = fits & (gaps == fewest[:, None])
         number = picked.sum(axis=1)
-        hit = (picked & (names_of == names[there[rows, 0]][:, None])).any(axis=1) & inside[rows]
-        made[rows], right[rows] = number > 0, np.where(hit, 1 / np.maximum(number, 1), 0.0)
-    return made, right, inside
+        hit = (picked & (names_of == names[rows_there[rows, 0]][:, None])).any(axis=1) & inside[rows]
+        link_made[rows], right[rows] = number > 0, np.where(hit, 1 / np.maximum(number, 1), 0.0)
+    return link_made, right, inside
 
 
 def _assigned(agree: Flags) -> Flags:

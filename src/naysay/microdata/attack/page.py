@@ -16,40 +16,49 @@ from naysay.show.rows import Mark
 _HEADINGS = {"linkage": "Links", "inference": "What is learned beside", "replicated": "Copies of people"}
 
 
-def right(found: Linkage, *, size: int = 640, room: int = 26) -> str:
+def right_links_chart(linkage: Linkage, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of the share of right links of each attack, and of the links made to people who are not there.
 
     Parameters
     ----------
-    found : Linkage
+    linkage : Linkage
     size, room : int
         As in `charts.dots`.
     """
 
     def mark(role: str, name: str, shares: Sequence[Share]) -> Mark:
-        values, bounds = [each.value for each in shares], [each.interval for each in shares]
+        values, bounds = [share.value for share in shares], [share.interval for share in shares]
         return Mark(role, name, values, bounds)
 
-    attacks = found.attacks
+    attacks = linkage.attacks
     marks = [
-        mark("estimate", "right, of all people", [each.of_all for each in attacks]),
-        mark("pooled", "right, of links made", [each.of_links for each in attacks]),
+        mark("estimate", "right, of all people", [success.of_all for success in attacks]),
+        mark("pooled", "right, of links made", [success.of_links for success in attacks]),
     ]
-    if found.control:
-        marks.append(Mark("truth", "control: links made", [each.control.value for each in attacks]))
+    if linkage.control:
+        marks.append(Mark("truth", "control: links made", [success.control.value for success in attacks]))
     return charts.dots(
-        [each.name for each in attacks], marks, title="What share of links is right", size=size, room=room, axis="share"
+        [success.name for success in attacks],
+        marks,
+        title="What share of links is right",
+        size=size,
+        room=room,
+        axis="share",
     )
 
 
+def _links_image(linkage: Linkage) -> Chart:
+    return Chart(lambda size, room: right_links_chart(linkage, size=size, room=room))
+
+
 def attack_html(
-    found: Sequence[Linkage | Inference | Replicated], *, title: str = "What an intruder would find"
+    results: Sequence[Linkage | Inference | Replicated], *, title: str = "What an intruder would find"
 ) -> str:
     """What attacks on a release achieve, as a whole page. It holds no person's value.
 
     Parameters
     ----------
-    found : sequence of Linkage, Inference or Replicated
+    results : sequence of Linkage, Inference or Replicated
     title : str
 
     Raises
@@ -65,17 +74,17 @@ def attack_html(
     True
     """
     sections, facts = [], []
-    for each in found:
-        content = each.content()
-        if isinstance(each, Linkage) and each.people:
-            content.insert(1, Chart(lambda size, room, own=each: right(own, size=size, room=room)))  # type: ignore[misc]
-            best = each.strongest
+    for result in results:
+        content = result.content()
+        if isinstance(result, Linkage) and result.people:
+            content.insert(1, _links_image(result))
+            best = result.strongest
             facts.append(
                 (f"{100 * best.of_all.value:.1f} %", f"of the people found by the strongest attack, {best.name}")
             )
-        if isinstance(each, Inference) and not np.isnan(each.excess):
-            facts.append((f"{100 * each.excess:.1f} %", f"what being in the file costs, of {each.secret!r}"))
-        if isinstance(each, Replicated):
-            facts.append((f"{each.found:,}", "unique people stand again in the synthetic file"))
-        sections.append(Section(_HEADINGS[each.name], content))
+        if isinstance(result, Inference) and not np.isnan(result.excess):
+            facts.append((f"{100 * result.excess:.1f} %", f"what being in the file costs, of {result.secret!r}"))
+        if isinstance(result, Replicated):
+            facts.append((f"{result.found:,}", "unique people stand again in the synthetic file"))
+        sections.append(Section(_HEADINGS[result.name], content))
     return page.html(title, sections, facts=facts, flow=True)

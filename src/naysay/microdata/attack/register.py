@@ -74,13 +74,13 @@ class Register:
             check_names([household], people.columns, what="column of the register")
         if wave is not None:
             people, file, names = _wide(people, file, names, identity, wave, household)
-        own = _own(people, file, identity)
-        found = cls(names, people, file, own)
-        found = found.translated(recodings or {})
+        release_rows = _rows_in_release(people, file, identity)
+        matched_register = cls(names, people, file, release_rows)
+        matched_register = matched_register.translated(recodings or {})
         if household is not None:
             codes = texts(people[household]).fill_null("").rank("dense").to_numpy().astype(np.int64)
-            found = replace(found, clusters=codes)
-        return found if most is None else found.sampled(most, seed)
+            matched_register = replace(matched_register, clusters=codes)
+        return matched_register if most is None else matched_register.sampled(most, seed)
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -93,25 +93,25 @@ class Register:
         Documentation that comes with a release says how it was recoded, so an intruder is taken to know it.
         """
         check_names(list(recodings), self.keys, what="key")
-        people, told = self.people, []
+        people, recoded_keys = self.people, []
         for name in self.keys:
-            known = {str(value): str(parent) for value, parent in recodings.get(name, {}).items()}
+            parent_of = {str(value): str(parent) for value, parent in recodings.get(name, {}).items()}
             inside = self.inside
-            if not known and inside.any():
-                known = recoding(people[name].filter(inside), self.release[name][self.own[inside]]) or {}
-            if not known:
+            if not parent_of and inside.any():
+                parent_of = recoding(people[name].filter(inside), self.release[name][self.own[inside]]) or {}
+            if not parent_of:
                 continue
             cells = texts(people[name])
-            lost = cells.drop_nulls().filter(~cells.drop_nulls().is_in(list(known)))
+            lost = cells.drop_nulls().filter(~cells.drop_nulls().is_in(list(parent_of)))
             if name in recodings and len(lost):
                 raise DataError(
                     f"the recoding of {name!r} must have every value of the register; {lost[0]!r} is not in it",
                     column=name,
                     value=lost[0],
                 )
-            people = people.with_columns(cells.replace(known).alias(name))
-            told.append(name)
-        return replace(self, people=people, recoded=tuple(told))
+            people = people.with_columns(cells.replace(parent_of).alias(name))
+            recoded_keys.append(name)
+        return replace(self, people=people, recoded=tuple(recoded_keys))
 
     def sampled(self, most: int, seed: int) -> Register:
         """At most so many people of those in the release, and as many of the others, drawn at random."""
@@ -119,10 +119,10 @@ class Register:
             raise DataError(f"at least one person must be attacked; got most={most!r}")
         rng = np.random.default_rng(seed)
         rows = [
-            np.flatnonzero(each)
-            if each.sum() <= most
-            else np.sort(rng.choice(np.flatnonzero(each), most, replace=False))
-            for each in (self.inside, ~self.inside)
+            np.flatnonzero(in_group)
+            if in_group.sum() <= most
+            else np.sort(rng.choice(np.flatnonzero(in_group), most, replace=False))
+            for in_group in (self.inside, ~self.inside)
         ]
         return self.take(np.concatenate(rows))
 
@@ -132,7 +132,7 @@ class Register:
         return replace(self, people=self.people[rows], own=self.own[rows], clusters=clusters)
 
 
-def _own(people: pl.DataFrame, file: pl.DataFrame, identity: str | None) -> Places:
+def _rows_in_release(people: pl.DataFrame, file: pl.DataFrame, identity: str | None) -> Places:
     """The row of each person in the release."""
     if identity is None:
         if people.height != file.height:
@@ -146,13 +146,15 @@ def _own(people: pl.DataFrame, file: pl.DataFrame, identity: str | None) -> Plac
         cells = texts(frame[identity])
         if len(twice := cells.filter(cells.is_duplicated() & cells.is_not_null())):
             row = int((cells == twice[0]).arg_true()[1])
-            told = f"a person must have one row; {twice[0]!r} in column {identity!r} of the {what} stands twice"
+            problem = f"a person must have one row; {twice[0]!r} in column {identity!r} of the {what} stands twice"
             raise DataError(
-                f"{told}, again in row {row + 1} (for the waves of a panel, name the column of the wave)", row=row
+                f"{problem}, again in row {row + 1} (for the waves of a panel, name the column of the wave)", row=row
             )
     there = pl.DataFrame({_NAME: texts(file[identity])}).with_row_index("row").drop_nulls()
-    found = pl.DataFrame({_NAME: texts(people[identity])}).join(there, on=_NAME, how="left", maintain_order="left")
-    return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+    people_rows = pl.DataFrame({_NAME: texts(people[identity])}).join(
+        there, on=_NAME, how="left", maintain_order="left"
+    )
+    return people_rows["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def _wide(
@@ -166,26 +168,28 @@ def _wide(
     """Both files with one row a person, and the keys of every wave."""
     if identity is None:
         raise DataError("the waves of a person are found by a column that names people; name it (id, --id)")
-    found = []
+    wide_files = []
     for frame, what in ((people, "register"), (file, "release")):
         check_names([identity], frame.columns, what=f"column of the {what}")
         if frame.select(pl.struct(identity, wave).is_duplicated().any()).item():
             row = int(frame.select((~pl.struct(identity, wave).is_first_distinct()).arg_true().first()).item())
             raise DataError(f"a person must have one row a wave; row {row + 1} of the {what} has a double", row=row)
         months = texts(frame[wave]).unique().drop_nulls().sort().to_list()
-        named = {(name, month): f"{name} in {month}" for month in months for name in keys}
+        column_names = {(name, month): f"{name} in {month}" for month in months for name in keys}
         wide = frame.group_by(identity, maintain_order=True).agg(
             *(
-                pl.col(name).filter(texts_of(wave) == month).first().alias(told)
-                for (name, month), told in named.items()
+                pl.col(name).filter(texts_of(wave) == month).first().alias(column_name)
+                for (name, month), column_name in column_names.items()
             ),
             *([pl.col(household).first()] if household is not None and household in frame.columns else []),
         )
-        found.append((wide, list(named.values())))
-    shared = tuple(name for name in found[0][1] if name in found[1][1])
+        wide_files.append((wide, list(column_names.values())))
+    shared = tuple(name for name in wide_files[0][1] if name in wide_files[1][1])
     if not shared:
-        raise DataError(f"register and release share no wave in column {wave!r}; {_checks.shown(found[1][1])}")
-    return found[0][0], found[1][0], shared
+        raise DataError(
+            f"register and release share no wave in column {wave!r}; {_checks.listing_text(wide_files[1][1])}"
+        )
+    return wide_files[0][0], wide_files[1][0], shared
 
 
 def texts_of(name: str) -> pl.Expr:
@@ -238,16 +242,18 @@ def joined(before: pl.DataFrame, after: pl.DataFrame, identity: str | None) -> t
     names = []
     for frame, what in ((before, "the original"), (after, "the release")):
         check_names([identity], frame.columns)
-        own = texts(frame[identity])
-        if own.null_count() or own.n_unique() < len(own):
-            row = int((own.is_null() | ~own.is_first_distinct()).arg_true()[0])
-            told = "is missing" if own[row] is None else "stands twice"
-            raise DataError(f"a record's name must be unique; in {what} that of row {row + 1} {told}", row=row)
-        names.append(pl.DataFrame({"name": own}).with_row_index(f"row {what}"))
-    both = names[0].join(names[1], on="name", maintain_order="left")
-    if not both.height:
+        record_names = texts(frame[identity])
+        if record_names.null_count() or record_names.n_unique() < len(record_names):
+            row = int((record_names.is_null() | ~record_names.is_first_distinct()).arg_true()[0])
+            fault = "is missing" if record_names[row] is None else "stands twice"
+            raise DataError(f"a record's name must be unique; in {what} that of row {row + 1} {fault}", row=row)
+        names.append(pl.DataFrame({"name": record_names}).with_row_index(f"row {what}"))
+    name_pairs = names[0].join(names[1], on="name", maintain_order="left")
+    if not name_pairs.height:
         raise DataError(f"no name in column {identity!r} stands in both files; is it the right column?")
-    return both["row the original"].to_numpy().astype(np.int64), both["row the release"].to_numpy().astype(np.int64)
+    return name_pairs["row the original"].to_numpy().astype(np.int64), name_pairs["row the release"].to_numpy().astype(
+        np.int64
+    )
 
 
 def recoding(before: pl.Series, after: pl.Series) -> dict[str, str] | None:

@@ -78,8 +78,8 @@ def share_of(
     size, total = np.bincount(place).astype(float), np.bincount(place, chance)
     if value in (0.0, 1.0):
         return Share(value, _wilson(value, len(size), confidence), n, "cluster bootstrap")
-    drawn = np.random.default_rng(seed).integers(0, len(size), (_DRAWS, len(size)))
-    means = total[drawn].sum(axis=1) / size[drawn].sum(axis=1)
+    cluster_draws = np.random.default_rng(seed).integers(0, len(size), (_DRAWS, len(size)))
+    means = total[cluster_draws].sum(axis=1) / size[cluster_draws].sum(axis=1)
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Share(value, (float(low), float(high)), n, "cluster bootstrap")
 
@@ -140,18 +140,18 @@ class Success:
     ) -> Success:
         """The shares, from what was done for each person; `inside` says who is in the release."""
 
-        def counted(rows: Flags, values: Floats) -> Share:
-            own = None if clusters is None else clusters[rows]
-            return share_of(values[rows], own, confidence=confidence, seed=seed)
+        def share_among(rows: Flags, values: Floats) -> Share:
+            row_clusters = None if clusters is None else clusters[rows]
+            return share_of(values[rows], row_clusters, confidence=confidence, seed=seed)
 
         right = np.where(found.made & inside, found.right, 0.0)
-        made, tried = int(found.made.sum()), np.ones(len(inside), bool) if found.tried is None else found.tried
+        links_made, tried = int(found.made.sum()), np.ones(len(inside), bool) if found.tried is None else found.tried
         return cls(
             name,
-            counted(found.made & inside, right),
-            counted(tried & inside, right),
-            counted(tried & ~inside, found.made.astype(float)),
-            float(right.sum() / made) if made else float("nan"),
+            share_among(found.made & inside, right),
+            share_among(tried & inside, right),
+            share_among(tried & ~inside, found.made.astype(float)),
+            float(right.sum() / links_made) if links_made else float("nan"),
         )
 
     def fields(self) -> dict[str, Any]:

@@ -79,8 +79,8 @@ class Combination:
 
         This is the share kept times the mean of 1/k, over the same records as `m`; NaN where there are none.
         """
-        kept = self.k.records * self.k.inverse if self.k.records else 0.0
-        return kept / self.m.records if self.m.records else math.nan
+        right_picks = self.k.records * self.k.inverse if self.k.records else 0.0
+        return right_picks / self.m.records if self.m.records else math.nan
 
     def thetas(self, population: float, *, confidence: float = 0.95) -> tuple[Theta, Theta]:
         """θ on k and, a heuristic, on m: how often a match with a unique record is the right person.
@@ -134,12 +134,14 @@ class Combination:
 
 def digest(keys: Keys) -> str:
     """A digest of the distinct tuples of cells, their counts, and what uncertain cells may hold; not of any value."""
-    told = hashlib.sha256()
+    hasher = hashlib.sha256()
     pairs = zip(keys.variables, keys.tuples.columns, strict=True)
-    cells = [each for variable, column in pairs for each in (column, variable.cells.starts, variable.cells.members)]
-    for numbers in (*cells, keys.tuples.count):
-        told.update(np.ascontiguousarray(numbers, "<i8").tobytes())
-    return told.hexdigest()
+    cell_arrays = [
+        codes for variable, column in pairs for codes in (column, variable.cells.starts, variable.cells.members)
+    ]
+    for numbers in (*cell_arrays, keys.tuples.count):
+        hasher.update(np.ascontiguousarray(numbers, "<i8").tobytes())
+    return hasher.hexdigest()
 
 
 class Finished:
@@ -168,7 +170,7 @@ class Finished:
             "version": _VERSION,
             "n": keys.n,
             "keys": list(keys.columns),
-            "missing": {each.name: each.policy for each in keys.variables if each.policy != "wildcard"},
+            "missing": {variable.name: variable.policy for variable in keys.variables if variable.policy != "wildcard"},
             "rule": rule,
             "data": "" if path is None else digest(keys),
         }
@@ -176,7 +178,7 @@ class Finished:
     def __enter__(self) -> Finished:
         if self._path is not None:
             try:
-                self._stream = self._opened(self._path)
+                self._stream = self._open_file(self._path)
             except OSError as error:
                 raise DataError(f"cannot write to {str(self._path)!r}: {error.strerror or error}") from None
         return self
@@ -185,56 +187,60 @@ class Finished:
         if self._stream is not None:
             self._stream.close()
 
-    def add(self, found: Combination) -> None:
+    def add(self, combination: Combination) -> None:
         """Take one more combination."""
-        self.done[found.keys] = found
-        self._write({"keys": list(found.keys), "k": plain(asdict(found.k)), "m": plain(asdict(found.m))})
+        self.done[combination.keys] = combination
+        self._write(
+            {"keys": list(combination.keys), "k": plain(asdict(combination.k)), "m": plain(asdict(combination.m))}
+        )
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:
             self._stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             self._stream.flush()
 
-    def _opened(self, path: Path) -> IO[bytes]:
+    def _open_file(self, path: Path) -> IO[bytes]:
         """The file, opened behind its last whole line: a killed search may have left half a line."""
         text = path.read_bytes() if path.exists() else b""
         if not text:
             self._stream = path.open("wb")
             self._write(self._header)
             return self._stream
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read(whole.decode("utf-8", "replace").splitlines())
+        whole_lines = text[: text.rfind(b"\n") + 1]
+        self._read_lines(whole_lines.decode("utf-8", "replace").splitlines())
         with path.open("r+b") as stream:
-            stream.truncate(len(whole))
+            stream.truncate(len(whole_lines))
         return path.open("ab")
 
-    def _read(self, lines: list[str]) -> None:
-        header = _object(lines[0]) if lines else {}
+    def _read_lines(self, lines: list[str]) -> None:
+        header = _object_of_line(lines[0]) if lines else {}
         if header.get("naysay") != "search" or header.get("version") != _VERSION:
             raise DataError(f"{str(self._path)!r} is not the file of a search; name another, or remove it")
         for name, value in self._header.items():
             if header.get(name) != value:
-                of = f"a search with {_ABOUT.get(name, 'other data')}"
-                raise DataError(f"{str(self._path)!r} belongs to {of}; name another file, or remove it")
-        for place, line in enumerate(lines[1:], start=2):
-            told = _object(line)
+                other_search = f"a search with {_ABOUT.get(name, 'other data')}"
+                raise DataError(f"{str(self._path)!r} belongs to {other_search}; name another file, or remove it")
+        for line_number, line in enumerate(lines[1:], start=2):
+            fields = _object_of_line(line)
             try:
-                found = Combination(tuple(told["keys"]), self.n, _sizes(told["k"]), _sizes(told["m"]))
+                combination = Combination(
+                    tuple(fields["keys"]), self.n, _sizes_of_fields(fields["k"]), _sizes_of_fields(fields["m"])
+                )
             except (KeyError, TypeError) as error:
                 raise DataError(
-                    f"line {place} of {str(self._path)!r} is damaged; remove that line and go on"
+                    f"line {line_number} of {str(self._path)!r} is damaged; remove that line and go on"
                 ) from error
-            self.done[found.keys] = found
+            self.done[combination.keys] = combination
 
 
-def _object(line: str) -> dict[str, Any]:
+def _object_of_line(line: str) -> dict[str, Any]:
     """The JSON object of a line; an empty one where the line is something else."""
     with suppress(ValueError):
-        told = json.loads(line)
-        return told if isinstance(told, dict) else {}
+        json_object = json.loads(line)
+        return json_object if isinstance(json_object, dict) else {}
     return {}
 
 
-def _sizes(told: Mapping[str, Any]) -> Sizes:
-    numbers: dict[str, Any] = {name: math.nan if value is None else value for name, value in told.items()}
+def _sizes_of_fields(fields: Mapping[str, Any]) -> Sizes:
+    numbers: dict[str, Any] = {name: math.nan if value is None else value for name, value in fields.items()}
     return Sizes(**numbers)

@@ -40,12 +40,12 @@ _PATTERNS = 128  # patterns of missing keys; with more of them bitmaps are faste
 
 def number_of(variables: int, size: int) -> int:
     """How many combinations of 1 … size variables there are."""
-    return sum(math.comb(variables, each) for each in range(1, size + 1))
+    return sum(math.comb(variables, key_count) for key_count in range(1, size + 1))
 
 
 def all_keys(keys: Keys, rule: str) -> Combination:
     """Who stands out on all of these keys together."""
-    return Lattice(keys, rule).counted(tuple(range(len(keys.columns))))
+    return Lattice(keys, rule).combination_on(tuple(range(len(keys.columns))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class Lattice:
     def __init__(self, keys: Keys, rule: str, size: int = 1) -> None:
         self.keys, self.rule, self.rows, self.n = keys, rule, keys.distinct, keys.n
         self.type = np.min_scalar_type(self.n)
-        each, variables = self.rows * self.type.itemsize, len(keys.columns)
-        needed = accumulate(math.comb(variables, number) * each for number in range(1, size))
+        combination_bytes, variables = self.rows * self.type.itemsize, len(keys.columns)
+        needed = accumulate(math.comb(variables, number) * combination_bytes for number in range(1, size))
         # nothing is read from smaller combinations if nobody misses a key
         self.kept = (
             sum(room <= _ROOM for room in needed) if any((column == 0).any() for column in keys.tuples.columns) else 0
@@ -100,20 +100,20 @@ class Lattice:
         alike = [float(np.square(np.bincount(column, count) / self.n).sum()) for column in columns]
         return combinations(sorted(range(len(alike)), key=lambda place: (alike[place], place)), size)
 
-    def counted(self, places: Places) -> Combination:
+    def combination_on(self, places: Places) -> Combination:
         """The sizes k after listwise deletion, and m over everybody who is not dropped."""
         names = tuple(self.keys.columns[place] for place in sorted(places))
-        keys, m = self._counted(places)
+        keys, m = self._keys_and_matches(places)
         count = keys.tuples.count
         k = count[keys.complete]
-        return Combination(names, self.n, Sizes.counted(k, k), Sizes.counted(m[keys.kept], count[keys.kept]))
+        return Combination(names, self.n, Sizes.of_counts(k, k), Sizes.of_counts(m[keys.kept], count[keys.kept]))
 
     def matches(self, places: Places) -> Whole:
         """M of each row on a combination, (rows,); 0 where a policy drops it."""
         if not places:
             return np.broadcast_to(np.array(self.n, self.type), self.rows)
         if places not in self._held:
-            _, m = self._counted(places)
+            _, m = self._keys_and_matches(places)
             if len(places) > self.kept:
                 return np.asarray(m[self.part(places).rank])
         return self._held[places]
@@ -125,17 +125,17 @@ class Lattice:
         tuples = self.keys.tuples
         for place in places[len(self._path[-1].places) :]:
             last = self._path[-1]
-            own = grouped([last.rank, tuples.columns[place]], [len(last.first), tuples.sizes[place]])
-            self._path.append(_Part((*last.places, place), *own))
+            first_and_rank = grouped([last.rank, tuples.columns[place]], [len(last.first), tuples.sizes[place]])
+            self._path.append(_Part((*last.places, place), *first_and_rank))
         return self._path[-1]
 
-    def _counted(self, places: Places) -> tuple[Keys, Whole]:
+    def _keys_and_matches(self, places: Places) -> tuple[Keys, Whole]:
         """The keys of a combination, and M of each of their tuples; 0 where a policy drops it."""
         part, tuples = self.part(places), self.keys.tuples
         count = np.bincount(part.rank, None if self.rows == self.n else tuples.count, len(part.first))
         columns = tuple(tuples.columns[place][part.first] for place in places)
-        own = Tuples(columns, tuple(tuples.sizes[place] for place in places), count.astype(np.int64))
-        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], own)
+        part_tuples = Tuples(columns, tuple(tuples.sizes[place] for place in places), count.astype(np.int64))
+        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], part_tuples)
         m = self._matches(keys, part)
         if len(places) <= self.kept:
             self._held[places] = m.astype(self.type)[part.rank]
@@ -151,19 +151,21 @@ class Lattice:
             if cells * (1 + len(gaps)) < 4 * patterns * len(pool.tuples):
                 return matches_of_tuples(keys, rule=self.rule, algorithm="cube")
             if patterns <= _PATTERNS and math.prod(keys.sizes) <= _LARGEST and len(part.places) <= self.kept + 1:
-                found, complete = self._given(keys, part, gaps), np.flatnonzero(keys.complete)
-                found[complete] = count[complete] + _joined(keys, complete, gaps)
-                return found
+                match_counts, complete = self._matches_with_gaps(keys, part, gaps), np.flatnonzero(keys.complete)
+                match_counts[complete] = count[complete] + _incomplete_matches(keys, complete, gaps)
+                return match_counts
         return matches_of_tuples(keys, rule=self.rule)
 
-    def _given(self, keys: Keys, part: _Part, gaps: list[int]) -> Whole:
+    def _matches_with_gaps(self, keys: Keys, part: _Part, gaps: list[int]) -> Whole:
         """M of the tuples that miss a key, read from the combinations without it."""
-        found, left = np.zeros(keys.distinct, np.int64), keys.kept.copy()
+        match_counts, is_pending = np.zeros(keys.distinct, np.int64), keys.kept.copy()
         for number in gaps:
-            mine = np.flatnonzero(left & (keys.tuples.columns[number] == 0))
-            found[mine] = self.matches(part.places[:number] + part.places[number + 1 :])[part.first[mine]]
-            left[mine] = False
-        return found
+            gap_rows = np.flatnonzero(is_pending & (keys.tuples.columns[number] == 0))
+            match_counts[gap_rows] = self.matches(part.places[:number] + part.places[number + 1 :])[
+                part.first[gap_rows]
+            ]
+            is_pending[gap_rows] = False
+        return match_counts
 
 
 class Trial(Lattice):
@@ -173,28 +175,30 @@ class Trial(Lattice):
         return np.broadcast_to(np.ones(1, self.type), self.rows)
 
 
-def _joined(keys: Keys, complete: Whole, gaps: list[int]) -> Whole:
+def _incomplete_matches(keys: Keys, complete: Whole, gaps: list[int]) -> Whole:
     """For each complete tuple, how many respondents miss a key and have the same values elsewhere."""
     codes, sizes = keys.tuples.columns, keys.tuples.sizes
     total = np.zeros(len(complete), np.int64)
     pattern = packed([(codes[number] == 0) & keys.kept for number in gaps], [2] * len(gaps))
     present = np.flatnonzero(np.bincount(pattern))
     for bits in present[present > 0].tolist():  # pattern 0: respondents who miss nothing, or are dropped
-        held = np.ones(len(codes), np.uint8)
-        held[[number for bit, number in enumerate(reversed(gaps)) if bits >> bit & 1]] = 0
-        spans = [size if known else 1 for size, known in zip(sizes, held, strict=True)]
+        known_flags = np.ones(len(codes), np.uint8)
+        known_flags[[number for bit, number in enumerate(reversed(gaps)) if bits >> bit & 1]] = 0
+        spans = [size if is_known else 1 for size, is_known in zip(sizes, known_flags, strict=True)]
         rows = np.flatnonzero(pattern == bits)
-        there = packed([code[rows] for code in codes], spans)  # 0 already where they miss a key
-        asked = packed([code[complete] * known for code, known in zip(codes, held, strict=True)], spans)
-        total += _looked_up(there, keys.tuples.count[rows], asked, math.prod(spans))
+        pattern_keys = packed([code[rows] for code in codes], spans)  # 0 already where they miss a key
+        complete_keys = packed(
+            [code[complete] * is_known for code, is_known in zip(codes, known_flags, strict=True)], spans
+        )
+        total += _amounts_of_keys(pattern_keys, keys.tuples.count[rows], complete_keys, math.prod(spans))
     return total
 
 
-def _looked_up(keys: Whole, amounts: Whole, asked: Whole, span: int) -> Whole:
+def _amounts_of_keys(keys: Whole, amounts: Whole, sought_keys: Whole, span: int) -> Whole:
     """The amount of each key that is asked for, 0 where it is not among the (rising) keys."""
-    if span <= max(_DENSE, 2 * len(asked)):
+    if span <= max(_DENSE, 2 * len(sought_keys)):
         table = np.zeros(span, np.int64)
         table[keys] = amounts
-        return table[asked]
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.where(keys[place] == asked, amounts[place], 0)
+        return table[sought_keys]
+    place = np.minimum(np.searchsorted(keys, sought_keys), len(keys) - 1)
+    return np.where(keys[place] == sought_keys, amounts[place], 0)

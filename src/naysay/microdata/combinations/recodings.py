@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Combination
 from naysay.microdata.combinations.lattice import all_keys
-from naysay.microdata.combinations.search import SHOWN, SIGN, Search, check_how
+from naysay.microdata.combinations.search import ROWS_SHOWN, SIGN, Search, check_how
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.panel.months import months_of
@@ -83,8 +83,8 @@ class Recodings(Printed):
     @property
     def best(self) -> Recoding | None:
         """The coarser version that buys most; None where none buys anything."""
-        found = next((each for each in self.recodings if each.into is not None), None)
-        return found if found is not None and self.bought(found) else None
+        best_recoding = next((recoding for recoding in self.recodings if recoding.into is not None), None)
+        return best_recoding if best_recoding is not None and self.bought(best_recoding) else None
 
     def bought(self, each: Recoding) -> int:
         """Respondents who stand out now and would not with the recoding."""
@@ -99,14 +99,14 @@ class Recodings(Printed):
             "worst": None if self.worst is None else self.worst.to_dict(),
             "recodings": [
                 {
-                    "key": each.key,
-                    "told": each.told,
-                    "values_before": each.values[0],
-                    "values_after": each.values[1],
-                    "bought": self.bought(each),
-                    "after": each.after.to_dict(),
+                    "key": recoding.key,
+                    "told": recoding.told,
+                    "values_before": recoding.values[0],
+                    "values_after": recoding.values[1],
+                    "bought": self.bought(recoding),
+                    "after": recoding.after.to_dict(),
                 }
-                for each in self.recodings
+                for recoding in self.recodings
             ],
         }
 
@@ -114,24 +114,24 @@ class Recodings(Printed):
         """A row for each of the first recodings: what is done, values before and after, m = 1, k = 1, and bought."""
         return [
             [
-                f"{each.key}: {each.told}",
-                f"{each.values[0]:,}",
-                f"{each.values[1]:,}" if each.values[1] else DASH,
-                f"{each.after.m.unique:,}",
-                f"{each.after.k.unique:,}",
-                f"{self.bought(each):,}",
+                f"{recoding.key}: {recoding.told}",
+                f"{recoding.values[0]:,}",
+                f"{recoding.values[1]:,}" if recoding.values[1] else DASH,
+                f"{recoding.after.m.unique:,}",
+                f"{recoding.after.k.unique:,}",
+                f"{self.bought(recoding):,}",
             ]
-            for each in self.recodings[:most]
+            for recoding in self.recodings[:most]
         ]
 
     def content(self) -> list[Content]:
         """The recodings that buy most."""
         before, sign = self.before, SIGN[self.measure]
-        now = f"now m = 1 for {before.m.unique:,}, k = 1 for {before.k.unique:,}"
-        title = f"Which recoding would buy most on {' + '.join(before.keys)}; {now}"
+        now_text = f"now m = 1 for {before.m.unique:,}, k = 1 for {before.k.unique:,}"
+        title = f"Which recoding would buy most on {' + '.join(before.keys)}; {now_text}"
         columns = ("recoding", "values", "then", "m=1", "k=1", "bought")
         bought = f"Bought: respondents with {sign} = 1 now and not then, on these keys. No file is changed."
-        return [grid(title, columns, self.cells(SHOWN), width=48), Sentence(bought)]
+        return [grid(title, columns, self.cells(ROWS_SHOWN), width=48), Sentence(bought)]
 
 
 def recodings(
@@ -179,22 +179,29 @@ def recodings(
     """
     check_how(rule, measure)
     check_names(list(orders or {}), keys.columns, what="key")
-    before, found = all_keys(keys, rule), []
+    before, possible_recodings = all_keys(keys, rule), []
     for number, variable in enumerate(keys.variables):
         if progress is not None:
             progress(variable.name, number / len(keys.variables))
         values = len(variable.cells.values)
-        for told, into in _ways(keys, variable.name, (orders or {}).get(variable.name)):
+        for description, into in _recodings_of_key(keys, variable.name, (orders or {}).get(variable.name)):
             after = all_keys(keys.merged(variable.name, into), rule)
-            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after, into))
+            possible_recodings.append(Recoding(variable.name, description, (values, int(into.max()) + 1), after, into))
         if len(keys.columns) > 1:
-            rest = all_keys(keys.only([name for name in keys.columns if name != variable.name]), rule)
-            found.append(Recoding(variable.name, "left out", (values, 0), rest))
-    found.sort(key=lambda each: (each.after.unique(measure), each.after.m.below_5, -each.values[1], each.key))
-    return Recodings(rule, measure, before, tuple(found))
+            without_key = all_keys(keys.only([name for name in keys.columns if name != variable.name]), rule)
+            possible_recodings.append(Recoding(variable.name, "left out", (values, 0), without_key))
+    possible_recodings.sort(
+        key=lambda recoding: (
+            recoding.after.unique(measure),
+            recoding.after.m.below_5,
+            -recoding.values[1],
+            recoding.key,
+        )
+    )
+    return Recodings(rule, measure, before, tuple(possible_recodings))
 
 
-def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combination | None:
+def everywhere(search: Search, ranked_recodings: Recodings, *, most: int = 100) -> Combination | None:
     """The combination of a search on which most people stand out once the best coarser version is published.
 
     Coarser values never make more people stand out. So the combinations that hold the key are counted again from the
@@ -202,8 +209,8 @@ def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combinatio
 
     Parameters
     ----------
-    found : Search
-    told : Recodings
+    search : Search
+    ranked_recodings : Recodings
         Of one of its combinations.
     most : int
         Combinations to count again, at most.
@@ -214,25 +221,25 @@ def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combinatio
         None where nothing is bought, where `most` are not enough, or where the search ranks by k and the key is
         uncertain for somebody: a coarser value may then be certain, and more people are kept.
     """
-    best = told.best
-    if best is None or (found.measure == "anonymity" and not found.keys.variable(best.key).cells.certain):
+    best = ranked_recodings.best
+    if best is None or (search.measure == "anonymity" and not search.keys.variable(best.key).cells.certain):
         return None
-    coarse = found.keys.merged(best.key, best.into)  # type: ignore[arg-type]
+    coarse = search.keys.merged(best.key, best.into)  # type: ignore[arg-type]
     worst: Combination | None = None
-    for each in found.combinations:
-        if worst is not None and each.unique(found.measure) <= worst.unique(found.measure):
+    for combination in search.combinations:
+        if worst is not None and combination.unique(search.measure) <= worst.unique(search.measure):
             break
-        held = best.key in each.keys
-        most -= held
+        has_key = best.key in combination.keys
+        most -= has_key
         if most < 0:
             return None
-        after = all_keys(coarse.only(each.keys), found.rule) if held else each
-        if worst is None or after.unique(found.measure) > worst.unique(found.measure):
+        after = all_keys(coarse.only(combination.keys), search.rule) if has_key else combination
+        if worst is None or after.unique(search.measure) > worst.unique(search.measure):
             worst = after
     return worst
 
 
-def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
+def _recodings_of_key(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
     """Recodings of one key: what is done, and the number of the new value for each value.
 
     A missing value stays apart where it is a category: None, the last of the values, is neither number nor date.
@@ -242,32 +249,32 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
     if len(values) < 3:
         return
     numbers, months = _numbers(values), _months(values)
-    held = np.bincount(keys.tuples.columns[keys.columns.index(name)], keys.tuples.count, cells.size + 1)[1:]
-    people = held @ cells.likely  # a set of candidates counts in parts, by its chances
-    shares = people[: len(values)] / (held.sum() - people[len(values) :].sum())
+    cell_counts = np.bincount(keys.tuples.columns[keys.columns.index(name)], keys.tuples.count, cells.size + 1)[1:]
+    people = cell_counts @ cells.likely  # a set of candidates counts in parts, by its chances
+    shares = people[: len(values)] / (cell_counts.sum() - people[len(values) :].sum())
     if order is not None:
-        known = {value: place for place, value in enumerate(order)}
-        if absent := len(set(values) - set(known)):
-            told = f"it leaves out {absent:,} of {len(values):,}"
-            raise DataError(f"the order of {name!r} must name all of its values; {told}", column=name)
-        ranks = np.array([known[value] for value in values], np.int64)
+        rank_of_value = {value: place for place, value in enumerate(order)}
+        if absent := len(set(values) - set(rank_of_value)):
+            absent_text = f"it leaves out {absent:,} of {len(values):,}"
+            raise DataError(f"the order of {name!r} must name all of its values; {absent_text}", column=name)
+        ranks = np.array([rank_of_value[value] for value in values], np.int64)
         ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", ranks // width) for width in (2, 3, 4))
     elif numbers is not None:
         high, low = np.argsort(-numbers), np.argsort(numbers)
         ways = chain(
             _bins(numbers),
-            _together("the highest {} together", high, shares),
-            _together("the lowest {} together", low, shares),
+            _merged_tails("the highest {} together", high, shares),
+            _merged_tails("the lowest {} together", low, shares),
         )
     elif months is not None:
-        ways = ((told, months // width) for width, told in _MONTHS)
+        ways = ((description, months // width) for width, description in _MONTHS)
     else:
-        ways = _together("those below {} each together", np.arange(len(values)), shares, each=True)
-    for told, into in ways:
+        ways = _merged_tails("those below {} each together", np.arange(len(values)), shares, per_category=True)
+    for description, into in ways:
         dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
-        new = int(dense.max()) + 1
-        if 1 < new < len(values):
-            yield told, np.append(dense, np.full(len(cells.values) - len(values), new))
+        group_count = int(dense.max()) + 1
+        if 1 < group_count < len(values):
+            yield description, np.append(dense, np.full(len(cells.values) - len(values), group_count))
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -295,29 +302,30 @@ def _months(values: Sequence[Any]) -> Into | None:
 
 def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
     """Bins 1, 2, 5, 10 … wide, from the narrowest that merges any values."""
-    found = []
+    binnings = []
     widest = float(np.ptp(numbers))
     for power in range(math.floor(math.log10(widest)) + 1):
         for width in (step * 10**power for step in (1, 2, 5)):
             into = np.floor(numbers / width).astype(np.int64)
             if 1 < len(np.unique(into)) < len(numbers) and 2 * width <= widest:
-                found.append((f"bins {width:,} wide", into))
-    chosen = np.unique(np.linspace(0, len(found) - 1, min(_WIDTHS, len(found))).round().astype(int))
-    return [found[each] for each in chosen.tolist()]
+                binnings.append((f"bins {width:,} wide", into))
+    chosen_places = np.unique(np.linspace(0, len(binnings) - 1, min(_WIDTHS, len(binnings))).round().astype(int))
+    return [binnings[place] for place in chosen_places.tolist()]
 
 
-def _together(
-    told: str, order: NDArray[np.intp], shares: NDArray[np.float64], *, each: bool = False
+def _merged_tails(
+    template: str, order: NDArray[np.intp], shares: NDArray[np.float64], *, per_category: bool = False
 ) -> Iterator[tuple[str, Into]]:
     """The first values in an order merged into one, up to each tail that merges more than the one before.
 
-    A tail is the share that the merged values hold together or, with `each`, the share that every one stays below.
+    A tail is the share that the merged values hold together or, with `per_category`, the share that every one stays
+    below.
     """
-    before, held = 1, np.cumsum(shares[order])
+    before, cumulated_shares = 1, np.cumsum(shares[order])
     for tail in _TAILS:
-        few = order[shares[order] < tail if each else held <= tail + 1e-12]
+        few = order[shares[order] < tail if per_category else cumulated_shares <= tail + 1e-12]
         if len(few) > before:
             before = len(few)
             into = np.arange(len(order))
             into[few] = few[0]
-            yield told.format(f"{tail:.0%}".replace("%", " %")), into
+            yield template.format(f"{tail:.0%}".replace("%", " %")), into

@@ -32,7 +32,7 @@ from naysay.show import Content, Heading, Note, Sentence
 LONGEST = 24 * 3600.0
 """Seconds that a search may be expected to take before it asks for a limit."""
 
-SHOWN = 20
+ROWS_SHOWN = 20
 """Rows of a table of combinations in text."""
 
 SIGN = {"matches": "m", "anonymity": "k"}
@@ -88,13 +88,17 @@ class Search(Printed):
     @property
     def complete(self) -> int:
         """The largest number of keys up to which every combination is finished."""
-        done = np.bincount([len(each.keys) for each in self.combinations], minlength=self.size + 1)
-        every = [math.comb(len(self.keys.columns), each) for each in range(1, self.size + 1)]
-        return next((each for each, number in enumerate(every) if done[each + 1] < number), self.size)
+        finished_counts = np.bincount(
+            [len(combination.keys) for combination in self.combinations], minlength=self.size + 1
+        )
+        all_counts = [math.comb(len(self.keys.columns), key_count) for key_count in range(1, self.size + 1)]
+        return next(
+            (place for place, number in enumerate(all_counts) if finished_counts[place + 1] < number), self.size
+        )
 
     def of(self, size: int) -> tuple[Combination, ...]:
         """The combinations of exactly so many keys, ranked."""
-        return tuple(each for each in self.combinations if len(each.keys) == size)
+        return tuple(combination for combination in self.combinations if len(combination.keys) == size)
 
     @property
     def reason(self) -> str:
@@ -125,24 +129,24 @@ class Search(Printed):
             "finished": len(self.combinations),
             "complete": self.complete,
             "stopped": self.stopped or None,
-            "combinations": [self._combination(each) for each in self.combinations],
+            "combinations": [self._combination(combination) for combination in self.combinations],
         }
 
-    def _combination(self, each: Combination) -> dict[str, Any]:
-        told = each.to_dict()
+    def _combination(self, combination: Combination) -> dict[str, Any]:
+        fields = combination.to_dict()
         if self.population is not None:
-            on_k, on_m = each.thetas(self.population, confidence=self.confidence)
-            told["listwise"] |= on_k.fields()
-            told["matches"] |= on_m.fields()
-        return told
+            on_k, on_m = combination.thetas(self.population, confidence=self.confidence)
+            fields["listwise"] |= on_k.fields()
+            fields["matches"] |= on_m.fields()
+        return fields
 
     def content(self) -> list[Content]:
         """What the search tells: the most dangerous combinations, and what the number of keys does."""
         on_m, on_k = ([], []) if self.population is None else (["θ on m"], ["θ on k"])
         columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", "exact", *on_k]
-        top, sign = self.combinations[:SHOWN], SIGN[self.measure]
-        of = _checks.several(len(self.keys.columns), "key", "keys")
-        searched = f"{self.asked:,} combinations of up to {self.size} of {of}"
+        top, sign = self.combinations[:ROWS_SHOWN], SIGN[self.measure]
+        keys_text = _checks.several(len(self.keys.columns), "key", "keys")
+        searched = f"{self.asked:,} combinations of up to {self.size} of {keys_text}"
         title = f"The {len(top)} on which most stand out, ranked by {sign} = 1"
         columns_of_sizes = ("keys", "finished", "least", "median", "most", "on")
         by_size = f"Respondents with {sign} = 1, by the number of keys"
@@ -161,19 +165,24 @@ class Search(Printed):
             grid(by_size, columns_of_sizes, sizes, width=48),
         ]
 
-    def _cells(self, each: Combination) -> list[str]:
-        matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", share(each.pr_su), share(each.m.inverse)]
-        counts = [f"{number:,}" for number in (each.deleted, each.k.unique, each.k.below_5)]
-        listwise = [*counts, share(each.pr_su_all), share(each.exact)]
+    def _cells(self, combination: Combination) -> list[str]:
+        matches = [
+            f"{combination.m.unique:,}",
+            f"{combination.m.below_5:,}",
+            share(combination.pr_su),
+            share(combination.m.inverse),
+        ]
+        counts = [f"{number:,}" for number in (combination.deleted, combination.k.unique, combination.k.below_5)]
+        listwise = [*counts, share(combination.pr_su_all), share(combination.exact)]
         if self.population is not None:
-            on_k, on_m = (theta_cells(found)[0] for found in each.thetas(self.population))
+            on_k, on_m = (theta_cells(theta)[0] for theta in combination.thetas(self.population))
             matches, listwise = [*matches, on_m], [*listwise, on_k]
-        return [" + ".join(each.keys), *matches, *listwise]
+        return [" + ".join(combination.keys), *matches, *listwise]
 
-    def _spread(self, done: Sequence[Combination]) -> list[str]:
-        numbers = sorted(each.unique(self.measure) for each in done)
-        counts = (len(done), numbers[0], numbers[len(numbers) // 2], numbers[-1])
-        return [*(f"{value:,}" for value in counts), " + ".join(done[0].keys)]
+    def _spread(self, combinations: Sequence[Combination]) -> list[str]:
+        numbers = sorted(combination.unique(self.measure) for combination in combinations)
+        counts = (len(combinations), numbers[0], numbers[len(numbers) // 2], numbers[-1])
+        return [*(f"{value:,}" for value in counts), " + ".join(combinations[0].keys)]
 
 
 def search(
@@ -248,14 +257,16 @@ def search(
         stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
     place = {name: number for number, name in enumerate(keys.columns)}
 
-    def danger(each: Combination) -> tuple[Any, ...]:
-        first, second = (each.k, each.m) if measure == "anonymity" else (each.m, each.k)
+    def danger(combination: Combination) -> tuple[Any, ...]:
+        first, second = (combination.k, combination.m) if measure == "anonymity" else (combination.m, combination.k)
         sizes = (-first.unique, -first.below_5, -first.below_10, -second.unique)
-        return (*sizes, len(each.keys), [place[name] for name in each.keys])
+        return (*sizes, len(combination.keys), [place[name] for name in combination.keys])
 
-    ranked = tuple(sorted((each for each in finished.done.values() if len(each.keys) <= size), key=danger))
-    asked = number_of(len(keys.columns), size)
-    return Search(keys, size, rule, measure, ranked, asked, stopped, population, confidence)
+    ranked = tuple(
+        sorted((combination for combination in finished.done.values() if len(combination.keys) <= size), key=danger)
+    )
+    combination_count = number_of(len(keys.columns), size)
+    return Search(keys, size, rule, measure, ranked, combination_count, stopped, population, confidence)
 
 
 def _interruptible(work: Callable[[], str]) -> str:
@@ -290,23 +301,23 @@ def _run(
     if most is None and minutes is None:
         plan = planned(lattice.keys, size, lattice.rule, finished)
         if plan.time > LONGEST:
-            ways = "Count the first with most (--most), give it time with minutes (--minutes), or search smaller"
+            advice = "Count the first with most (--most), give it time with minutes (--minutes), or search smaller"
             needs = "a search that takes more than a day needs a limit"
-            raise DataError(f"{needs}; this one has {plan}. {ways} combinations ({plan.smaller})")
-    begun, columns = time.monotonic(), lattice.keys.columns
+            raise DataError(f"{needs}; this one has {plan}. {advice} combinations ({plan.smaller})")
+    start_time, columns = time.monotonic(), lattice.keys.columns
     total = number_of(len(columns), size)
-    before = sum(len(names) <= size for names in finished.done)
-    every = chain.from_iterable(map(lattice.combinations, range(1, size + 1)))  # the smallest first
-    named = ((tuple(columns[place] for place in sorted(places)), places) for places in every)
-    left = (each for each in named if each[0] not in finished.done)
-    for counted, (names, places) in enumerate(left):
-        if most is not None and counted >= most:
+    done_before = sum(len(names) <= size for names in finished.done)
+    all_places = chain.from_iterable(map(lattice.combinations, range(1, size + 1)))  # the smallest first
+    named_places = ((tuple(columns[place] for place in sorted(places)), places) for places in all_places)
+    pending_places = (names_and_places for names_and_places in named_places if names_and_places[0] not in finished.done)
+    for count_now, (names, places) in enumerate(pending_places):
+        if most is not None and count_now >= most:
             return "most"
-        if minutes is not None and time.monotonic() - begun > 60 * minutes:
+        if minutes is not None and time.monotonic() - start_time > 60 * minutes:
             return "minutes"
         if progress is not None:
-            progress(" + ".join(names), (before + counted) / total)
-        finished.add(lattice.counted(places))
+            progress(" + ".join(names), (done_before + count_now) / total)
+        finished.add(lattice.combination_on(places))
     return ""
 
 
@@ -355,8 +366,10 @@ class SearchPlan:
     def smaller(self) -> str:
         """What searches of fewer keys would take."""
         sizes = range(1, self.size)
-        parts = [(each, sum(self.combinations[:each]), sum(self.seconds[:each])) for each in sizes]
-        return "; ".join(f"up to {each}: {number:,}, about {spoken(seconds)}" for each, number, seconds in parts[-3:])
+        parts = [(key_count, sum(self.combinations[:key_count]), sum(self.seconds[:key_count])) for key_count in sizes]
+        return "; ".join(
+            f"up to {key_count}: {number:,}, about {spoken(seconds)}" for key_count, number, seconds in parts[-3:]
+        )
 
 
 def spoken(seconds: float) -> str:
@@ -369,9 +382,9 @@ def spoken(seconds: float) -> str:
 
 def check(keys: Keys, size: Any, rule: str, measure: str = "matches") -> None:
     """Raise for a size, rule or measure that no search can have."""
-    every = len(keys.columns)
-    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= every:
-        raise DataError(f"size must be a number of keys, from 1 to {every}; got {size!r}", value=size)
+    key_count = len(keys.columns)
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= key_count:
+        raise DataError(f"size must be a number of keys, from 1 to {key_count}; got {size!r}", value=size)
     check_how(rule, measure)
 
 
@@ -403,21 +416,23 @@ def search_plan(keys: Keys, *, size: int = 3, rule: str = "worst") -> SearchPlan
 def planned(keys: Keys, size: int, rule: str, finished: Finished) -> SearchPlan:
     """The combinations that are not finished, and the time for them."""
     lattice, variables = Trial(keys, rule, size), len(keys.columns)
-    rng, begun, each = np.random.default_rng(variables), time.monotonic(), 0.0
+    rng, start_time, trial_seconds = np.random.default_rng(variables), time.monotonic(), 0.0
     numbers, seconds = [], []
     for number in range(1, size + 1):
-        done = sum(len(names) == number for names in finished.done)
-        numbers.append(math.comb(variables, number) - done)
-        if numbers[-1] and time.monotonic() - begun < _PATIENCE:
-            chosen = [rng.choice(variables, number, replace=False) for _ in range(_TRIALS)]
-            each = float(np.mean([_tried(lattice, tuple(sorted(places.tolist()))) for places in chosen]))
-        seconds.append(numbers[-1] * each)
+        done_count = sum(len(names) == number for names in finished.done)
+        numbers.append(math.comb(variables, number) - done_count)
+        if numbers[-1] and time.monotonic() - start_time < _PATIENCE:
+            trial_places = [rng.choice(variables, number, replace=False) for _ in range(_TRIALS)]
+            trial_seconds = float(
+                np.mean([_seconds_of_trial(lattice, tuple(sorted(places.tolist()))) for places in trial_places])
+            )
+        seconds.append(numbers[-1] * trial_seconds)
     return SearchPlan(variables, size, tuple(numbers), tuple(seconds))
 
 
-def _tried(lattice: Trial, places: Places) -> float:
+def _seconds_of_trial(lattice: Trial, places: Places) -> float:
     """Seconds for one combination whose beginning is counted already, as it is in a search."""
     lattice.part(places[:-1])
-    begun = time.perf_counter()
-    lattice.counted(places)
-    return time.perf_counter() - begun
+    start_time = time.perf_counter()
+    lattice.combination_on(places)
+    return time.perf_counter() - start_time

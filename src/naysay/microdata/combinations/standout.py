@@ -86,13 +86,13 @@ class StandOut:
         return {
             "most": self.most,
             "respondents": {str(size): number for size, number in self.respondents.items()},
-            "sets": [{"keys": list(found.keys), "respondents": found.respondents} for found in self.sets],
+            "sets": [{"keys": list(key_set.keys), "respondents": key_set.respondents} for key_set in self.sets],
         }
 
     def __str__(self) -> str:
-        found = [(f"{n:,}", _checks.several(size, "key", "keys")) for size, n in self.respondents.items()]
-        lines = [f"{n} of {self.keys.n:,} respondents stand out on {keys}, and not on fewer" for n, keys in found]
-        return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
+        size_texts = [(f"{n:,}", _checks.several(size, "key", "keys")) for size, n in self.respondents.items()]
+        lines = [f"{n} of {self.keys.n:,} respondents stand out on {keys}, and not on fewer" for n, keys in size_texts]
+        return "\n".join([*lines, *(f"  {' + '.join(key_set.keys)}: {key_set.respondents:,}" for key_set in self.sets)])
 
 
 def stand_out(
@@ -131,37 +131,37 @@ def stand_out(
     >>> [each.keys for each in found.sets]
     [('age',), ('gender',), ('job',), ('age', 'gender', 'job')]
     """
-    every = len(keys.columns)
-    largest = _most(most, every)
+    key_count = len(keys.columns)
+    largest = _most(most, key_count)
     lattice = Lattice(keys, rule, largest)
-    alone: dict[Places, NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
+    unique_before: dict[Places, NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
     size = np.zeros(keys.distinct, np.int64)
     sets = []
-    done, total = 0, number_of(every, largest)
+    done_count, total = 0, number_of(key_count, largest)
     for number in range(1, largest + 1):
-        closed = {}
-        for places in combinations(range(every), number):
+        unique_now = {}
+        for places in combinations(range(key_count), number):
             names = tuple(keys.columns[place] for place in places)
             if progress is not None:
-                progress(" + ".join(names), done / total)
-            done += 1
-            before = np.logical_or.reduce([alone[part] for part in combinations(places, number - 1)])
-            now = before if before.all() else before | (lattice.matches(places) == 1)
-            fresh = now & ~before
-            if fresh.any():
-                sets.append(KeySet(names, int(keys.tuples.count[fresh].sum())))
-                size[fresh & (size == 0)] = number
-            closed[places] = now
-        alone = closed
-    sets.sort(key=lambda found: (len(found.keys), -found.respondents))
+                progress(" + ".join(names), done_count / total)
+            done_count += 1
+            was_unique = np.logical_or.reduce([unique_before[part] for part in combinations(places, number - 1)])
+            is_unique = was_unique if was_unique.all() else was_unique | (lattice.matches(places) == 1)
+            newly_unique = is_unique & ~was_unique
+            if newly_unique.any():
+                sets.append(KeySet(names, int(keys.tuples.count[newly_unique].sum())))
+                size[newly_unique & (size == 0)] = number
+            unique_now[places] = is_unique
+        unique_before = unique_now
+    sets.sort(key=lambda key_set: (len(key_set.keys), -key_set.respondents))
     return StandOut(keys, _checks.read_only(size), tuple(sets), largest)
 
 
-def _most(most: Any, every: int) -> int:
+def _most(most: Any, key_count: int) -> int:
     if most is None:
-        return min(3, every)
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= every:
-        raise DataError(f"most must be a number of keys, from 1 to {every}; got {most!r}", value=most)
+        return min(3, key_count)
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= key_count:
+        raise DataError(f"most must be a number of keys, from 1 to {key_count}; got {most!r}", value=most)
     return int(most)
 
 
@@ -203,46 +203,49 @@ def stand_out_of(
     (('age', 'gender', 'job'),)
     """
     check_how(rule)
-    given: Any = row
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < keys.n:
+    position: Any = row
+    if isinstance(position, bool) or not isinstance(position, int | np.integer) or not 0 <= position < keys.n:
         raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
-    own = int(keys.owner[row])
+    own_tuple = int(keys.owner[row])
     largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
-    if keys.tuples.count[own] > 1:
+    if keys.tuples.count[own_tuple] > 1:
         return ()
-    differs, group = _choices(keys, own, rule)
-    told = None if progress is None else partial(progress, "which keys tell")
-    found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
+    differs, group = _choices(keys, own_tuple, rule)
+    step_progress = None if progress is None else partial(progress, "which keys tell")
+    place_sets = hitting_sets(np.delete(differs, own_tuple, axis=0), group, most=largest, progress=step_progress)
     if keys.distinct == 1:  # nobody to be told apart from: every key suffices that does not drop the respondent
         pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
-        found = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
-    return tuple(tuple(keys.columns[place] for place in places) for places in found)
+        place_sets = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own_tuple]]
+    return tuple(tuple(keys.columns[place] for place in places) for places in place_sets)
 
 
-def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
+def _choices(keys: Keys, own_tuple: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
     """Whom each way to know one key of a respondent tells apart, (distinct, choices), and the key of each way.
 
     By the rule, an intruder knows each candidate ("worst"), the first one ("first"), or only the set of candidates
     ("intersect").
     """
-    known: list[tuple[int, NDArray[np.int64]]] = []
+    choices: list[tuple[int, NDArray[np.int64]]] = []
     for place, (variable, column) in enumerate(zip(keys.variables, keys.tuples.columns, strict=True)):
-        cells, cell = variable.cells, int(column[own])
+        cells, cell = variable.cells, int(column[own_tuple])
         candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]] if cell else cells.members[:0]
-        every = candidates[:1] if rule == "first" else candidates
-        known += [(place, each) for each in ([every] if rule == "intersect" and cell else every[:, None])]
-    if len(known) * keys.distinct > _ROOM:
+        candidates_tried = candidates[:1] if rule == "first" else candidates
+        choices += [
+            (place, known_values)
+            for known_values in ([candidates_tried] if rule == "intersect" and cell else candidates_tried[:, None])
+        ]
+    if len(choices) * keys.distinct > _ROOM:
         raise DataError(
-            f"{len(known):,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
+            f"{len(choices):,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
             " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
         )
-    differs = np.zeros((keys.distinct, len(known)), bool)
-    for choice, (place, values) in enumerate(known):
+    differs = np.zeros((keys.distinct, len(choices)), bool)
+    for choice, (place, values) in enumerate(choices):
         variable = keys.variables[place]
         # whoever lacks the key matches, unless the policy drops them
-        held = np.append(variable.policy != "drop", variable.cells.membership[:, values].sum(axis=1) > 0)
-        differs[:, choice] = ~held[keys.tuples.columns[place]]
-    return differs, [place for place, _ in known]
+        may_match = np.append(variable.policy != "drop", variable.cells.membership[:, values].sum(axis=1) > 0)
+        differs[:, choice] = ~may_match[keys.tuples.columns[place]]
+    return differs, [place for place, _ in choices]
 
 
 _SHORTEST = 256  # rows, the hardest ones, that all others are compared with: a bound on the time of the check
@@ -275,31 +278,39 @@ def hitting_sets(
         return []
     tells = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in needed.T]
     told_by = [np.flatnonzero(person).tolist() for person in needed]
-    found: set[tuple[int, ...]] = set()
+    key_sets: set[tuple[int, ...]] = set()
 
-    def extend(chosen: tuple[int, ...], alone: tuple[int, ...], left: int, barred: frozenset[int]) -> None:
-        """Complete `chosen`; `alone` holds whom each choice alone tells apart, `left` who is not told apart yet."""
-        if not left:
-            found.add(tuple(sorted(group[choice] for choice in chosen)))
-        if not left or len(chosen) == most:
+    def extend(choices: tuple[int, ...], alone: tuple[int, ...], persons_left: int, barred: frozenset[int]) -> None:
+        """Complete `choices`.
+
+        `alone` holds whom each choice alone tells apart, `persons_left` who is not told apart yet.
+        """
+        if not persons_left:
+            key_sets.add(tuple(sorted(group[choice] for choice in choices)))
+        if not persons_left or len(choices) == most:
             return
-        used = {group[choice] for choice in chosen}
-        person = (left & -left).bit_length() - 1
+        used = {group[choice] for choice in choices}
+        person = (persons_left & -persons_left).bit_length() - 1
         options = [c for c in told_by[person] if c not in barred and group[c] not in used]
         for done, choice in enumerate(options):
-            if progress is not None and not chosen:
+            if progress is not None and not choices:
                 progress(done / len(options))
-            others = tuple(own & ~tells[choice] for own in alone)
+            others = tuple(persons_alone & ~tells[choice] for persons_alone in alone)
             if all(others):
-                own = left & tells[choice]
-                extend((*chosen, choice), (*others, own), left & ~own, barred.union(options[:done]))
+                newly_apart = persons_left & tells[choice]
+                extend(
+                    (*choices, choice),
+                    (*others, newly_apart),
+                    persons_left & ~newly_apart,
+                    barred.union(options[:done]),
+                )
 
     extend((), (), (1 << len(needed)) - 1, frozenset())
-    kept: list[tuple[int, ...]] = []
-    for candidate in sorted(found, key=lambda each: (len(each), each)):
-        if not any(set(candidate).issuperset(smaller) for smaller in kept):
-            kept.append(candidate)
-    return kept
+    smallest_sets: list[tuple[int, ...]] = []
+    for candidate in sorted(key_sets, key=lambda key_set: (len(key_set), key_set)):
+        if not any(set(candidate).issuperset(smaller) for smaller in smallest_sets):
+            smallest_sets.append(candidate)
+    return smallest_sets
 
 
 def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -308,12 +319,12 @@ def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     rows = np.unpackbits(packed.astype(np.uint8), axis=1, count=differs.shape[1]).astype(bool)
     order = np.argsort(rows.sum(axis=1), kind="stable")
     rows, packed = rows[order], packed[order]
-    left = np.ones(len(rows), bool)
+    is_minimal = np.ones(len(rows), bool)
     for place in range(min(_SHORTEST, len(rows))):
-        if left[place]:
-            left &= ((packed & packed[place]) != packed[place]).any(axis=1)
-            left[place] = True
-    return np.asarray(rows[left])
+        if is_minimal[place]:
+            is_minimal &= ((packed & packed[place]) != packed[place]).any(axis=1)
+            is_minimal[place] = True
+    return np.asarray(rows[is_minimal])
 
 
 @dataclass(frozen=True)
@@ -368,7 +379,10 @@ class Contributions(Printed):
     def content(self) -> list[Content]:
         """What each key adds, and what the columns mean."""
         title = f"What each key adds to the share with {SIGN[self.measure]} = 1; on all keys it is {share(self.every)}"
-        rows = ((each.key, share(each.alone), share(each.last), share(each.averaged)) for each in self.keys)
+        rows = (
+            (contribution.key, share(contribution.alone), share(contribution.last), share(contribution.averaged))
+            for contribution in self.keys
+        )
         meaning = (
             "Alone: on this key only. Last: what all keys would lose without it. Averaged: what it adds when it joins"
             f" 0 to {self.size - 1} others picked at random.",
@@ -419,32 +433,36 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
         raise DataError(
             "contributions need a search that finished at least each key alone; this one did not: let it go on"
         )
-    shares = {frozenset(each.keys): each.unique(found.measure) / found.n for each in found.combinations}
+    shares = {
+        frozenset(combination.keys): combination.unique(found.measure) / found.n for combination in found.combinations
+    }
     nobody = shares[frozenset()] = float(found.n == 1)
     columns = found.keys.columns
-    averaged = _averaged(shares, columns, size)
-    every = _share(found, columns)
-    told = []
+    averaged = _mean_contributions(shares, columns, size)
+    share_on_all = _share_of_keys(found, columns)
+    key_contributions = []
     for number, key in enumerate(columns):
         if progress is not None:
             progress(f"without {key}", number / len(columns))
-        rest = tuple(name for name in columns if name != key)
-        without = _share(found, rest) if rest else nobody
-        told.append(Contribution(key, shares[frozenset([key])], every - without, averaged[key]))
+        other_keys = tuple(name for name in columns if name != key)
+        share_without = _share_of_keys(found, other_keys) if other_keys else nobody
+        key_contributions.append(
+            Contribution(key, shares[frozenset([key])], share_on_all - share_without, averaged[key])
+        )
     mean = float(np.mean([share for keys, share in shares.items() if len(keys) == size]))
-    told.sort(key=lambda each: -each.averaged)
-    return Contributions(found.measure, size, every, mean, tuple(told))
+    key_contributions.sort(key=lambda contribution: -contribution.averaged)
+    return Contributions(found.measure, size, share_on_all, mean, tuple(key_contributions))
 
 
-def _averaged(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
+def _mean_contributions(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
     sums = dict.fromkeys(columns, 0.0)
-    for keys, found in shares.items():
+    for keys, unique_share in shares.items():
         if 0 < len(keys) <= size:
             ways = math.comb(len(columns) - 1, len(keys) - 1)
             for key in keys:
-                sums[key] += (found - shares[keys - {key}]) / ways
+                sums[key] += (unique_share - shares[keys - {key}]) / ways
     return {key: value / size for key, value in sums.items()}
 
 
-def _share(found: Search, columns: tuple[str, ...]) -> float:
-    return all_keys(found.keys.only(columns), found.rule).unique(found.measure) / found.n
+def _share_of_keys(search: Search, columns: tuple[str, ...]) -> float:
+    return all_keys(search.keys.only(columns), search.rule).unique(search.measure) / search.n

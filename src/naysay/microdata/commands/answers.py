@@ -38,7 +38,7 @@ class Answers:
     stand_out : StandOut, optional
     row : int, optional
         The respondent asked for, counted from 1.
-    own : key sets on which that respondent stands out
+    row_key_sets : key sets on which that respondent stands out
     search : Search, optional
     contributions, recodings : optional
         From the search, unless it was interrupted.
@@ -51,7 +51,7 @@ class Answers:
     keys: Keys | None = None
     stand_out: StandOut | None = None
     row: int | None = None
-    own: Sequence[tuple[str, ...]] = ()
+    row_key_sets: Sequence[tuple[str, ...]] = ()
     search: Search | None = None
     contributions: Contributions | None = None
     recodings: Recodings | None = None
@@ -65,9 +65,12 @@ class Answers:
             if row.records is not None:
                 columns[f"k: {row.label}"] = _series(row.records.anonymity)
                 columns[f"m: {row.label}"] = _series(row.records.matches)
-                each = {name: values for measure in row.measures for name, values in measure.of_each().items()}
+                values_by_measure = {
+                    name: values for measure in row.measures for name, values in measure.of_each().items()
+                }
                 columns |= {
-                    f"{name}: {row.label}": pl.Series(values, nan_to_null=True) for name, values in each.items()
+                    f"{name}: {row.label}": pl.Series(values, nan_to_null=True)
+                    for name, values in values_by_measure.items()
                 }
         if self.stand_out is not None:
             columns["keys to stand out"] = self.stand_out.size
@@ -91,30 +94,32 @@ class Answers:
         """Print the tables as a person reads them."""
         output.say(str(self.risk))
         for row, tried in zip(self.risk.quasi_identifiers, self.tried, strict=True):
-            for each in tried:
-                output.say(f"{row.label}, {each.scenario.name}: {each}")
-        sets = "; ".join(" + ".join(names) for names in self.own) or "no set of keys that was tried"
-        own = None if self.row is None else f"row {self.row} stands out on {sets}"
-        for part in (self.stand_out, own, self.search, self.contributions, self.recodings):
+            for identification in tried:
+                output.say(f"{row.label}, {identification.scenario.name}: {identification}")
+        sets = "; ".join(" + ".join(names) for names in self.row_key_sets) or "no set of keys that was tried"
+        row_sentence = None if self.row is None else f"row {self.row} stands out on {sets}"
+        for part in (self.stand_out, row_sentence, self.search, self.contributions, self.recodings):
             if part is not None:
                 output.say()
                 output.say(str(part))
 
     def json(self) -> None:
         """Print one JSON object."""
-        told = self.risk.to_dict()
-        for row, tried in zip(told["quasi_identifiers"], self.tried, strict=True):
+        json_fields = self.risk.to_dict()
+        for row, tried in zip(json_fields["quasi_identifiers"], self.tried, strict=True):
             if tried:
-                row["identification"] = {each.scenario.name: each.to_dict() for each in tried}
+                row["identification"] = {
+                    identification.scenario.name: identification.to_dict() for identification in tried
+                }
         if self.stand_out is not None:
-            told["stand_out"] = self.stand_out.to_dict()
+            json_fields["stand_out"] = self.stand_out.to_dict()
         if self.row is not None:
-            told["row"] = {"row": self.row, "stands_out_on": [list(names) for names in self.own]}
+            json_fields["row"] = {"row": self.row, "stands_out_on": [list(names) for names in self.row_key_sets]}
         if self.search is not None:
             parts = {"contributions": self.contributions, "recodings": self.recodings}
-            more = {name: None if part is None else part.to_dict() for name, part in parts.items()}
-            told["search"] = self.search.to_dict() | more
-        output.say(output.json_text(told))
+            search_parts = {name: None if part is None else part.to_dict() for name, part in parts.items()}
+            json_fields["search"] = self.search.to_dict() | search_parts
+        output.say(output.json_text(json_fields))
 
     def csv(self) -> None:
         """Print one row of CSV for each quasi-identifier; reservations go to stderr."""
@@ -129,10 +134,17 @@ class Answers:
             output.note(
                 "csv holds the quasi-identifiers that were named; json and table also hold what the search found"
             )
-        asked = {"--attempt": any(self.tried), "--stand-out": self.stand_out is not None, "--row": self.row is not None}
-        left = [option for option, given in asked.items() if given]
-        if left:
-            output.note(f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} not in csv; ask for table or json")
+        is_asked = {
+            "--attempt": any(self.tried),
+            "--stand-out": self.stand_out is not None,
+            "--row": self.row is not None,
+        }
+        options_left = [option for option, is_given in is_asked.items() if is_given]
+        if options_left:
+            output.note(
+                f"{' and '.join(options_left)} {'is' if len(options_left) == 1 else 'are'} not in csv; "
+                "ask for table or json"
+            )
 
 
 def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Series:

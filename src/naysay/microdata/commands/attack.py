@@ -26,7 +26,7 @@ from naysay.microdata.keys.table import check_names
 
 
 @dataclass(frozen=True)
-class Options:
+class AttackOptions:
     """The options of ``naysay attack``."""
 
     release: Annotated[Path, Argument(metavar="RELEASE", help="The file that would be released.")]
@@ -70,8 +70,8 @@ class Options:
     codes: Codes = False
 
 
-@takes(Options)
-def command(options: Options) -> None:
+@takes(AttackOptions)
+def command(options: AttackOptions) -> None:
     """Attack a release as an intruder would, and count how often that is right.
 
     The intruder holds a register: a file of people with some of the variables of the release. The command links the two
@@ -95,32 +95,34 @@ def command(options: Options) -> None:
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
         )
     sets, files_read = declared.key_sets(options.keys), _Files.of(options)
-    several = [_found(options, files_read, keys) for keys in sets]
-    found = [each for part in several for each in part]
+    results_by_set = [_attack_results(options, files_read, keys) for keys in sets]
+    results = [result for part in results_by_set for result in part]
     if options.format_ == "json":
-        told = [_form(part) for part in several]
-        output.say(output.json_text(told[0] if len(told) == 1 else {"sets": told}))
+        json_parts = [_form(part) for part in results_by_set]
+        output.say(output.json_text(json_parts[0] if len(json_parts) == 1 else {"sets": json_parts}))
     elif options.format_ == "csv":
-        links = [each for each in found if isinstance(each, Linkage)]
+        links = [result for result in results if isinstance(result, Linkage)]
         if not links:
             raise DataError("only links are told in csv; ask for table or json")
         output.say(csv_of_links(links))
-        if len(found) > len(links):
+        if len(results) > len(links):
             output.note("--secret is not in csv; ask for table or json")
     else:
-        output.say("\n\n".join(map(str, found)))
+        output.say("\n\n".join(map(str, results)))
     text = undeclared.sentence(files_read.codes([*(name for keys in sets for name in keys), *(options.secret or ())]))
     if text is not None:
         output.note(text)
-    output.write(options.html, lambda: attack_html(found))
+    output.write(options.html, lambda: attack_html(results))
 
 
-def _form(found: Sequence[Linkage | Replicated | Inference]) -> dict[str, Any]:
+def _form(results: Sequence[Linkage | Replicated | Inference]) -> dict[str, Any]:
     """What was found by an intruder who knows one set of keys, as JSON holds it."""
-    inferences = [each.to_dict() for each in found if isinstance(each, Inference)]
-    told: dict[str, Any] = {each.name: each.to_dict() for each in found if not isinstance(each, Inference)}
-    told |= {"inference": inferences[0]} if len(inferences) == 1 else {}  # one field cannot hold several
-    return told | ({"inferences": inferences} if inferences else {})
+    inferences = [result.to_dict() for result in results if isinstance(result, Inference)]
+    json_fields: dict[str, Any] = {
+        result.name: result.to_dict() for result in results if not isinstance(result, Inference)
+    }
+    json_fields |= {"inference": inferences[0]} if len(inferences) == 1 else {}  # one field cannot hold several
+    return json_fields | ({"inferences": inferences} if inferences else {})
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class _Files:
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, options: Options) -> _Files:
+    def of(cls, options: AttackOptions) -> _Files:
         reading = Reading.of(options)
         register = reading.table(options.register)
         release = reading.released(
@@ -153,34 +155,43 @@ class _Files:
         ]
 
 
-def _found(options: Options, files_read: _Files, keys: tuple[str, ...]) -> list[Linkage | Replicated | Inference]:
+def _attack_results(
+    options: AttackOptions, files_read: _Files, keys: tuple[str, ...]
+) -> list[Linkage | Replicated | Inference]:
     """What each attack that was asked for found, by an intruder who knows these keys."""
     register, release, control = files_read.register, files_read.release, files_read.control
     check_names(keys, register.columns)
     check_names(keys, [name for name in release.columns if name != RECORD])
     ordered = options.id is None and RECORD in release.columns
     register = register.with_row_index(RECORD) if ordered else register
-    shared: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
-    found: list[Linkage | Replicated | Inference] = []
+    attack_options: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
+    results: list[Linkage | Replicated | Inference] = []
     if options.synthetic:
         for name in ("id", "household", "wave", "by", "recoding"):
             if getattr(options, name):
                 raise DataError(f"--{name} is for links, and synthetic records belong to nobody; leave it out")
-        found.append(attack.replicated(release, register, keys, control=control))
+        results.append(attack.replicated(release, register, keys, control=control))
     else:
-        by = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
+        attack_names = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
         recodings = {
             name: _recoding(Path(text))
-            for name, text in declared.named(options.recoding or (), option="--recoding", example="age=age.csv").items()
+            for name, text in declared.named_values(
+                options.recoding or (), option="--recoding", example="age=age.csv"
+            ).items()
         }
         columns: dict[str, Any] = {
             "id": RECORD if ordered else options.id,
             "household": options.household,
             "wave": options.wave,
         }
-        found.append(attack.link(release, register, keys, attacks=by, recodings=recodings, **columns, **shared))
-    found += [attack.infer(release, register, keys, each, control=control, **shared) for each in options.secret or ()]
-    return found
+        results.append(
+            attack.link(release, register, keys, attacks=attack_names, recodings=recodings, **columns, **attack_options)
+        )
+    results += [
+        attack.infer(release, register, keys, secret, control=control, **attack_options)
+        for secret in options.secret or ()
+    ]
+    return results
 
 
 def _recoding(path: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ from naysay.microdata import (
     Joined,
     Privatized,
 )
-from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.commands.risk_options import RiskOptions
 from naysay.microdata.report.protection import protection
 
 
@@ -49,10 +49,10 @@ def key_sets(texts: Iterable[str]) -> list[tuple[str, ...]]:
         twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if twice is not None:
             raise DataError(f"{twice!r} is named twice in --keys {text!r}; name each key once", column=twice)
-        same = next((other for other in sets if set(other) == set(names)), None)
-        if same is not None:
-            told = f"--keys lists the same keys twice, as {','.join(same)!r} and as {text!r}"
-            raise DataError(f"{told}: what an intruder knows has no order; give each set once")
+        same_keys = next((other for other in sets if set(other) == set(names)), None)
+        if same_keys is not None:
+            problem = f"--keys lists the same keys twice, as {','.join(same_keys)!r} and as {text!r}"
+            raise DataError(f"{problem}: what an intruder knows has no order; give each set once")
         sets.append(names)
     return sets
 
@@ -65,63 +65,67 @@ def check_free(path: Path, *, force: bool) -> None:
         raise DataError(f"there is no folder {str(path.parent)!r} to write to")
 
 
-def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
+def named_values(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
     """The values of ``NAME=VALUE`` options, by name."""
-    found: dict[str, str] = {}
+    value_of: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name or not value:
             raise DataError(f"{option} must be NAME=VALUE, such as {example}; got {text!r}")
-        if name in found:
+        if name in value_of:
             raise DataError(f"{option} is given twice for {name!r}")
-        found[name] = value
-    return found
+        value_of[name] = value
+    return value_of
 
 
 def policies(texts: Sequence[str]) -> list[str | dict[str, str]]:
     """For each ``--missing``, one policy or one for each key; without any, ``wildcard``."""
-    found: list[str | dict[str, str]] = []
+    policies_read: list[str | dict[str, str]] = []
     for text in texts:
         parts = record(text, option="--missing")
         plain = [part for part in parts if "=" not in part]
         if not plain:
-            found.append(named(parts, option="--missing", example="age=drop,income=category"))
+            policies_read.append(named_values(parts, option="--missing", example="age=drop,income=category"))
         elif len(parts) == 1:
-            found.append(parts[0])
+            policies_read.append(parts[0])
         else:
-            got = f"got {plain[0]!r} in {text!r}"
-            raise DataError(f"--missing must be one policy for all keys, or KEY=POLICY for each; {got}")
-    return found or ["wildcard"]
+            received_text = f"got {plain[0]!r} in {text!r}"
+            raise DataError(f"--missing must be one policy for all keys, or KEY=POLICY for each; {received_text}")
+    return policies_read or ["wildcard"]
 
 
-def forms(options: Options) -> dict[str, Form]:
+def forms(options: RiskOptions) -> dict[str, Form]:
     """How each key writes its candidates, from the options that declare it."""
-    found: dict[str, Form] = {}
+    form_of: dict[str, Form] = {}
     for name in options.joined or ():
-        _once(found, name)[name] = Joined()
+        _once(form_of, name)[name] = Joined()
     pair = "month=first_month,second_month"
     for option, texts in (("--either", options.either or ()), ("--between", options.between or ())):
-        for name, value in named(texts, option=option, example=pair).items():
+        for name, value in named_values(texts, option=option, example=pair).items():
             columns = record(value, option=option)
             if len(columns) != 2:
                 raise DataError(f"{option} must name two columns, such as {pair}; got {value!r}")
-            _once(found, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
-    labels = named(options.categories or (), option="--categories", example="income=low,middle,high")
-    levels = named(options.level or (), option="--level", example="income=income_level")
-    designs = named(options.design or (), option="--design", example='income="negative(discards=2)"')
+            _once(form_of, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
+    labels = named_values(options.categories or (), option="--categories", example="income=low,middle,high")
+    levels = named_values(options.level or (), option="--level", example="income=income_level")
+    designs = named_values(options.design or (), option="--design", example='income="negative(discards=2)"')
     for option, others in (("--categories", labels), ("--level", levels)):
         for name in others:
             if name not in designs:
                 raise DataError(f"{option} is for answers given under a design; {name!r} has no --design")
     for name, text in designs.items():
-        _once(found, name)[name] = Privatized(design_of(text, labels.get(name)), level=levels.get(name))
-    return found
+        _once(form_of, name)[name] = Privatized(design_of(text, labels.get(name)), level=levels.get(name))
+    return form_of
 
 
-def published(options: Options, keys: Iterable[str]) -> dict[str, Form]:
+def published_forms(options: RiskOptions, keys: Iterable[str]) -> dict[str, Form]:
     """How private columns among these keys write their candidates, from the codebook beside a survey's export."""
-    known = files.designs_of(options.file, codes=options.codes)
-    return {name: Privatized(known[name].design, level=known[name].level) for name in keys if name in known}
+    private_columns = files.designs_of(options.file, codes=options.codes)
+    return {
+        name: Privatized(private_columns[name].design, level=private_columns[name].level)
+        for name in keys
+        if name in private_columns
+    }
 
 
 def log_of(path: Path) -> dict[str, Any]:
@@ -134,35 +138,35 @@ def log_of(path: Path) -> dict[str, Any]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        told = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-        protection(told)
+        log_fields = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        protection(log_fields)
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}, the log of --protection: {error.strerror}") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise DataError(f"{str(path)!r} is no log of naysay protect ({error})") from None
-    return dict(told)
+    return dict(log_fields)
 
 
-def _once(found: dict[str, Form], name: str) -> dict[str, Form]:
-    if name in found:
+def _once(form_of: dict[str, Form], name: str) -> dict[str, Form]:
+    if name in form_of:
         every = "--joined, --either, --between, --design"
         raise DataError(f"the candidates of {name!r} are declared twice; use one of {every}")
-    return found
+    return form_of
 
 
 def orders(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The order of the values of each key that has one."""
-    given = named(texts, option="--order", example="school=none,primary,secondary")
-    return {name: record(value, option="--order") for name, value in given.items()}
+    order_texts = named_values(texts, option="--order", example="school=none,primary,secondary")
+    return {name: record(value, option="--order") for name, value in order_texts.items()}
 
 
 def chances(texts: Sequence[str]) -> dict[str, float]:
     """Pr(attempt) for each scenario."""
-    found = {}
-    for name, text in named(texts, option="--attempt", example="acquaintance=0.05").items():
+    chance_of = {}
+    for name, text in named_values(texts, option="--attempt", example="acquaintance=0.05").items():
         try:
-            found[name] = float(text)
+            chance_of[name] = float(text)
         except ValueError:
-            told = f"--attempt must be a probability, such as acquaintance=0.05; got {_checks.shown([text])}"
-            raise DataError(told) from None
-    return found
+            problem = f"--attempt must be a probability, such as acquaintance=0.05; got {_checks.listing_text([text])}"
+            raise DataError(problem) from None
+    return chance_of

@@ -55,10 +55,10 @@ class Reading:
             schema = frame.collect_schema()
             plain = [name for name, kind in schema.items() if not kind.is_nested()]
             if self.na:
-                kept = (
+                known_cells = (
                     pl.when(~text_of(name, schema[name]).is_in(list(self.na))).then(name).alias(name) for name in plain
                 )
-                frame = frame.with_columns(kept)
+                frame = frame.with_columns(known_cells)
             return files.as_measured(frame, plain).collect()
 
     def released(self, path: Path, original: Path, rows: int, *, identity: str | None, synthetic: bool) -> pl.DataFrame:
@@ -84,8 +84,11 @@ class Reading:
                     "leave --id out: the log beside the release says which rows belong together"
                 )
         if log.is_file() and identity is None and not synthetic:
-            plan, told = Plan.read(log), tomllib.loads(log.read_text(encoding="utf-8")).get("log", {})
-            if told.get("source", {}).get("sha256") not in (None, hashlib.sha256(original.read_bytes()).hexdigest()):
+            plan, log_fields = Plan.read(log), tomllib.loads(log.read_text(encoding="utf-8")).get("log", {})
+            if log_fields.get("source", {}).get("sha256") not in (
+                None,
+                hashlib.sha256(original.read_bytes()).hexdigest(),
+            ):
                 raise DataError(
                     f"{log.name!r} is the log of a release of another file than {original.name!r}, so nothing says "
                     "which rows belong together; name the column that does (--id)"
@@ -93,12 +96,16 @@ class Reading:
             kinds = [type(step) for step in plan.steps]
             last = kinds[kinds.index(Shuffle) :] if Shuffle in kinds else []
             # rows that were left out after a shuffle moved others: then only the plan itself says which row is whose
-            if "rows_left_out" in told and set(last) <= {Shuffle, Renumber}:
-                places = places.filter(~places.is_in(told["rows_left_out"]))
+            if "rows_left_out" in log_fields and set(last) <= {Shuffle, Renumber}:
+                places = places.filter(~places.is_in(log_fields["rows_left_out"]))
                 for step in plan.steps:
                     if isinstance(step, Shuffle):
                         places = step.done(places.to_frame()).frame.to_series()
             else:
-                read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
-                places = plan.run(files.Original.read(original, table=self.original_table, **read).frame)[2]
+                read_options: dict[str, Any] = {
+                    "separator": self.separator,
+                    "encoding": self.encoding,
+                    "missing": plan.missing,
+                }
+                places = plan.run(files.Original.read(original, table=self.original_table, **read_options).frame)[2]
         return table if table.height != len(places) else table.with_columns(places.cast(pl.UInt32).alias(RECORD))

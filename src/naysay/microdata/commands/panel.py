@@ -83,16 +83,16 @@ def merge(options: MergeOptions) -> None:
     """
     _check_out([options.out], options.waves, force=options.force)
     background = options.background
-    found = panel.merge_waves(
+    merged_panel = panel.merge_waves(
         _tables(options),
         respondent=options.respondent,
         wave=options.wave,
         background=None if background is None else declared.record(background, option="--background"),
         number=options.number,
     )
-    files.write(found.table, options.out, separator=options.separator)
-    _tell(found, options.format_)
-    output.note(f"{options.out}: {found.kept:,} respondents")
+    files.write(merged_panel.table, options.out, separator=options.separator)
+    _tell(merged_panel, options.format_)
+    output.note(f"{options.out}: {merged_panel.kept:,} respondents")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def birthdays(options: BirthdayOptions) -> None:
     out, beside, contradictions = options.out, options.beside, options.contradictions
     outs = [out] if contradictions is None else [out, contradictions]
     _check_out(outs, [*options.waves, *([] if beside is None else [beside])], force=options.force)
-    found = panel.month_of_birth(
+    birth_months = panel.month_of_birth(
         _tables(options),
         age=options.age,
         respondent=options.respondent,
@@ -134,12 +134,14 @@ def birthdays(options: BirthdayOptions) -> None:
         bounds=options.bounds,
         year_of_birth=options.year_of_birth,
     )
-    table = found.table if beside is None else found.beside(_read(beside, options))
+    table = birth_months.table if beside is None else birth_months.beside(_read_table(beside, options))
     files.write(_plain(table, out), out, separator=options.separator)
     if contradictions is not None:
-        files.write(_plain(found.contradictions, contradictions), contradictions, separator=options.separator)
-        output.note(f"{contradictions}: {found.contradictions.height:,} respondents with their ages; keep it safe")
-    _tell(found, options.format_)
+        files.write(_plain(birth_months.contradictions, contradictions), contradictions, separator=options.separator)
+        output.note(
+            f"{contradictions}: {birth_months.contradictions.height:,} respondents with their ages; keep it safe"
+        )
+    _tell(birth_months, options.format_)
     output.note(f"{out}: {table.height:,} respondents")
 
 
@@ -153,19 +155,19 @@ def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
         if paths.count(path) > 1:
             raise DataError(f"{str(path)!r} is named twice")
     absent = () if options.na is None else declared.record(options.na, option="--na")
-    found = {}
+    table_of = {}
     for path, month in zip(paths, months, strict=True):
-        table = _read(path, options, absent)
+        table = _read_table(path, options, absent)
         if month is None and wave not in table.columns:
             advice = "name it with --wave, or give the month of each file with --months"
             raise DataError(f"{str(path)!r} has no column {wave!r} for the month of a row; {advice}")
         if month is not None and wave in table.columns:
             raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
-        found[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))
-    return found
+        table_of[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))
+    return table_of
 
 
-def _read(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
+def _read_table(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
     """A file, with null for cells that mean missing; the names of respondents stay as they are."""
     with files.readable(path):
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
@@ -185,16 +187,16 @@ def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(JOINER) for name in lists)
 
 
-def _tell(found: Any, format_: str) -> None:
-    output.say(output.json_text(found.to_dict()) if format_ == "json" else str(found))
+def _tell(result: Any, format_: str) -> None:
+    output.say(output.json_text(result.to_dict()) if format_ == "json" else str(result))
 
 
 def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> None:
     """Raise unless every file can go where it should."""
     if len(set(outs)) < len(outs):
-        raise DataError(f"two outputs have one name: {_checks.shown(outs)}")
+        raise DataError(f"two outputs have one name: {_checks.listing_text(outs)}")
     for path in outs:
         files.kind(path, to_write=True)
-        if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
+        if any(path.exists() and input_path.exists() and path.samefile(input_path) for input_path in inputs):
             raise DataError(f"{str(path)!r} is read as well; write to another file")
         declared.check_free(path, force=force)

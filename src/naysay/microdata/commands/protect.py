@@ -35,19 +35,24 @@ def command(options: ProtectOptions) -> None:
     work = Protecting(options)
     if options.write_hierarchies is not None:
         levels = work.levels(options.write_hierarchies)
-        sizes = {name: {"values": len(each.levels), "levels": each.height} for name, each in levels.items()}
+        sizes = {
+            name: {"values": len(hierarchy.levels), "levels": hierarchy.height} for name, hierarchy in levels.items()
+        }
         if options.format_ == "json":
             output.say(output.json_text({"hierarchies": sizes}))
         else:
             output.say(
-                "\n".join(f"{name}: {each['values']:,} values, {each['levels']} levels" for name, each in sizes.items())
+                "\n".join(
+                    f"{name}: {size_of['values']:,} values, {size_of['levels']} levels"
+                    for name, size_of in sizes.items()
+                )
             )
     else:
-        found = work.found()
-        output.write(options.html, lambda: protect_html(found))
+        release = work.run_plan()
+        output.write(options.html, lambda: protect_html(release))
         if options.format_ == "json":
-            output.say(output.json_text(found.to_dict()))
+            output.say(output.json_text(release.to_dict()))
         else:
-            output.say(str(found))
+            output.say(str(release))
     for text in work.notes:
         output.note(text)

@@ -69,7 +69,7 @@ class Protecting:
         self.notes: list[str] = []
         self.importance = {
             name: _price(text)
-            for name, text in declared.named(
+            for name, text in declared.named_values(
                 options.importance or (), option="--importance", example="occupation=high"
             ).items()
         }
@@ -115,12 +115,12 @@ class Protecting:
 
     def levels(self, path: Path) -> dict[str, Hierarchy]:
         """Levels of each key, written to a workbook or folder for a person to edit."""
-        keys = tuple(dict.fromkeys(name for known in self._sets() for name in known))
-        found = write_hierarchies(path, self._original(self._missing()).frame, keys)
+        keys = tuple(dict.fromkeys(name for key_set in self._sets() for name in key_set))
+        hierarchies = write_hierarchies(path, self._original(self._missing()).frame, keys)
         self.notes.append(f"{path}: the levels of each key; change them, and give them with --hierarchies")
-        return found
+        return hierarchies
 
-    def found(self) -> Release:
+    def run_plan(self) -> Release:
         """The plan, run; written where --out says, and otherwise nowhere."""
         options = self.options
         plan = None if options.plan is None else Plan.read(options.plan)
@@ -130,22 +130,22 @@ class Protecting:
         if _too_large(options.file, options.table):
             return self._in_pieces(plan, missing)
         original = self._original(missing)
-        beside, read = self._beside(original), original.frame
+        beside, original_frame = self._beside(original), original.frame
         if plan is None:
             plan, original = self._proposed(original, missing, beside)
-        self._note_undeclared(read.lazy(), plan)
+        self._note_undeclared(original_frame.lazy(), plan)
         plan = self._completed(plan)
         if options.out is None:
             self.notes.append("nothing is written without --out")
             with TemporaryDirectory(prefix="naysay-") as folder:
                 out = Path(folder) / f"release{_WRITTEN_AS.get(options.file.suffix.lower(), options.file.suffix)}"
-                found = release(original, plan, out, beside=beside, trial=True)
-            if any(not set(hint.columns) <= set(plan.accepted) for hint in found.hints):
+                protected_release = release(original, plan, out, beside=beside, trial=True)
+            if any(not set(hint.columns) <= set(plan.accepted) for hint in protected_release.hints):
                 self.notes.append("with --out it is refused: other columns tell of what it hides, and are not accepted")
-            return found
-        found = release(original, plan, options.out, force=options.force, beside=beside)
+            return protected_release
+        protected_release = release(original, plan, options.out, force=options.force, beside=beside)
         self._note_log(options.out)
-        return found
+        return protected_release
 
     def _completed(self, plan: Plan) -> Plan:
         """The plan with what options say of its release; written where --save says."""
@@ -172,8 +172,8 @@ class Protecting:
         self.notes += [] if text is None else [text]
 
     def _note_log(self, out: Path) -> None:
-        told = "it repeats the release, and undoes what was drawn: keep it with the original"
-        self.notes.append(f"{out}: the release; {log_of(out).name}: its log, secret like the original, for {told}")
+        reason = "it repeats the release, and undoes what was drawn: keep it with the original"
+        self.notes.append(f"{out}: the release; {log_of(out).name}: its log, secret like the original, for {reason}")
 
     def _in_pieces(self, plan: Plan | None, missing: tuple[str, ...]) -> Release:
         """The plan, run on a Parquet file that memory does not hold."""
@@ -193,9 +193,11 @@ class Protecting:
         plan = self._completed(replace(plan, missing=missing or plan.missing))
         self._note_undeclared(files.scan(options.file, table=options.table), plan)
         if options.out is not None:
-            found = release_in_pieces(options.file, plan, options.out, force=options.force, table=options.table)
+            protected_release = release_in_pieces(
+                options.file, plan, options.out, force=options.force, table=options.table
+            )
             self._note_log(options.out)
-            return found
+            return protected_release
         self.notes.append("nothing is written without --out")
         with TemporaryDirectory(prefix="naysay-") as folder:
             out = Path(folder) / "release.parquet"
@@ -204,29 +206,31 @@ class Protecting:
     def _suppressing(self, missing: tuple[str, ...]) -> Plan:
         """A plan that puts keys in the bins that are asked for, and suppresses cells."""
         options, sets = self.options, self._sets()
-        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        keys = tuple(dict.fromkeys(name for key_set in sets for name in key_set))
         check_names(keys, files.scan(options.file, table=options.table).collect_schema().names())
-        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        widths = declared.named_values(options.bins or (), option="--bins", example="age=5")
         check_names(list(widths), keys, what="key")
-        known = sets if len(sets) > 1 else ()
+        separate_sets = sets if len(sets) > 1 else ()
         last = Suppress(
             keys=keys,
             target=options.target or "k >= 3",
             importance=self.importance,
-            sets=known,
+            sets=separate_sets,
             strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
         )
         first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
         bins = (Bins(variable=name, width=_width(text, name)) for name, text in widths.items())
         steps = (*first, *bins, last)
-        return Plan(keys=keys, target=last.target, steps=steps, importance=self.importance, missing=missing, sets=known)
+        return Plan(
+            keys=keys, target=last.target, steps=steps, importance=self.importance, missing=missing, sets=separate_sets
+        )
 
     def _beside(self, original: files.Original) -> dict[str, pl.DataFrame]:
         """Releases of the file that are out, row by row as the original."""
         options, rows = self.options, original.frame.height
-        found: dict[str, pl.DataFrame] = {}
+        frame_of: dict[str, pl.DataFrame] = {}
         for path in options.beside or ():
-            if path.name in found:
+            if path.name in frame_of:
                 raise DataError(f"--beside names {path.name!r} twice")
             if not log_of(path).is_file():
                 raise DataError(
@@ -236,11 +240,11 @@ class Protecting:
             table = reading.released(path, options.file, rows, identity=None, synthetic=False)
             if RECORD not in table.columns:
                 raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
-            held = files.stored_cells(path, separator=options.separator, encoding=options.encoding)
-            table = held.with_columns(table[RECORD], pl.lit(value=True).alias(_THERE))
+            stored_frame = files.stored_cells(path, separator=options.separator, encoding=options.encoding)
+            table = stored_frame.with_columns(table[RECORD], pl.lit(value=True).alias(_THERE))
             places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})
-            found[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
-        return found
+            frame_of[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
+        return frame_of
 
     def _proposed(
         self, original: files.Original, missing: tuple[str, ...], beside: Mapping[str, pl.DataFrame]
@@ -248,16 +252,16 @@ class Protecting:
         """The plan, and the file with a column for each earlier release that says who reads alike there."""
         options = self.options
         sets = self._sets()
-        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        keys = tuple(dict.fromkeys(name for key_set in sets for name in key_set))
         goal = Target.of(options.target or "k >= 3")
         classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
         if len(classes) > 1:  # each of them hides people whom all of them together show
-            _check_few(pl.DataFrame(classes), f"{_checks.shown(beside)} together", goal.least)
+            _check_few(pl.DataFrame(classes), f"{_checks.listing_text(beside)} together", goal.least)
         original = replace(original, frame=original.frame.hstack(classes)) if classes else original
         strata = () if options.strata is None else declared.record(options.strata, option="--strata")
         hierarchies = self._hierarchies()
         self._check_keys(original, keys, hierarchies)
-        widths = declared.named(options.bins or (), option="--bins", example="age=5")
+        widths = declared.named_values(options.bins or (), option="--bins", example="age=5")
         plan = propose(
             original.frame,
             keys,
@@ -267,15 +271,17 @@ class Protecting:
             bins={name: _width(text, name) for name, text in widths.items()},
             strata=(*strata, *(column.name for column in classes)),
             sets=sets if len(sets) > 1 else (),
-            related=declared.named(options.related or (), option="--related", example="education_num=education"),
+            related=declared.named_values(options.related or (), option="--related", example="education_num=education"),
             unit=options.unit,
             order=options.order,
             missing=missing,
         )
         unused = [name for name in hierarchies if not any(name in step.variables for step in plan.steps[:-1])]
         if unused:
-            told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
-            self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
+            unused_text = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
+            self.notes.append(
+                f"{unused_text}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer"
+            )
         first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
         last = (Drop(columns=[column.name for column in classes]),) if classes else ()
         return replace(plan, steps=(*first, *plan.steps, *last)), original
@@ -283,7 +289,7 @@ class Protecting:
     def _hierarchies(self) -> dict[str, Hierarchy]:
         """The levels of keys that files of the user hold."""
         options = self.options
-        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
+        paths = declared.named_values(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
         alone = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
         if options.hierarchies is None:
             return alone

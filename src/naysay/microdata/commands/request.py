@@ -30,10 +30,10 @@ from naysay.microdata.commands.declared import (
     log_of,
     orders,
     policies,
-    published,
+    published_forms,
     record,
 )
-from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.commands.risk_options import RiskOptions
 from naysay.microdata.commands.source import Source
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.report.page import Provenance
@@ -60,11 +60,11 @@ class Request:
         For options that are wrong whatever the file holds.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RiskOptions) -> None:
         people = options.population
         self.options = options
         self.asked = key_sets(options.keys)
-        self.cells = published(options, self.every) | forms(options)
+        self.cells = published_forms(options, self.every) | forms(options)
         self.policies = policies(options.missing or ())
         self.population = int(people) if people is not None and people.is_integer() else people
         self.attempts = chances(options.attempt or ())
@@ -72,7 +72,7 @@ class Request:
         self.also += [] if options.household is None else ["household"]
         if options.html is not None:  # a board should not have to know what to ask for
             usual = {"readings": True, "closeness": options.sensitive, "pitman": self.population}
-            self.also += [name for name, given in usual.items() if given and name not in self.also]
+            self.also += [name for name, is_given in usual.items() if is_given and name not in self.also]
         self.households: Any = None
         self.orders = orders(options.order or ()) if options.search is not None else {}
         self._check()
@@ -104,9 +104,9 @@ class Request:
             if options.resume is not None:
                 check_free(options.resume, force=True)  # a search goes on with the file that is there
         of_rows = (options.per_row, options.row, options.household)
-        if options.engine != "polars" and any(each is not None for each in of_rows):
-            told = "use --per-row, --row and --household with --engine polars"
-            raise DataError(f"rows on {options.engine} have no order; {told}")
+        if options.engine != "polars" and any(option_of_rows is not None for option_of_rows in of_rows):
+            advice = "use --per-row, --row and --household with --engine polars"
+            raise DataError(f"rows on {options.engine} have no order; {advice}")
         check_also(self.also, population=self.population, sensitive=options.sensitive)
         if options.per_row is not None:
             files.kind(options.per_row, to_write=True)
@@ -124,24 +124,26 @@ class Request:
         with files.readable(options.file), source.table() as table, _progress() as progress:
             if options.household is not None:
                 self.households = Table.of(table).column(options.household)
-            read = [self._read(table, policy, progress) for policy in self.policies]
+            keys_by_policy = [self._keys_under(table, policy, progress) for policy in self.policies]
             for names in self.asked if options.explain else ():
                 output.note(f"{' + '.join(names)}:")
-                for line in str(microdata.explain(read[0].only(names), rule=options.rule)).splitlines():
+                for line in str(microdata.explain(keys_by_policy[0].only(names), rule=options.rule)).splitlines():
                     output.note(f"  {line}")
             self._tell_randomized()
-            found, keys = self._measured(read, progress), read[0].only(self.every)
-            found.keys = keys
+            answers, keys = self._measure_risk(keys_by_policy, progress), keys_by_policy[0].only(self.every)
+            answers.keys = keys
             if options.html is not None:
-                found.protection = self.protection
-                found.provenance = Provenance.of(options.file, keys.n, by=options.by or "")
-            self._alone(found, keys, progress)
+                answers.protection = self.protection
+                answers.provenance = Provenance.of(options.file, keys.n, by=options.by or "")
+            self._add_stand_out(answers, keys, progress)
             if options.search is not None:
-                self._searched(found, keys, options.search, progress)
-            text = undeclared.sentence(undeclared.codes_in_keys(read[0], [*plain, *([sensitive] if sensitive else [])]))
+                self._add_search(answers, keys, options.search, progress)
+            text = undeclared.sentence(
+                undeclared.codes_in_keys(keys_by_policy[0], [*plain, *([sensitive] if sensitive else [])])
+            )
             if text is not None:
                 output.note(text)
-            return found
+            return answers
 
     def _tell_randomized(self) -> None:
         """Say which columns hold randomized answers, and how those among the keys are counted."""
@@ -156,7 +158,7 @@ class Request:
         if self.options.sensitive in randomized:
             output.note(f"{self.options.sensitive}: what is told of it is about the values that were sent")
 
-    def _read(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:
+    def _keys_under(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:
         """All keys under a policy, and the sensitive variable, read once."""
         sensitive = self.options.sensitive
         if sensitive in self.every:
@@ -170,7 +172,7 @@ class Request:
             progress=None if progress is None else partial(progress, "reading keys"),
         )
 
-    def _measured(self, read: Sequence[Keys], progress: Reporter) -> Answers:
+    def _measure_risk(self, keys_by_policy: Sequence[Keys], progress: Reporter) -> Answers:
         """The table of risk under each policy in turn, and the scenarios that were asked for."""
         options = self.options
         tables = [
@@ -187,17 +189,17 @@ class Request:
                 records=options.per_row is not None,
                 progress=progress,
             )
-            for keys in read
+            for keys in keys_by_policy
         ]
-        rows = tuple(row for each in tables for row in each.quasi_identifiers)
+        rows = tuple(row for risk_table in tables for row in risk_table.quasi_identifiers)
         tried = [
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
             for row in rows
         ]
-        called = files.variable_labels(options.file, encoding=options.encoding)
-        return Answers(replace(tables[0], quasi_identifiers=rows, titles=called), tried)
+        variable_titles = files.variable_labels(options.file, encoding=options.encoding)
+        return Answers(replace(tables[0], quasi_identifiers=rows, titles=variable_titles), tried)
 
-    def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
+    def _add_stand_out(self, answers: Answers, keys: Keys, progress: Reporter) -> None:
         """The keys on which everybody, or one respondent, stands out, where that was asked for."""
         row, largest, rule = self.options.row, self.options.stand_out, self.options.rule
         if row is not None and row > keys.n:
@@ -208,19 +210,19 @@ class Request:
             output.note(f"--stand-out and --row are for the first --missing, {named}")
         most = None if largest is None else min(largest, len(self.every))
         if most is not None:
-            found.stand_out = microdata.stand_out(keys, most=most, rule=rule, progress=progress)
+            answers.stand_out = microdata.stand_out(keys, most=most, rule=rule, progress=progress)
         if row is not None:
-            found.row = row
-            found.own = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
+            answers.row = row
+            answers.row_key_sets = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
 
-    def _searched(self, found: Answers, keys: Keys, size: int, progress: Reporter) -> None:
+    def _add_search(self, answers: Answers, keys: Keys, size: int, progress: Reporter) -> None:
         """The search and, unless it was interrupted, contributions and recodings of the worst combination."""
         options, rule, measure = self.options, self.options.rule, self.options.measure or "matches"
         if options.resume is None or not options.resume.exists():
             plan = microdata.search_plan(keys, size=size, rule=rule)
             if plan.time > _LONG:
                 output.note(f"{plan}; smaller: {plan.smaller}")
-        found.search = search = microdata.search(
+        answers.search = search = microdata.search(
             keys,
             size=size,
             rule=rule,
@@ -234,17 +236,17 @@ class Request:
         )
         if search.stopped == "interrupted" or not search.complete:
             return
-        found.contributions = microdata.contributions(search, progress=progress)
+        answers.contributions = microdata.contributions(search, progress=progress)
         worst = keys.only(search.combinations[0].keys)
         orders = {name: _values(worst, name, self.orders[name]) for name in worst.columns if name in self.orders}
         coarser = microdata.recodings(worst, rule=rule, measure=measure, orders=orders, progress=progress)
-        found.recodings = replace(coarser, worst=everywhere(search, coarser))
+        answers.recodings = replace(coarser, worst=everywhere(search, coarser))
 
 
 def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
     """The values of a key that these texts write; files other than CSV hold numbers and truth values."""
-    written = {str(value): value for value in keys.variable(name).cells.values if value is not None}
-    return [written.get(text, text) for text in texts]
+    value_of = {str(value): value for value in keys.variable(name).cells.values if value is not None}
+    return [value_of.get(text, text) for text in texts]
 
 
 @contextmanager
@@ -257,8 +259,8 @@ def _progress() -> Iterator[Reporter]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading", total=None)
 
-        def told(name: str, share: float) -> None:
+        def show_progress(name: str, share: float) -> None:
             cut = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
             progress.update(task, description=cut, total=1, completed=share)
 
-        yield told
+        yield show_progress

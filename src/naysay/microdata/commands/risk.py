@@ -6,13 +6,13 @@ import typer
 
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.commands.risk_options import RiskOptions
 
 _INTERRUPTED = 130
 
 
-@takes(Options)
-def command(options: Options) -> None:
+@takes(RiskOptions)
+def command(options: RiskOptions) -> None:
     """Show how identifiable the respondents of a file are.
 
     The file has one row for each respondent. A quasi-identifier is a set of key variables that an intruder may know.

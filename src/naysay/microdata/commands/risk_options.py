@@ -17,7 +17,7 @@ Place = Path | None
 
 
 @dataclass(frozen=True)
-class Options:
+class RiskOptions:
     """The options of ``naysay risk``, as they are written on the command line."""
 
     file: File

@@ -18,7 +18,7 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
-from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.commands.risk_options import RiskOptions
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Source:
         Cells that mean missing.
     """
 
-    options: Options
+    options: RiskOptions
     columns: Sequence[str]
     plain: Sequence[str]
     na: Sequence[str]
@@ -59,7 +59,7 @@ class Source:
         files.check_columns(frame, self.named)
         frame = frame.select(self.named)
         if weight is not None:
-            frame = _weighed(frame, weight)
+            frame = _weights_as_numbers(frame, weight)
         frame = _without(frame, [name for name in self.columns if name != weight], self.na)
         schema = frame.collect_schema()
         texts = [name for name in self.plain if schema[name] == pl.String]
@@ -164,14 +164,14 @@ def _without(frame: pl.LazyFrame, names: Sequence[str], na: Sequence[str]) -> pl
     return frame.with_columns(pl.when(~text.is_in(list(na))).then(name) for name, text in texts.items())
 
 
-def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
+def _weights_as_numbers(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
     """The frame with its weights as numbers; an error names the row, and does not show the weight."""
     try:
         return files.as_numbers(frame, weight, what="weights")
     except DataError as error:
         row = 0 if error.row is None else error.row
-        told = f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers"
-        raise DataError(told, row=row, column=weight, value=error.value) from None
+        problem = f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers"
+        raise DataError(problem, row=row, column=weight, value=error.value) from None
 
 
 def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], point: str) -> pl.LazyFrame:
@@ -182,18 +182,18 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
     DataError
         Decimal numbers in a key: nearly every respondent would have a value of their own.
     """
-    asked = [_decimals(name, point) for name in dict.fromkeys(names)]
-    found = frame.select(asked).collect(engine="streaming") if asked else pl.DataFrame()
-    whole = []
-    for name in found.columns:
-        every_is_a_number, broken, row = found[name][0].values()
-        whole += [name] if every_is_a_number else []
+    decimal_checks = [_decimals(name, point) for name in dict.fromkeys(names)]
+    check_results = frame.select(decimal_checks).collect(engine="streaming") if decimal_checks else pl.DataFrame()
+    whole_columns = []
+    for name in check_results.columns:
+        every_is_a_number, broken, row = check_results[name][0].values()
+        whole_columns += [name] if every_is_a_number else []
         if every_is_a_number and broken and name in keys:
-            held = f"column {name!r} holds decimal numbers, as in row {row + 1}"
+            problem = f"column {name!r} holds decimal numbers, as in row {row + 1}"
             advice = "bin them first, for example into steps of 5 or 100, or round them"
-            raise DataError(f"values of a key must be shared to be matched; {held}: {advice}", row=row, column=name)
+            raise DataError(f"values of a key must be shared to be matched; {problem}: {advice}", row=row, column=name)
     return frame.with_columns(
-        pl.col(name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}") for name in whole
+        pl.col(name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}") for name in whole_columns
     )
 
 
@@ -221,24 +221,26 @@ def _cells_of_lines(
             return None
     except (ValueError, TypeError):
         return None
-    found = {name: [row.get(name) for row in rows] for name in names}
-    known = ([cell for cell in cells if cell is not None] for cells in found.values())
-    kinds = ({type(cell) if isinstance(cell, list | dict) else None for cell in cells} for cells in known)
-    if not any(dict in each or len(each) > 1 for each in kinds):
+    cells_of = {name: [row.get(name) for row in rows] for name in names}
+    known_cells = ([cell for cell in cells if cell is not None] for cells in cells_of.values())
+    kinds = ({type(cell) if isinstance(cell, list | dict) else None for cell in cells} for cells in known_cells)
+    if not any(dict in cell_kinds or len(cell_kinds) > 1 for cell_kinds in kinds):
         return None
     return {
         name: [None if not isinstance(cell, list | dict) and str(cell) in na else cell for cell in cells]
-        for name, cells in found.items()
+        for name, cells in cells_of.items()
     }
 
 
 def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:
     """Raise where a column of texts holds something else, too: the reader made text of it silently."""
-    other = {name: re.compile(r'(?<!\\)"' + re.escape(json.dumps(name)[1:-1]) + r'"\s*:\s*[-\d\[{]') for name in names}
+    other_kinds = {
+        name: re.compile(r'(?<!\\)"' + re.escape(json.dumps(name)[1:-1]) + r'"\s*:\s*[-\d\[{]') for name in names
+    }
     with path.open(encoding=encoding) as file:
         for row, line in enumerate(file):
-            for name, pattern in other.items():
+            for name, pattern in other_kinds.items():
                 if pattern.search(line):
-                    told = f"column {name!r} holds texts, and something else in row {row + 1}"
+                    problem = f"column {name!r} holds texts, and something else in row {row + 1}"
                     advice = "make them all texts, or all numbers"
-                    raise DataError(f"values of a key must be of one kind; {told} ({advice})", row=row, column=name)
+                    raise DataError(f"values of a key must be of one kind; {problem} ({advice})", row=row, column=name)

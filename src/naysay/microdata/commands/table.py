@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class TableOptions:
     """The options of ``naysay table``."""
 
     file: File
@@ -64,8 +64,8 @@ class Options:
     encoding: Encoding = None
 
 
-@takes(Options)
-def command(options: Options) -> None:
+@takes(TableOptions)
+def command(options: TableOptions) -> None:
     """Suppress the cells of a table that tell too much, and others so that they cannot be computed.
 
     FILE has a row for each person or firm, or with --count a row for each cell. The command adds up all totals, finds
@@ -86,18 +86,21 @@ def command(options: Options) -> None:
     if options.out is not None:
         declared.check_free(options.out, force=options.force)
     rules, frame = _rules(options), _frame(options)
-    found = _result(options, rules, frame)
-    columns = [*declared.record(options.by, option="--by"), *(each for each in (options.value, options.unit) if each)]
+    protected_table = _result(options, rules, frame)
+    columns = [
+        *declared.record(options.by, option="--by"),
+        *(column_name for column_name in (options.value, options.unit) if column_name),
+    ]
     text = undeclared.sentence(undeclared.codes_in_frame(frame, columns))
     if text is not None:
         output.note(text)
     if options.out is not None:
-        options.out.write_text(found.released() + "\n", encoding="utf-8")
-    output.result(found, options.format_)
-    output.write(options.html, found.page)
+        options.out.write_text(protected_table.released() + "\n", encoding="utf-8")
+    output.result(protected_table, options.format_)
+    output.write(options.html, protected_table.page)
 
 
-def _rules(options: Options) -> Rules:
+def _rules(options: TableOptions) -> Rules:
     """The rules that the options name, checked before the file is read."""
     from naysay.microdata.tables import Rules
 
@@ -111,7 +114,7 @@ def _rules(options: Options) -> Rules:
     return Rules(options.minimum, dominance, options.percent, options.margin)
 
 
-def _frame(options: Options) -> pl.DataFrame:
+def _frame(options: TableOptions) -> pl.DataFrame:
     missing = () if options.na is None else declared.record(options.na, option="--na")
     with files.readable(options.file):
         return files.Original.read(
@@ -119,7 +122,7 @@ def _frame(options: Options) -> pl.DataFrame:
         ).frame
 
 
-def _result(options: Options, rules: Rules, frame: pl.DataFrame) -> ProtectedTable | NoisyTable:
+def _result(options: TableOptions, rules: Rules, frame: pl.DataFrame) -> ProtectedTable | NoisyTable:
     from naysay.microdata.tables import noisy, protect
 
     table = _table(options, frame, max(2, rules.dominance[0] if rules.dominance else 2))
@@ -128,14 +131,16 @@ def _result(options: Options, rules: Rules, frame: pl.DataFrame) -> ProtectedTab
     return noisy(table, epsilon=options.epsilon)
 
 
-def _table(options: Options, frame: pl.DataFrame, largest: int) -> CellTable:
+def _table(options: TableOptions, frame: pl.DataFrame, largest: int) -> CellTable:
     from naysay.microdata.tables import tabulate
 
     by = declared.record(options.by, option="--by")
-    paths = declared.named(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
+    paths = declared.named_values(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
     randomized = files.randomized_columns(options.file, encoding=options.encoding)
-    if counted := [name for name in randomized if name in (*by, options.value)]:
-        output.note(f"randomized answers, not people's own, and counted as they were sent: {', '.join(counted)}")
+    if tabulated_columns := [name for name in randomized if name in (*by, options.value)]:
+        output.note(
+            f"randomized answers, not people's own, and counted as they were sent: {', '.join(tabulated_columns)}"
+        )
     hierarchies = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
     return tabulate(
         frame,

@@ -18,7 +18,7 @@ _WORDS = ["na", "n/a", "nan", "null", "missing", "unknown", "refused", "?", "-",
 _LOW = [*(f"-{digit}" for digit in range(1, 10)), *(f"-{digit}{digit}" for digit in range(6, 10)),
         "-97", "-98", "-997", "-998", "-999", "-9997", "-9998", "-9999"]  # fmt: skip
 _HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99997", "99998", "99999"]
-_SHOWN = 12
+_MOST_CODES = 12
 
 
 class MissingCode(NamedTuple):
@@ -39,25 +39,25 @@ def codes_in_frame(
 ) -> list[MissingCode]:
     """Such cells of some columns of a table, but for those that are declared; lists are not looked into."""
     table, schema = frame.lazy(), frame.collect_schema()
-    found = []
+    codes = []
     for name in dict.fromkeys(columns):
         if not schema[name].is_nested():
             cells = table.group_by(name).len().collect(engine="streaming")
-            found += _codes(name, texts_of_values(cells[name]), cells["len"], declared, file)
-    return found
+            codes += _codes(name, texts_of_values(cells[name]), cells["len"], declared, file)
+    return codes
 
 
 def codes_in_keys(keys: Keys, columns: Iterable[str]) -> list[MissingCode]:
     """Such cells of some key variables."""
-    found = []
+    codes = []
     for name in dict.fromkeys(columns):
         values = [value for value in keys.variable(name).cells.values if value is not None]
         texts = texts_of_values(pl.Series(values, strict=False))
-        if values and _written(texts):
+        if values and _missing_texts(texts):
             tuples = keys.only([name]).tuples
             rows = np.bincount(tuples.columns[0], tuples.count, len(values) + 1)[1 : len(values) + 1]
-            found += _codes(name, texts, pl.Series(rows.astype(np.int64)), (), "")
-    return found
+            codes += _codes(name, texts, pl.Series(rows.astype(np.int64)), (), "")
+    return codes
 
 
 def sentence(codes: Sequence[MissingCode]) -> str | None:
@@ -65,18 +65,22 @@ def sentence(codes: Sequence[MissingCode]) -> str | None:
     if not codes:
         return None
     record = shlex.quote(record_text(list(dict.fromkeys(code.text for code in codes))))
-    listed = [str(code) for code in codes[:_SHOWN]] + ([f"{len(codes) - _SHOWN:,} more"] if codes[_SHOWN:] else [])
-    told = "they count as values of their own; if they do mean missing, say"
-    return f"cells that may mean missing: {', '.join(listed)}; {told} --na {record}"
+    code_texts = [str(code) for code in codes[:_MOST_CODES]] + (
+        [f"{len(codes) - _MOST_CODES:,} more"] if codes[_MOST_CODES:] else []
+    )
+    explanation = "they count as values of their own; if they do mean missing, say"
+    return f"cells that may mean missing: {', '.join(code_texts)}; {explanation} --na {record}"
 
 
 def _codes(name: str, cells: pl.Series, rows: pl.Series, declared: Sequence[str], file: str) -> list[MissingCode]:
     there = cells.is_not_null() & ~cells.is_in(list(declared))
     counts = dict(pl.DataFrame([cells.alias("text"), rows.alias("rows")]).filter(there).group_by("text").sum().rows())
-    return [MissingCode(text, name, counts[text], file) for text in _written(pl.Series(list(counts), dtype=pl.String))]
+    return [
+        MissingCode(text, name, counts[text], file) for text in _missing_texts(pl.Series(list(counts), dtype=pl.String))
+    ]
 
 
-def _written(texts: pl.Series) -> list[str]:
+def _missing_texts(texts: pl.Series) -> list[str]:
     """Those of the texts that often mean missing.
 
     They are words such as 'refused'; -9 where no other number is negative; 99 far above all other numbers; and both if
@@ -84,18 +88,18 @@ def _written(texts: pl.Series) -> list[str]:
     """
     numbers = texts.cast(pl.Float64, strict=False)
     are_words = texts.str.to_lowercase().is_in(_WORDS)
-    found = texts.filter(are_words).sort().to_list()
+    missing_texts = texts.filter(are_words).sort().to_list()
     table = pl.DataFrame([texts.alias("text"), numbers.alias("number")]).filter(numbers.is_finite()).sort("number")
     if (numbers.is_null() & ~are_words).any() and set(table["text"]) <= {*_LOW, *_HIGH}:
-        return found + table["text"].to_list()
+        return missing_texts + table["text"].to_list()
     below = table.filter(pl.col("number") < 0)["text"].to_list()
     above = table.filter(pl.col("number") >= 0).rows()
     if any(text not in _HIGH for text, _ in above) and set(below) <= set(_LOW):
-        found += below
+        missing_texts += below
     largest = None
     for text, number in above:
         if text in _HIGH and largest is not None and number > largest + 2:
-            found.append(text)
+            missing_texts.append(text)
         else:
             largest = number
-    return found
+    return missing_texts

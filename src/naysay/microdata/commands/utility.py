@@ -19,7 +19,7 @@ from naysay.microdata.commands.risk_options import Text, Texts
 
 
 @dataclass(frozen=True)
-class Options:
+class UtilityOptions:
     """The options of ``naysay utility``."""
 
     before: Annotated[Path, Argument(metavar="ORIGINAL", help="The file as it was.")]
@@ -56,8 +56,8 @@ class Options:
     codes: Codes = False
 
 
-@takes(Options)
-def command(options: Options) -> None:
+@takes(UtilityOptions)
+def command(options: UtilityOptions) -> None:
     """Measure what a release kept of its original.
 
     Cells changed and suppressed; how far margins and tables of two variables moved, beside what a fresh sample of
@@ -86,11 +86,13 @@ def command(options: Options) -> None:
         reading.released(path, options.before, before.height, identity=options.id, synthetic=options.synthetic)
         for path in options.after
     ]
-    named = options.id is not None or options.synthetic or any(RECORD not in each.columns for each in releases)
-    before = before if named else before.with_row_index(RECORD)
-    told: dict[str, Any] = {
+    without_row_index = (
+        options.id is not None or options.synthetic or any(RECORD not in release.columns for release in releases)
+    )
+    before = before if without_row_index else before.with_row_index(RECORD)
+    compare_options: dict[str, Any] = {
         "variables": None if options.variables is None else declared.record(options.variables, option="--variables"),
-        "id": options.id if named else RECORD,
+        "id": options.id if without_row_index else RECORD,
         "synthetic": options.synthetic,
         "weights": options.weight,
         "formulas": options.formula or (),
@@ -99,9 +101,9 @@ def command(options: Options) -> None:
     }
     if len(options.after) == 1 and options.keys is None:
         designs = _published(options.after[0], options) | _designs(options)
-        found = utility.compare(before, releases[0], designs=designs, **told)
-        output.result(found, options.format_)
-        output.write(options.html, lambda: utility_html(found))
+        result = utility.compare(before, releases[0], designs=designs, **compare_options)
+        output.result(result, options.format_)
+        output.write(options.html, lambda: utility_html(result))
         return
     if options.keys is None:
         raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
@@ -116,20 +118,22 @@ def command(options: Options) -> None:
     designs = {
         name: _published(path, options) | _designs(options) for name, path in zip(names, options.after, strict=True)
     }
-    several = utility.tradeoff(before, dict(zip(names, releases, strict=True)), keys, designs=designs, **told)
-    output.result(several, options.format_)
-    output.write(options.html, lambda: tradeoff_html(several))
+    tradeoff = utility.tradeoff(
+        before, dict(zip(names, releases, strict=True)), keys, designs=designs, **compare_options
+    )
+    output.result(tradeoff, options.format_)
+    output.write(options.html, lambda: tradeoff_html(tradeoff))
 
 
-def _published(path: Path, options: Options) -> dict[str, Any]:
+def _published(path: Path, options: UtilityOptions) -> dict[str, Any]:
     """The designs in the codebook beside a release, such as `naysay protect` writes it."""
-    return {name: asked.design for name, asked in files.designs_of(path, codes=options.codes).items()}
+    return {name: randomization.design for name, randomization in files.designs_of(path, codes=options.codes).items()}
 
 
-def _designs(options: Options) -> dict[str, Any]:
+def _designs(options: UtilityOptions) -> dict[str, Any]:
     """The design of each variable that was released under one."""
-    labels = declared.named(options.categories or (), option="--categories", example="job=farmer,clerk")
-    texts = declared.named(options.design or (), option="--design", example="job=pram.json")
+    labels = declared.named_values(options.categories or (), option="--categories", example="job=farmer,clerk")
+    texts = declared.named_values(options.design or (), option="--design", example="job=pram.json")
     for name in labels:
         if name not in texts:
             raise DataError(f"--categories is for variables released under a design; {name!r} has no --design")

@@ -18,19 +18,19 @@ def ranked_by_bits(key: NDArray[Any], span: int) -> tuple[NDArray[Any], NDArray[
     """The last row of each distinct key, in order; the rank of each row's key; and how many rows have each."""
     bits = np.zeros((span + 63) // 64, np.uint64)
     before = np.empty(len(bits), np.int32)
-    distinct = _marked(key, bits, before)
+    distinct = _mark_keys(key, bits, before)
     row, rank = np.empty(distinct, np.int64), np.empty(len(key), np.int32)
     count = np.zeros(distinct, np.int64)
-    _placed(key, bits, before, row, rank, count)
+    _fill_ranks(key, bits, before, row, rank, count)
     return row, rank, count
 
 
 @njit(cache=True, nogil=True)
-def _marked(key, bits, before):  # type: ignore[no-untyped-def]
+def _mark_keys(key, bits, before):  # type: ignore[no-untyped-def]
     """Mark the keys that occur, and count those before each word."""
     for place in range(len(key)):
-        own = np.uint64(key[place])
-        bits[own >> np.uint64(6)] |= np.uint64(1) << (own & np.uint64(63))
+        row_key = np.uint64(key[place])
+        bits[row_key >> np.uint64(6)] |= np.uint64(1) << (row_key & np.uint64(63))
     total = 0
     for word in range(len(bits)):
         before[word] = total
@@ -39,15 +39,15 @@ def _marked(key, bits, before):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _placed(key, bits, before, row, rank, count):  # type: ignore[no-untyped-def]
+def _fill_ranks(key, bits, before, row, rank, count):  # type: ignore[no-untyped-def]
     for place in range(len(key)):
-        own = np.uint64(key[place])
-        word = own >> np.uint64(6)
-        lower = (np.uint64(1) << (own & np.uint64(63))) - np.uint64(1)
-        found = before[word] + _ones(bits[word] & lower)
-        rank[place] = found
-        row[found] = place
-        count[found] += 1
+        row_key = np.uint64(key[place])
+        word = row_key >> np.uint64(6)
+        lower = (np.uint64(1) << (row_key & np.uint64(63))) - np.uint64(1)
+        key_rank = before[word] + _ones(bits[word] & lower)
+        rank[place] = key_rank
+        row[key_rank] = place
+        count[key_rank] += 1
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -60,13 +60,17 @@ class CellSet:
         cls, values: Sequence[Any], sets: Sequence[Sequence[int]] = (), chances: Sequence[Sequence[float]] | None = None
     ) -> CellSet:
         """Cells of single values, followed by cells of two or more candidates."""
-        own = len(values)
-        lengths = np.concatenate([np.ones(own, np.int64), np.array([len(each) for each in sets], np.int64)])
-        members = np.concatenate([np.arange(own), *(np.asarray(each, np.int64) for each in sets)]).astype(np.int64)
+        value_count = len(values)
+        lengths = np.concatenate([np.ones(value_count, np.int64), np.array([len(places) for places in sets], np.int64)])
+        members = np.concatenate([np.arange(value_count), *(np.asarray(places, np.int64) for places in sets)]).astype(
+            np.int64
+        )
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         likely = np.repeat(1 / lengths, lengths)
         if chances is not None:
-            likely[own:] = np.concatenate([np.zeros(0), *(np.asarray(each, float) for each in chances)])
+            likely[value_count:] = np.concatenate(
+                [np.zeros(0), *(np.asarray(set_chances, float) for set_chances in chances)]
+            )
         return cls(tuple(values), starts, members, likely)
 
     @property
@@ -113,11 +117,11 @@ class CellSet:
         inner.data[:] = 1
         return inner
 
-    def asked(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def known_pairs(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs (cell, value) of numbers that a rule takes as known: a cell's first candidate, or each of them."""
-        every = np.repeat(np.arange(self.size), self.lengths[1:])
-        which = self.starts[:-1] if rule == "first" else np.arange(len(self.members))
-        return np.append(every[which] + 1, 0), np.append(self.members[which] + 1, 0)
+        cell_of_member = np.repeat(np.arange(self.size), self.lengths[1:])
+        member_places = self.starts[:-1] if rule == "first" else np.arange(len(self.members))
+        return np.append(cell_of_member[member_places] + 1, 0), np.append(self.members[member_places] + 1, 0)
 
     def candidates(self, cell: int) -> tuple[Any, ...]:
         """The values that a cell may hold; none listed for cell 0, which may hold any."""
@@ -129,26 +133,32 @@ class CellSet:
         """Codes and cells under a policy; "category" makes a missing cell the value None, behind the others."""
         if policy != "category" or codes.all():
             return codes, self
-        own = len(self.values)
-        starts = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
-        members, chances = np.insert(self.members, own, own), np.insert(self.chances, own, 1.0)
-        moved = np.where(codes == 0, own + 1, codes.astype(np.int64) + (codes > own))
-        return moved, CellSet((*self.values, None), starts, members, chances)
+        value_count = len(self.values)
+        starts = np.concatenate([self.starts[: value_count + 1], self.starts[value_count:] + 1])
+        members, chances = np.insert(self.members, value_count, value_count), np.insert(self.chances, value_count, 1.0)
+        moved_codes = np.where(codes == 0, value_count + 1, codes.astype(np.int64) + (codes > value_count))
+        return moved_codes, CellSet((*self.values, None), starts, members, chances)
 
     def merged(self, into: NDArray[Any]) -> tuple[CellSet, NDArray[np.int64]]:
         """Cells of fewer values (value i becomes into[i]), and the new number of each cell, (cells + 1,)."""
-        own, new = len(self.values), int(into.max()) + 1
-        known: dict[tuple[tuple[int, float], ...], int] = {}
-        number = np.concatenate([[0], 1 + into, np.zeros(self.size - own, np.int64)]).astype(np.int64)
-        for cell in range(own + 1, self.size + 1):
+        value_count, merged_count = len(self.values), int(into.max()) + 1
+        set_numbers: dict[tuple[tuple[int, float], ...], int] = {}
+        number = np.concatenate([[0], 1 + into, np.zeros(self.size - value_count, np.int64)]).astype(np.int64)
+        for cell in range(value_count + 1, self.size + 1):
             part = slice(self.starts[cell - 1], self.starts[cell])
-            held: dict[int, float] = {}
+            chance_of_value: dict[int, float] = {}
             for value, chance in zip(into[self.members[part]].tolist(), self.chances[part].tolist(), strict=True):
-                held[value] = held.get(value, 0.0) + chance
-            single = len(held) == 1
-            number[cell] = 1 + next(iter(held)) if single else new + known.setdefault((*held.items(),), len(known) + 1)
-        sets = [[value for value, _ in each] for each in known]
-        return CellSet.of(range(new), sets, [[chance for _, chance in each] for each in known]), number
+                chance_of_value[value] = chance_of_value.get(value, 0.0) + chance
+            single = len(chance_of_value) == 1
+            number[cell] = (
+                1 + next(iter(chance_of_value))
+                if single
+                else merged_count + set_numbers.setdefault((*chance_of_value.items(),), len(set_numbers) + 1)
+            )
+        sets = [[value for value, _ in candidates] for candidates in set_numbers]
+        return CellSet.of(
+            range(merged_count), sets, [[chance for _, chance in candidates] for candidates in set_numbers]
+        ), number
 
 
 def compact(codes: NDArray[Any], most: int) -> Codes:

@@ -51,13 +51,13 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
     if kind == pl.Null:
         return np.zeros(len(series), np.uint8), ()
     if kind.is_float() or kind.is_decimal():
-        series = _whole(series, name)
+        series = _whole_numbers(series, name)
     if kind in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     if series.dtype.is_integer() and series.count():
         least, most = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if most - least < _DENSE and most < 2**63:
-            return _counted(series, least, most)
+            return _codes_by_counting(series, least, most)
     values = series.drop_nulls().unique().sort()
     if series.dtype == pl.String:
         values = values.filter(values != "")  # the empty text is missing
@@ -66,54 +66,56 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
     return codes.to_numpy(), tuple(values.to_list())
 
 
-def _counted(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def _codes_by_counting(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Codes and values of whole numbers in a narrow range, by counting."""
     place = (series.cast(pl.Int64) - (least - 1)).fill_null(0).to_numpy()
-    seen = np.zeros(most - least + 2, np.bool_)
-    seen[place] = True
-    seen[0] = True  # code 0 stays free for missing cells, even where there are none
-    rank = np.cumsum(seen) - 1
-    values = np.flatnonzero(seen)[1:] + least - 1
+    occurs = np.zeros(most - least + 2, np.bool_)
+    occurs[place] = True
+    occurs[0] = True  # code 0 stays free for missing cells, even where there are none
+    rank = np.cumsum(occurs) - 1
+    values = np.flatnonzero(occurs)[1:] + least - 1
     return rank.astype(np.min_scalar_type(int(rank[-1])))[place], tuple(values.tolist())
 
 
-def _whole(series: pl.Series, name: str) -> pl.Series:
+def _whole_numbers(series: pl.Series, name: str) -> pl.Series:
     numbers = series.cast(pl.Float64).fill_nan(None)
     row = first_row((numbers != numbers.round(0)) | numbers.is_infinite() | (numbers.abs() > 2**53))
     if row is not None:
-        raise _not_whole(name, row, numbers[row])
+        raise _not_whole_error(name, row, numbers[row])
     return numbers.cast(pl.Int64)
 
 
-def _not_whole(name: str, row: int, value: object) -> DataError:
-    held = f"key {name!r} holds a number in row {row + 1} that is not whole"
-    told = (
-        f"values of a key must be shared to be matched; {held}: bin it first, for example {name} // 5 * 5, or round it"
+def _not_whole_error(name: str, row: int, value: object) -> DataError:
+    place_text = f"key {name!r} holds a number in row {row + 1} that is not whole"
+    message = (
+        f"values of a key must be shared to be matched; {place_text}: "
+        f"bin it first, for example {name} // 5 * 5, or round it"
     )
-    return DataError(told, row=row, column=name, value=value)
+    return DataError(message, row=row, column=name, value=value)
 
 
 def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Codes (n,) and values of a list of Python values, after checking that they are of one kind."""
-    held: list[Any] = [None] * len(cells)
+    plain_cells: list[Any] = [None] * len(cells)
     first: tuple[int, str] | None = None
     for row, raw in enumerate(cells):
         if _checks.is_missing(raw):
             continue
-        held[row], kind = _plain(raw, row, name)
+        plain_cells[row], kind = _plain_value_and_kind(raw, row, name)
         first = first or (row, kind)
         if kind != first[1]:
-            there = f"a {first[1]} in row {first[0] + 1} and a {kind} in row {row + 1}"
-            told = (
-                f"values of a key must be of one kind; key {name!r} holds {there} (make them all texts, or all numbers)"
+            kinds_text = f"a {first[1]} in row {first[0] + 1} and a {kind} in row {row + 1}"
+            message = (
+                f"values of a key must be of one kind; key {name!r} holds {kinds_text} "
+                "(make them all texts, or all numbers)"
             )
-            raise DataError(told, row=row, column=name, value=held[row])
-    values = sorted({value for value in held if value is not None})
+            raise DataError(message, row=row, column=name, value=plain_cells[row])
+    values = sorted({value for value in plain_cells if value is not None})
     number = {None: 0} | {value: place for place, value in enumerate(values, 1)}
-    return np.array([number[value] for value in held], np.int64), tuple(values)
+    return np.array([number[value] for value in plain_cells], np.int64), tuple(values)
 
 
-def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
+def _plain_value_and_kind(raw: Any, row: int, name: str) -> tuple[Any, str]:
     """A value as a plain Python object, and its kind."""
     value: Any = raw.item() if isinstance(raw, np.generic) else raw
     if isinstance(value, bool):
@@ -123,7 +125,7 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
     if isinstance(value, float | decimal.Decimal):
         number = float(value)
         if not abs(number) <= 2**53 or number != int(number):
-            raise _not_whole(name, row, value)
+            raise _not_whole_error(name, row, value)
         return int(number), "number"
     if isinstance(value, str):
         return value, "text"
@@ -133,9 +135,9 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
         return value, "date"
     if isinstance(value, datetime.time | datetime.timedelta):
         return value, type(value).__name__
-    held = f"key {name!r} holds a {type(value).__name__} in row {row + 1}"
-    told = f"a key must hold numbers, texts, dates, or lists of them; {held}"
-    raise DataError(told, row=row, column=name, value=raw)
+    type_text = f"key {name!r} holds a {type(value).__name__} in row {row + 1}"
+    message = f"a key must hold numbers, texts, dates, or lists of them; {type_text}"
+    raise DataError(message, row=row, column=name, value=raw)
 
 
 Read = tuple[NDArray[Any], CellSet]
@@ -157,15 +159,15 @@ def of_column(column: pl.Series | Sequence[Any], name: str) -> Read:
 
 def of_lists(lists: pl.Series, name: str) -> Read:
     """Cells of a column of lists, each list a set of candidates."""
-    known = lists.drop_nulls()
+    present_lists = lists.drop_nulls()
     rows = np.flatnonzero(lists.is_not_null().to_numpy())
-    lengths = known.list.len().to_numpy()
+    lengths = present_lists.list.len().to_numpy()
     if (empty := first_row(lengths == 0)) is not None:
-        raise _empty(name, int(rows[empty]))
-    codes, values = codes_of_series(known.explode(), name=name)
-    owner = np.repeat(np.arange(len(known)), lengths)
+        raise _empty_set_error(name, int(rows[empty]))
+    codes, values = codes_of_series(present_lists.explode(), name=name)
+    owner = np.repeat(np.arange(len(present_lists)), lengths)
     if (unknown := first_row(codes == 0)) is not None:
-        raise _empty(name, int(rows[owner[unknown]]))
+        raise _empty_set_error(name, int(rows[owner[unknown]]))
     texts = (
         pl.DataFrame({"owner": owner, "code": codes.astype(np.int64)})
         .unique(maintain_order=True)
@@ -192,12 +194,12 @@ def of_mixed(cells: Sequence[Any], name: str) -> Read:
             members = _members(cell)
             likely = _probabilities(list(cell.values()), name, row) if isinstance(cell, dict) else None
             if not members or any(_checks.is_missing(member) for member in members):
-                raise _empty(name, row)
+                raise _empty_set_error(name, row)
         candidates += members
         owner += [row] * len(members)
         chances += likely or [1 / len(members) for _ in members]
     codes, values = codes_of_cells(candidates, name=name)
-    return _grouped(codes, np.array(owner, np.int64), np.array(chances), values, len(cells))
+    return _cells_by_owner(codes, np.array(owner, np.int64), np.array(chances), values, len(cells))
 
 
 def _members(cell: Any) -> list[Any]:
@@ -214,18 +216,18 @@ def _probabilities(values: list[Any], name: str, row: int) -> list[float]:
         raise DataError(str(error), row=row, column=name) from None
 
 
-def _grouped(
+def _cells_by_owner(
     codes: NDArray[Any], owner: NDArray[np.int64], chances: NDArray[np.float64], values: Sequence[Any], n: int
 ) -> Read:
     places = np.zeros(n, np.int64)
-    known: dict[Any, int] = {}
+    set_numbers: dict[Any, int] = {}
     bounds = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
     for start, stop in pairwise(bounds):
-        held = zip(codes[start:stop].tolist(), chances[start:stop].tolist(), strict=True)
-        cell = tuple((code - 1, chance) for code, chance in held if chance)
-        places[owner[start]] = known.setdefault(cell, len(known) + 1)
-    sets = [[code for code, _ in cell] for cell in known]
-    return assembled(places, sets, values, [[chance for _, chance in cell] for cell in known])
+        codes_and_chances = zip(codes[start:stop].tolist(), chances[start:stop].tolist(), strict=True)
+        cell = tuple((code - 1, chance) for code, chance in codes_and_chances if chance)
+        places[owner[start]] = set_numbers.setdefault(cell, len(set_numbers) + 1)
+    sets = [[code for code, _ in cell] for cell in set_numbers]
+    return assembled(places, sets, values, [[chance for _, chance in cell] for cell in set_numbers])
 
 
 def assembled(
@@ -239,16 +241,16 @@ def assembled(
     A set of one candidate becomes that value.
     """
     labels = values.tolist() if isinstance(values, np.ndarray) else values
-    several = [index for index, each in enumerate(sets) if len(each) != 1]
-    number = np.array([0, *(1 + int(each[0]) if len(each) else 0 for each in sets)], np.int64)
-    number[1:][several] = len(labels) + 1 + np.arange(len(several))
-    likely = None if chances is None else [chances[index] for index in several]
-    return number[places], CellSet.of(labels, [sets[index] for index in several], likely)
+    set_places = [index for index, candidates in enumerate(sets) if len(candidates) != 1]
+    number = np.array([0, *(1 + int(candidates[0]) if len(candidates) else 0 for candidates in sets)], np.int64)
+    number[1:][set_places] = len(labels) + 1 + np.arange(len(set_places))
+    likely = None if chances is None else [chances[index] for index in set_places]
+    return number[places], CellSet.of(labels, [sets[index] for index in set_places], likely)
 
 
-def _empty(name: str, row: int) -> DataError:
-    told = f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
-    return DataError(f"{told} (leave the whole cell missing where nothing is known)", row=row, column=name)
+def _empty_set_error(name: str, row: int) -> DataError:
+    message = f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
+    return DataError(f"{message} (leave the whole cell missing where nothing is known)", row=row, column=name)
 
 
 WIDEST = 100_000  # candidates of one cell
@@ -298,8 +300,8 @@ class Joined(Form):
         if series.dtype == pl.Null:
             return of_column(series, name)
         if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
-            told = f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}"
-            raise DataError(told, column=name)
+            message = f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}"
+            raise DataError(message, column=name)
         texts = series.cast(pl.String).replace("", None)
         return of_lists(texts.str.split(self.separator).list.eval(pl.element().str.strip_chars()), name)
 
@@ -324,12 +326,12 @@ class Either(Form):
         return (self.one, self.other)
 
     def read(self, table: Table, name: str) -> Read:
-        (one, other), values = _in_common(table, self.columns(name), name)
-        codes = np.where(one > 0, one, other)
-        both = (one > 0) & (other > 0) & (one != other)
+        (first_code, second_code), values = _common_codes(table, self.columns(name), name)
+        codes = np.where(first_code > 0, first_code, second_code)
+        is_set = (first_code > 0) & (second_code > 0) & (first_code != second_code)
         width = len(values) + 1
-        pairs, places = np.unique(one[both] * width + other[both], return_inverse=True)
-        codes[both] = len(values) + 1 + places
+        pairs, places = np.unique(first_code[is_set] * width + second_code[is_set], return_inverse=True)
+        codes[is_set] = len(values) + 1 + places
         sets = np.column_stack([pairs // width - 1, pairs % width - 1])
         return codes, CellSet.of(values, sets.tolist())
 
@@ -354,10 +356,10 @@ class Between(Form):
         return (self.low, self.high)
 
     def read(self, table: Table, name: str) -> Read:
-        (low, high), values = _in_common(table, self.columns(name), name)
-        whole = [_whole_number(value) for value in values]
-        number = np.array([0, *(each or 0 for each in whole)], dtype=np.int64)
-        broken = np.array([False, *(each is None for each in whole)])
+        (low, high), values = _common_codes(table, self.columns(name), name)
+        whole_bounds = [_whole_number(value) for value in values]
+        number = np.array([0, *(bound or 0 for bound in whole_bounds)], dtype=np.int64)
+        broken = np.array([False, *(bound is None for bound in whole_bounds)])
         self._check(
             (broken[low], "the low bound must be a whole number, and is not", self.low),
             (broken[high], "the high bound must be a whole number, and is not", self.high),
@@ -369,14 +371,18 @@ class Between(Form):
         pairs, codes = np.unique(low * width + high, return_inverse=True)
         bounds = np.column_stack([number[pairs // width], number[pairs % width]])[pairs > 0]
         ranges = [np.arange(least, most + 1) for least, most in bounds]
-        every = np.unique(np.concatenate([np.zeros(0, np.int64), *ranges]))
-        return assembled(codes + (len(pairs) == len(bounds)), [np.searchsorted(every, each) for each in ranges], every)
+        all_values = np.unique(np.concatenate([np.zeros(0, np.int64), *ranges]))
+        return assembled(
+            codes + (len(pairs) == len(bounds)),
+            [np.searchsorted(all_values, candidates) for candidates in ranges],
+            all_values,
+        )
 
     def _check(self, *checks: tuple[NDArray[np.bool_], str, str | None]) -> None:
         for wrong, what, column in checks:
             if (row := first_row(wrong)) is not None:
-                told = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}"
-                raise DataError(told, row=row, column=column)
+                message = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}"
+                raise DataError(message, row=row, column=column)
 
 
 @dataclass(frozen=True)
@@ -399,13 +405,17 @@ class Chances(Form):
 
     def read(self, table: Table, name: str) -> Read:
         cells: list[Any] = []
-        for row, (cell, chances) in enumerate(zip(*(_listed(table, each) for each in self.columns(name)), strict=True)):
+        for row, (cell, chances) in enumerate(
+            zip(*(_cell_list(table, column_name) for column_name in self.columns(name)), strict=True)
+        ):
             if not isinstance(cell, list):
                 cells.append(cell)
                 continue
             if not isinstance(chances, list) or len(chances) != len(cell):
-                told = f"one probability for each candidate of {name!r}; row {row + 1} has {len(cell)} candidates"
-                raise DataError(f"column {self.column!r} must hold {told}", row=row, column=self.column)
+                requirement = (
+                    f"one probability for each candidate of {name!r}; row {row + 1} has {len(cell)} candidates"
+                )
+                raise DataError(f"column {self.column!r} must hold {requirement}", row=row, column=self.column)
             cells.append(dict(zip(cell, chances, strict=True)))
         return of_mixed(cells, name)
 
@@ -443,36 +453,38 @@ class Privatized(Form):
         return (name,) if self.level is None else (name, self.level)
 
     def read(self, table: Table, name: str) -> Read:
-        said = _listed(table, name)
-        levels = [None] * len(said) if self.level is None else _listed(table, self.level)
-        known: dict[Any, int] = {}
-        pairs = zip(map(key_of, said), levels, strict=True)
-        places = np.array([known.setdefault(pair, len(known)) for pair in pairs], dtype=np.int64)
+        raw_responses = _cell_list(table, name)
+        levels = [None] * len(raw_responses) if self.level is None else _cell_list(table, self.level)
+        pair_numbers: dict[Any, int] = {}
+        pairs = zip(map(key_of, raw_responses), levels, strict=True)
+        places = np.array([pair_numbers.setdefault(pair, len(pair_numbers)) for pair in pairs], dtype=np.int64)
         rows = np.unique(places, return_index=True)[1]
-        likelihood, missing = self._likelihood(said, levels, rows, name)
+        likelihood, missing = self._likelihood(raw_responses, levels, rows, name)
         chances = (likelihood > 0).astype(np.float64)
         if self.prior is not None:
             t = len(self.design.categories)
             chances = likelihood * _checks.probability_vector(self.prior, t, what="prior")
         codes = np.where(missing, 0, np.cumsum(~missing))
-        sets = [np.flatnonzero(each) for each in chances[~missing]]
-        likely = [each[each > 0] / each.sum() for each in chances[~missing]]
+        sets = [np.flatnonzero(category_chances) for category_chances in chances[~missing]]
+        likely = [
+            category_chances[category_chances > 0] / category_chances.sum() for category_chances in chances[~missing]
+        ]
         return assembled(codes[places], sets, self.design.categories, likely)
 
     def _likelihood(
-        self, said: list[Any], levels: list[Any], rows: NDArray[np.intp], name: str
+        self, raw_responses: list[Any], levels: list[Any], rows: NDArray[np.intp], name: str
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Likelihood rows of the distinct answers, and which of them are missing."""
         level = None if self.level is None else [levels[row] for row in rows]
         try:
-            responses = self.design.encode([said[row] for row in rows], level)
+            responses = self.design.encode([raw_responses[row] for row in rows], level)
         except AnswerError as error:
             row = int(rows[error.row or 0])
             column = self.level if error.about == "level" and self.level is not None else name
             what = "an answer" if error.about == "answer" else f"a {error.about}"
             raise DataError(
                 f"column {column!r}, row {row + 1}, holds {what} that the design cannot have given;"
-                f" its categories are {_checks.shown(self.design.categories, 40)}",
+                f" its categories are {_checks.listing_text(self.design.categories, 40)}",
                 row=row,
                 column=column,
                 value=error.value,
@@ -481,8 +493,8 @@ class Privatized(Form):
         impossible = first_row(likelihood.max(axis=1, initial=0.0) <= 0)
         if impossible is not None:
             row = int(rows[impossible])
-            told = f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give"
-            raise DataError(told, row=row, column=name)
+            message = f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give"
+            raise DataError(message, row=row, column=name)
         return likelihood, np.asarray(responses.missing)
 
 
@@ -497,17 +509,17 @@ def _whole_number(value: Any) -> int | None:
     return int(number) if number.is_integer() and abs(number) <= 2**53 else None
 
 
-def _listed(table: Table, name: str) -> list[Any]:
+def _cell_list(table: Table, name: str) -> list[Any]:
     column = table.column(name)
     cells = column.to_list() if isinstance(column, pl.Series) else column
     return [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
 
 
-def _in_common(table: Table, columns: Sequence[str], name: str) -> tuple[list[NDArray[Any]], tuple[Any, ...]]:
+def _common_codes(table: Table, columns: Sequence[str], name: str) -> tuple[list[NDArray[Any]], tuple[Any, ...]]:
     """Codes of several columns, numbered by the values that occur in any of them."""
-    read = [codes_of_cells(_listed(table, column), name=column) for column in columns]
-    every = [value for _, values in read for value in values]
-    shared, values = codes_of_cells(every, name=name)
-    starts = np.cumsum([0, *(len(own) for _, own in read)])
-    tables = [np.concatenate([[0], shared[start:stop]]) for start, stop in pairwise(starts)]
-    return [table[codes] for table, (codes, _) in zip(tables, read, strict=True)], values
+    coded_columns = [codes_of_cells(_cell_list(table, column), name=column) for column in columns]
+    all_values = [value for _, values in coded_columns for value in values]
+    shared_codes, values = codes_of_cells(all_values, name=name)
+    starts = np.cumsum([0, *(len(column_values) for _, column_values in coded_columns)])
+    tables = [np.concatenate([[0], shared_codes[start:stop]]) for start, stop in pairwise(starts)]
+    return [table[codes] for table, (codes, _) in zip(tables, coded_columns, strict=True)], values

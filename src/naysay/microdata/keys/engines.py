@@ -33,17 +33,17 @@ class DuckDB:
 
     def lift(self, table: pl.DataFrame, like: dict[str, str] | None = None) -> Frame:
         """A small table from memory on the engine; `like` names the columns of the data whose types it takes."""
-        return self._made("SELECT * FROM naysay_table", self.native, table.to_arrow())
+        return self._temporary_table("SELECT * FROM naysay_table", self.native, table.to_arrow())
 
-    def kept(self, frame: Frame) -> Frame:
+    def persist(self, frame: Frame) -> Frame:
         """The frame, computed once and kept on the engine."""
-        return self._made("SELECT * FROM naysay_source", frame.to_native(), None)
+        return self._temporary_table("SELECT * FROM naysay_source", frame.to_native(), None)
 
-    def _made(self, query: str, native: Any, naysay_table: Any) -> Frame:
+    def _temporary_table(self, query: str, native: Any, naysay_table: Any) -> Frame:
         # DuckDB finds `naysay_table` by the name of the parameter: do not rename it.
-        made = f"naysay_{secrets.token_hex(8)}"  # one connection may hold the tables of several keys
-        native.query("naysay_source", f"CREATE TEMP TABLE {made} AS {query}")
-        result: Frame = nw.from_native(native.query("naysay_source", f"SELECT * FROM {made}"))
+        table_name = f"naysay_{secrets.token_hex(8)}"  # one connection may hold the tables of several keys
+        native.query("naysay_source", f"CREATE TEMP TABLE {table_name} AS {query}")
+        result: Frame = nw.from_native(native.query("naysay_source", f"SELECT * FROM {table_name}"))
         return result
 
     def collected(self, frame: Frame) -> pl.DataFrame:
@@ -64,13 +64,15 @@ class Spark:
 
         kinds: dict[Any, Any] = {pl.Int64: types.LongType(), pl.Int32: types.LongType(), pl.Float64: types.DoubleType()}
         kinds[pl.String] = types.StringType()
-        theirs = {name: self.native.schema[source].dataType for name, source in (like or {}).items()}
-        chosen = {name: theirs.get(name) or kinds[type(kind)] for name, kind in table.schema.items()}
-        fields = [types.StructField(name, kind, nullable=True) for name, kind in chosen.items()]
-        made: Frame = nw.from_native(self.native.sparkSession.createDataFrame(table.rows(), types.StructType(fields)))
-        return made
+        source_types = {name: self.native.schema[source].dataType for name, source in (like or {}).items()}
+        column_types = {name: source_types.get(name) or kinds[type(kind)] for name, kind in table.schema.items()}
+        fields = [types.StructField(name, kind, nullable=True) for name, kind in column_types.items()]
+        lifted_frame: Frame = nw.from_native(
+            self.native.sparkSession.createDataFrame(table.rows(), types.StructType(fields))
+        )
+        return lifted_frame
 
-    def kept(self, frame: Frame) -> Frame:
+    def persist(self, frame: Frame) -> Frame:
         persisted: Frame = nw.from_native(frame.to_native().persist())
         return persisted
 
@@ -137,7 +139,7 @@ class Remote:
         if COUNT not in frame.collect_schema().names():
             frame = frame.with_columns(nw.lit(1).cast(nw.Int64).alias(COUNT))
         sums = [nw.col(COUNT).sum().cast(nw.Int64), *([nw.col(WEIGHT).sum()] if self.weighted else [])]
-        return self.engine.kept(frame.group_by(*map(digit, self.places)).agg(*sums))
+        return self.engine.persist(frame.group_by(*map(digit, self.places)).agg(*sums))
 
     def collect(self, sizes: Sequence[int]) -> Tuples:
         """The distinct tuples, in lexicographic order.
@@ -167,59 +169,61 @@ class Remote:
         return self.tally.select(*cells, nw.col(COUNT), amount)
 
 
-def encoded(data: Any, name: str, asked: Sequence[KeySpec], weights: str | None) -> tuple[Remote, list[CellSet]]:
+def encoded(data: Any, name: str, key_specs: Sequence[KeySpec], weights: str | None) -> tuple[Remote, list[CellSet]]:
     """The table encoded and counted on its engine, and the cells of each variable."""
     engine, frame = engine_for(name, data), nw.from_native(data)
-    known = frame.collect_schema().names()
+    column_names = frame.collect_schema().names()
     if not len(engine.collected(frame.head(1))):
         raise DataError("at least one respondent is needed; the table has no rows")
     cells, source = [], frame
-    for place, (variable, form, policy) in enumerate(asked):
-        check_names(form.columns(variable), known)
+    for place, (variable, form, policy) in enumerate(key_specs):
+        check_names(form.columns(variable), column_names)
         distinct = engine.collected(source.select(*form.columns(variable)).unique())
-        codes, own = form.read(Table.of(distinct), variable)
-        codes, own = own.under(policy, codes)
-        numbered = distinct.with_columns(pl.Series(digit(place), np.asarray(codes, np.int64)))
-        frame = _coded(engine, frame, numbered, form.columns(variable), digit(place))
-        cells.append(own)
+        codes, cell_set = form.read(Table.of(distinct), variable)
+        codes, cell_set = cell_set.under(policy, codes)
+        numbered_cells = distinct.with_columns(pl.Series(digit(place), np.asarray(codes, np.int64)))
+        frame = _with_codes(engine, frame, numbered_cells, form.columns(variable), digit(place))
+        cells.append(cell_set)
     if weights is not None:
-        check_names([weights], known)
-        frame = _weighed(engine, frame, weights)
+        check_names([weights], column_names)
+        frame = _with_weights(engine, frame, weights)
     return Remote(engine, frame, frame, tuple(range(len(cells))), weights is not None), cells
 
 
-def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
+def _with_weights(engine: Engine, frame: Frame, weights: str) -> Frame:
     value = nw.col(weights).cast(nw.Float64)
-    wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value <= 0)
-    bad = engine.collected(frame.filter(wrong).select(weights).head(1))
-    if len(bad):
-        told = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
-        raise DataError(told, column=weights, value=bad[weights][0])
+    is_wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value <= 0)
+    bad_rows = engine.collected(frame.filter(is_wrong).select(weights).head(1))
+    if len(bad_rows):
+        message = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
+        raise DataError(message, column=weights, value=bad_rows[weights][0])
     return frame.with_columns(value.alias(WEIGHT))
 
 
-def _coded(engine: Engine, frame: Frame, known: pl.DataFrame, columns: Sequence[str], out: str) -> Frame:
+def _with_codes(
+    engine: Engine, frame: Frame, distinct_cells: pl.DataFrame, columns: Sequence[str], code_name: str
+) -> Frame:
     """The frame with the cell numbers of a variable, looked up in a table of its distinct raw cells."""
     if len(columns) == 1:
         (column,) = columns
-        null = known.filter(pl.col(column).is_null())[out]
-        table = known.filter(pl.col(column).is_not_null())
-        return _looked_up(engine, frame, column, table, out, null=int(null[0]) if len(null) else 0)
-    wide, numbers = frame, [_RAW.format(place) for place in range(len(columns))]
+        null = distinct_cells.filter(pl.col(column).is_null())[code_name]
+        table = distinct_cells.filter(pl.col(column).is_not_null())
+        return _with_entries(engine, frame, column, table, code_name, null=int(null[0]) if len(null) else 0)
+    wide_frame, numbers = frame, [_RAW.format(place) for place in range(len(columns))]
     for column, number in zip(columns, numbers, strict=True):
-        values = known[column].drop_nulls().unique()
+        values = distinct_cells[column].drop_nulls().unique()
         table = pl.DataFrame({column: values, number: pl.int_range(1, len(values) + 1, eager=True)})
-        known = known.join(table, on=column, how="left").with_columns(pl.col(number).fill_null(0))
-        wide = _looked_up(engine, wide, column, table, number, null=0)
-    joined = wide.join(engine.lift(known.select(*numbers, out)), on=numbers, how="inner")
-    return joined.select(*frame.collect_schema().names(), out)
+        distinct_cells = distinct_cells.join(table, on=column, how="left").with_columns(pl.col(number).fill_null(0))
+        wide_frame = _with_entries(engine, wide_frame, column, table, number, null=0)
+    joined_frame = wide_frame.join(engine.lift(distinct_cells.select(*numbers, code_name)), on=numbers, how="inner")
+    return joined_frame.select(*frame.collect_schema().names(), code_name)
 
 
-def _looked_up(engine: Engine, frame: Frame, column: str, table: pl.DataFrame, out: str, *, null: int) -> Frame:
+def _with_entries(engine: Engine, frame: Frame, column: str, table: pl.DataFrame, out: str, *, null: int) -> Frame:
     """The frame with the entry of a table for each value of a column.
 
     A join never matches nulls, so they get a value of their own.
     """
     lifted = engine.lift(table.rename({column: _VALUE}), {_VALUE: column})
-    joined = frame.join(lifted, left_on=column, right_on=_VALUE, how="left")
-    return joined.select(*frame.collect_schema().names(), nw.col(out).fill_null(null).cast(nw.Int64).alias(out))
+    joined_frame = frame.join(lifted, left_on=column, right_on=_VALUE, how="left")
+    return joined_frame.select(*frame.collect_schema().names(), nw.col(out).fill_null(null).cast(nw.Int64).alias(out))

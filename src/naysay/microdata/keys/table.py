@@ -33,17 +33,17 @@ def first_row(wrong: pl.Series | NDArray[np.bool_]) -> int | None:
     return int(rows[0]) if len(rows) else None
 
 
-def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "column") -> None:
+def check_names(names: Sequence[str], known_names: Sequence[str], *, what: str = "column") -> None:
     """Raise for the first name that the table does not have, and suggest the nearest name that it has."""
     for name in names:
-        if name not in known:
-            raise DataError(_checks.no_column(name, known, what=what), column=str(name))
+        if name not in known_names:
+            raise DataError(_checks.no_column(name, known_names, what=what), column=str(name))
 
 
-def check_choice(given: str, known: Sequence[str], *, what: str) -> None:
+def check_choice(word: str, choices: Sequence[str], *, what: str) -> None:
     """Raise for a word that is not among the few known ones."""
-    if given not in known:
-        raise DataError(f"{what} must be one of {_checks.shown(known)}; got {given!r}")
+    if word not in choices:
+        raise DataError(f"{what} must be one of {_checks.listing_text(choices)}; got {word!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Table:
             columns = {str(name): _cells(values) for name, values in data.items()}
             lengths = {name: len(values) for name, values in columns.items()}
             if len(set(lengths.values())) > 1:
-                shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-                raise DataError(f"columns must be equally long; got {shown}")
+                lengths_text = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+                raise DataError(f"columns must be equally long; got {lengths_text}")
             return cls(columns, tuple(columns), next(iter(lengths.values()), 0))
         if isinstance(data, pl.LazyFrame):
             rows = int(data.select(pl.len()).collect(engine="streaming").item())
@@ -103,5 +103,5 @@ def texts_of_values(column: pl.Series) -> pl.Series:
         return column
     if column.dtype.is_float():
         column = column.fill_nan(None)
-    found = column.cast(pl.String).str.replace(r"^(-?\d+)\.0+$", "$1")
-    return found.set(found == "", None)
+    texts = column.cast(pl.String).str.replace(r"^(-?\d+)\.0+$", "$1")
+    return texts.set(texts == "", None)

@@ -93,45 +93,49 @@ class Keys:
         weights: str | ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> None:
-        asked = _asked(_names(columns), missing, cells or {})
+        key_specs = _key_specs(_names(columns), missing, cells or {})
         self._weight_name = weights if isinstance(weights, str) else "weights"
         self._weights: NDArray[np.float64] | None = None
         self._owner: NDArray[Any] | None = None
         self.remote: Remote | None = None
         engine = engine_of(table)
         if engine is None:
-            self._read(Table.of(table), asked, weights, progress)
+            self._read_in_memory(Table.of(table), key_specs, weights, progress)
         else:
-            self._read_on(engine, table, asked, weights)
+            self._read_on_engine(engine, table, key_specs, weights)
 
-    def _read(
-        self, source: Table, asked: Sequence[KeySpec], weights: str | ArrayLike | None, progress: Progress | None
+    def _read_in_memory(
+        self, source: Table, key_specs: Sequence[KeySpec], weights: str | ArrayLike | None, progress: Progress | None
     ) -> None:
         """Encode a table in memory."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
         variables, codes = [], []
-        for name, form, policy in asked:
+        for name, form, policy in key_specs:
             check_names(form.columns(name), source.names)
-            own, cells = form.read(source, name)
-            own, cells = cells.under(policy, own)
+            column_codes, cells = form.read(source, name)
+            column_codes, cells = cells.under(policy, column_codes)
             variables.append(Variable(name, cells, policy))
-            codes.append(compact(own, cells.size))
+            codes.append(compact(column_codes, cells.size))
             if progress is not None:
-                progress(len(codes) / len(asked))
+                progress(len(codes) / len(key_specs))
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
         first, owner, count = tallied(codes, self.sizes)
         self._owner = _checks.read_only(owner)
         weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
-        self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
+        self.tuples = Tuples(tuple(column_codes[first] for column_codes in codes), self.sizes, count, weight)
 
-    def _read_on(self, engine: str, data: Any, asked: Sequence[KeySpec], weights: str | ArrayLike | None) -> None:
+    def _read_on_engine(
+        self, engine: str, data: Any, key_specs: Sequence[KeySpec], weights: str | ArrayLike | None
+    ) -> None:
         """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
-        self.remote, cells = encoded(data, engine, asked, weights)
-        self.variables = tuple(Variable(name, own, policy) for (name, _, policy), own in zip(asked, cells, strict=True))
+        self.remote, cells = encoded(data, engine, key_specs, weights)
+        self.variables = tuple(
+            Variable(name, cell_set, policy) for (name, _, policy), cell_set in zip(key_specs, cells, strict=True)
+        )
 
     @cached_property
     def tuples(self) -> Tuples:
@@ -184,9 +188,9 @@ class Keys:
     def candidates(self, name: str) -> tuple[tuple[Any, ...], ...]:
         """The values that each respondent may hold on a key; none are listed where everything is possible."""
         cells = self.variable(name).cells
-        every = [cells.candidates(cell) for cell in range(cells.size + 1)]
+        cell_candidates = [cells.candidates(cell) for cell in range(cells.size + 1)]
         column = self.tuples.columns[self.columns.index(name)]
-        return tuple(every[cell] for cell in column[self.owner].tolist())
+        return tuple(cell_candidates[cell] for cell in column[self.owner].tolist())
 
     def only(self, columns: Sequence[str]) -> Keys:
         """Some of the keys, from what is encoded already."""
@@ -196,22 +200,22 @@ class Keys:
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
         variables = [self.variables[place] for place in places]
-        counted = "tuples" in self.__dict__  # asking for them would collect a table on an engine
-        part = self.of_tuples(variables, *(self.tuples.only(places) if counted else ()))
-        part.remote = None if self.remote is None else self.remote.only(places)
-        return part
+        has_tuples = "tuples" in self.__dict__  # asking for them would collect a table on an engine
+        some_keys = self.of_tuples(variables, *(self.tuples.only(places) if has_tuples else ()))
+        some_keys.remote = None if self.remote is None else self.remote.only(places)
+        return some_keys
 
     def of_tuples(
         self, variables: Sequence[Variable], tuples: Tuples | None = None, moved: NDArray[Any] | None = None
     ) -> Keys:
         """Keys of the same respondents, their tuples already counted; `moved` holds the new place of each old tuple."""
-        part = object.__new__(Keys)
-        part.variables, part.remote = tuple(variables), None
-        part._weights, part._weight_name = self._weights, self._weight_name
-        part._owner = None if self._owner is None or moved is None else moved[self._owner]
+        some_keys = object.__new__(Keys)
+        some_keys.variables, some_keys.remote = tuple(variables), None
+        some_keys._weights, some_keys._weight_name = self._weights, self._weight_name
+        some_keys._owner = None if self._owner is None or moved is None else moved[self._owner]
         if tuples is not None:
-            part.tuples = tuples
-        return part
+            some_keys.tuples = tuples
+        return some_keys
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
         """The same keys with some values of one of them merged: its value number i becomes value number into[i].
@@ -224,46 +228,46 @@ class Keys:
         into : (values,) int
             For each value, in the order of ``variable(name).cells.values``, a number from 0.
         """
-        old, place = self.variable(name), self.columns.index(name)
-        cells, number = old.cells.merged(np.asarray(into, np.int64))
+        old_variable, place = self.variable(name), self.columns.index(name)
+        cells, number = old_variable.cells.merged(np.asarray(into, np.int64))
         columns, sizes, variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
         columns[place], sizes[place] = compact(number[columns[place]], cells.size), cells.size + 1
-        variables[place] = Variable(name, cells, old.policy)
-        alike = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
-        return self.of_tuples(variables, *alike.only(range(len(columns))))
+        variables[place] = Variable(name, cells, old_variable.policy)
+        merged_tuples = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
+        return self.of_tuples(variables, *merged_tuples.only(range(len(columns))))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """Which distinct tuples are assessed: those without a missing cell under the policy "drop"."""
-        kept = np.ones(self.distinct, bool)
+        is_kept = np.ones(self.distinct, bool)
         for variable, column in zip(self.variables, self.tuples.columns, strict=True):
             if variable.policy == "drop":
-                kept &= column > 0
-        return kept
+                is_kept &= column > 0
+        return is_kept
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
         """Which distinct tuples listwise deletion keeps: those whose keys are all known for certain."""
-        complete = self.kept.copy()
+        is_complete = self.kept.copy()
         for variable, column in zip(self.variables, self.tuples.columns, strict=True):
-            complete &= (column > 0) & (column <= len(variable.cells.values))
-        return complete
+            is_complete &= (column > 0) & (column <= len(variable.cells.values))
+        return is_complete
 
     @cached_property
     def warnings(self) -> tuple[StatisticalWarning, ...]:
         """Warnings about keys that are constant, all different, or missing for everybody."""
-        told = []
+        warning_texts = []
         for name, column in zip(self.columns, self.tuples.columns, strict=True):
-            held = np.bincount(column, self.tuples.count)
-            present = int((held[1:] > 0).sum())
+            cell_counts = np.bincount(column, self.tuples.count)
+            present = int((cell_counts[1:] > 0).sum())
             if not present:
-                told.append(f"key {name!r} is missing for everybody: it tells nobody apart")
-            elif present == 1 and not held[0]:
-                told.append(f"key {name!r} is the same for everybody: it tells nobody apart")
-            elif present > 1 and held[1:].max() == 1:
+                warning_texts.append(f"key {name!r} is missing for everybody: it tells nobody apart")
+            elif present == 1 and not cell_counts[0]:
+                warning_texts.append(f"key {name!r} is the same for everybody: it tells nobody apart")
+            elif present > 1 and cell_counts[1:].max() == 1:
                 names = f"key {name!r} differs for all who have it: it names people"
-                told.append(f"{names}, and should not be in a file to be released")
-        return tuple(StatisticalWarning(text) for text in told)
+                warning_texts.append(f"{names}, and should not be in a file to be released")
+        return tuple(StatisticalWarning(text) for text in warning_texts)
 
     @overload
     def weight(self, weights: None) -> None: ...
@@ -303,7 +307,7 @@ def _names(columns: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[KeySpec]:
+def _key_specs(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[KeySpec]:
     """Each key with its form and its policy, after checking both."""
     policies = dict.fromkeys(names, missing) if isinstance(missing, str) else missing
     check_names([*cells, *policies], names, what="key")
@@ -315,8 +319,8 @@ def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mappin
             )
     for name, policy in policies.items():
         if policy not in POLICIES:
-            told = f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}"
-            raise DataError(told, column=name)
+            message = f"missing cells of {name!r} can be one of {_checks.listing_text(POLICIES)}; got {policy!r}"
+            raise DataError(message, column=name)
     return [(name, cells.get(name, Plain()), policies.get(name, "wildcard")) for name in names]
 
 
@@ -336,7 +340,7 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     numbers = np.asarray(weights)
     plain = numbers.dtype.kind in "iuf" and numbers.shape == (n,)
     if plain and (row := first_row(~(np.isfinite(numbers) & (numbers > 0)))) is not None:
-        told = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
-        told += " (leave out respondents who stand for nobody)"
-        raise DataError(told, row=row, value=float(numbers[row]))
+        message = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
+        message += " (leave out respondents who stand for nobody)"
+        raise DataError(message, row=row, value=float(numbers[row]))
     return _checks.amounts(weights, what="weights", length=n)

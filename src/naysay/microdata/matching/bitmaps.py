@@ -68,15 +68,18 @@ class Block:
     @classmethod
     def of(cls, pool: Pool, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
         """The bitmaps of some of a file's tuples, its variables in the order given."""
-        made, amount = [_bitmaps(pool, place, pool.tuples.columns[place][rows]) for place in columns], pool.amount[rows]
-        heights = np.cumsum([0, *(len(maps) for maps, _ in made)])
+        maps_and_rows, amount = (
+            [_bitmaps(pool, place, pool.tuples.columns[place][rows]) for place in columns],
+            pool.amount[rows],
+        )
+        heights = np.cumsum([0, *(len(maps) for maps, _ in maps_and_rows)])
         # the first bitmap of each variable is the same, the full one: all share that of the first variable
-        pairs = zip(made, heights[:-1], strict=True)
+        pairs = zip(maps_and_rows, heights[:-1], strict=True)
         row = np.concatenate([np.where(row == 0, 0, row + height) for (_, row), height in pairs])
-        maps = np.concatenate([maps for maps, _ in made])
-        padded = np.zeros(maps.shape[1] * 64, amount.dtype)
-        padded[: len(amount)] = amount
-        return cls(maps, row.astype(np.int32), padded, bool((amount == 1).all()))
+        maps = np.concatenate([maps for maps, _ in maps_and_rows])
+        padded_amount = np.zeros(maps.shape[1] * 64, amount.dtype)
+        padded_amount[: len(amount)] = amount
+        return cls(maps, row.astype(np.int32), padded_amount, bool((amount == 1).all()))
 
 
 def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
@@ -86,27 +89,27 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     cell of the block holds.
     """
     cells, missing = pool.cells[place], column == 0
-    known = np.flatnonzero(~missing)
-    cell = column[known].astype(np.int64)
-    held, holder = cells.members[expanded(cells.starts, cell - 1)], np.repeat(known, cells.lengths[cell])
-    some, which = np.unique(held, return_inverse=True)
+    known_rows = np.flatnonzero(~missing)
+    cell = column[known_rows].astype(np.int64)
+    held_values, holder = cells.members[expanded(cells.starts, cell - 1)], np.repeat(known_rows, cells.lengths[cell])
+    present_values, which = np.unique(held_values, return_inverse=True)
     n = len(column)
-    bits = np.zeros((2 + len(some), -(-n // 64) * 64), bool)
+    bits = np.zeros((2 + len(present_values), -(-n // 64) * 64), bool)
     bits[0, :n] = True  # not the padding: it must never be counted
     bits[2 + which, holder] = True
     bits[1:, :n] |= missing
     maps = np.packbits(bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
     value = np.ones(len(cells.values), np.int64)
-    value[some] = 2 + np.arange(len(some))
+    value[present_values] = 2 + np.arange(len(present_values))
     row = np.zeros(pool.symbols(place), np.int64)
     if pool.by_value or cells.certain:
         row[1:] = value
         return maps, row
     row[1:] = 2 + np.arange(cells.size)
-    return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
+    return np.concatenate([maps[:2], *_united_maps(maps, value[cells.members], cells.starts)]), row
 
 
-def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
+def _united_maps(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
     """The OR of the bitmaps from each start to the next, some sets at a time."""
     begin = 0
     while begin < len(starts) - 1:
@@ -123,12 +126,12 @@ class Asked:
     ----------
     symbols : (asked, variables) int32
         The place of each symbol among those of all variables.
-    known : (asked, variables) bool
+    is_known : (asked, variables) bool
         Which of them say anything.
     """
 
     symbols: NDArray[np.int32]
-    known: NDArray[np.bool_]
+    is_known: NDArray[np.bool_]
 
     @classmethod
     def of(cls, columns: Sequence[NDArray[Any]], starts: NDArray[np.int64]) -> Asked:
@@ -140,9 +143,9 @@ class Asked:
     def compact(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """The known symbols one after the other, where those of each question begin, how many the one before shares."""
         same = np.logical_and.accumulate(self.symbols[1:] == self.symbols[:-1], axis=1)
-        shared = np.concatenate([[0], (same & self.known[1:]).sum(axis=1)])
-        starts = np.concatenate([[0], np.cumsum(self.known.sum(axis=1))])
-        return self.symbols[self.known], starts, shared
+        shared = np.concatenate([[0], (same & self.is_known[1:]).sum(axis=1)])
+        starts = np.concatenate([[0], np.cumsum(self.is_known.sum(axis=1))])
+        return self.symbols[self.is_known], starts, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,15 +155,15 @@ class Bitmaps:
     pool: Pool
     progress: Callable[[float], None] | None = field(default=None, repr=False)
 
-    def count(self, asked: Questions) -> Amounts:
+    def count(self, question_set: Questions) -> Amounts:
         columns, order = self._ordered
-        first, rank = grouped([asked.symbols[p] for p in columns], [self.pool.symbols(p) for p in columns])
-        distinct = Asked.of([asked.symbols[place][first] for place in columns], Block.starts(self.pool, columns))
+        first, rank = grouped([question_set.symbols[p] for p in columns], [self.pool.symbols(p) for p in columns])
+        distinct = Asked.of([question_set.symbols[place][first] for place in columns], Block.starts(self.pool, columns))
         total = np.zeros(len(first), self.pool.amount.dtype)
         add = adder(len(first) * len(order) * len(columns))
         for start in range(0, len(order), BLOCK):
-            part = order[start : start + BLOCK]
-            add(Block.of(self.pool, columns, part), distinct, total)
+            block_rows = order[start : start + BLOCK]
+            add(Block.of(self.pool, columns, block_rows), distinct, total)
             if self.progress is not None:
                 self.progress(min(1.0, (start + BLOCK) / len(order)))
         return np.asarray(total[rank])
@@ -172,9 +175,11 @@ class Bitmaps:
         A block then holds few of the first variables' values, so that most questions end there.
         """
         tuples = self.pool.tuples
-        apart = [float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns]
+        share_alike = [
+            float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns
+        ]
         missing = [float((column == 0).mean()) for column in tuples.columns]
-        columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * missing[place])
+        columns = sorted(range(len(share_alike)), key=lambda place: share_alike[place] + 2 * missing[place])
         rows, _ = grouped([tuples.columns[place] for place in columns], [tuples.sizes[place] for place in columns])
         return columns, rows
 
@@ -188,28 +193,28 @@ def adder(work: int) -> Callable[[Block, Asked, Amounts], None]:
     return compiled.add_matches
 
 
-def add_matches(block: Block, asked: Asked, total: Amounts) -> None:
+def add_matches(block: Block, questions: Asked, total: Amounts) -> None:
     """Add what matches in a block to the total of each question, in place."""
-    for start in range(0, len(asked.symbols), _AT_ONCE):
+    for start in range(0, len(questions.symbols), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        rows = block.row[asked.symbols[part]]
-        found = block.maps[rows[:, 0]]
+        rows = block.row[questions.symbols[part]]
+        matching_bits = block.maps[rows[:, 0]]
         for place in range(1, rows.shape[1]):
-            found &= block.maps[rows[:, place]]
-        total[part] += _amounts(found, block)
+            matching_bits &= block.maps[rows[:, place]]
+        total[part] += _amounts(matching_bits, block)
 
 
-def _amounts(found: Words, block: Block) -> Amounts:
+def _amounts(matching_bits: Words, block: Block) -> Amounts:
     """The sum of the amounts of the tuples found, exact if amounts are whole."""
     if block.single:
-        return np.asarray(np.bitwise_count(found).sum(axis=1, dtype=np.int64), block.amount.dtype)
-    bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+        return np.asarray(np.bitwise_count(matching_bits).sum(axis=1, dtype=np.int64), block.amount.dtype)
+    bits = np.unpackbits(matching_bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     if block.amount.dtype.kind == "f":
         return np.asarray(bits @ block.amount)
-    result = np.zeros(len(found), np.int64)
+    result = np.zeros(len(matching_bits), np.int64)
     for place in range(int(block.amount.max()).bit_length()):  # one popcount for each binary place of the amounts
-        marked = np.packbits((block.amount >> place) & 1 == 1, bitorder="little").view("<u8").astype(np.uint64)
-        result += np.bitwise_count(found & marked).sum(axis=1, dtype=np.int64) << place
+        place_bits = np.packbits((block.amount >> place) & 1 == 1, bitorder="little").view("<u8").astype(np.uint64)
+        result += np.bitwise_count(matching_bits & place_bits).sum(axis=1, dtype=np.int64) << place
     return result
 
 
@@ -219,15 +224,15 @@ _MOST = 4_000_000_000
 def _axes(pool: Pool) -> tuple[list[int], list[int]]:
     """Variables with an axis of their own, uncertain ones first, and the plain ones, which share the last axis."""
     gaps = [place for place, gap in enumerate(pool.gaps) if gap and not pool.uncertain[place]]
-    own = [*(place for place, _, _ in pool.several), *gaps]
-    return own, [place for place in range(len(pool.cells)) if place not in own]
+    axis_places = [*(place for place, _, _ in pool.several), *gaps]
+    return axis_places, [place for place in range(len(pool.cells)) if place not in axis_places]
 
 
 def combinations(pool: Pool) -> float:
     """Size of the array: combinations of the known variables that occur times all of the others."""
-    own, plain = _axes(pool)
+    axis_places, plain = _axes(pool)
     occurring = min(float(len(pool.tuples)), float(np.prod([float(pool.tuples.sizes[place]) for place in plain])))
-    return occurring * float(np.prod([float(max(pool.symbols(p), pool.tuples.sizes[p])) for p in own]))
+    return occurring * float(np.prod([float(max(pool.symbols(p), pool.tuples.sizes[p])) for p in axis_places]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +241,7 @@ class Cube:
 
     pool: Pool
     array: Amounts
-    own: list[int]
+    axis_places: list[int]
     group: NDArray[np.intp]
 
     @classmethod
@@ -253,33 +258,33 @@ class Cube:
                 f"these keys have {combinations(pool):.3g} combinations, too many for an array of them all; leave the"
                 " algorithm out, or ask for 'bitmap' or 'join'"
             )
-        (own, plain), groups = _axes(pool), 1
+        (axis_places, plain), groups = _axes(pool), 1
         group = np.zeros(len(pool.tuples), np.intp)
         if plain:
             first, group = grouped([pool.tuples.columns[p] for p in plain], [pool.tuples.sizes[p] for p in plain])
             groups = len(first)
-        shape = [*(pool.tuples.sizes[place] for place in own), groups]
-        whole = pool.amount.dtype.kind in "iu"
+        shape = [*(pool.tuples.sizes[place] for place in axis_places), groups]
+        is_whole = pool.amount.dtype.kind in "iu"
         # the smallest type that holds every sum: the array may be large
-        array = np.zeros(math.prod(shape), np.int32 if whole and pool.amount.sum() < 2**31 else pool.amount.dtype)
-        cube = cls(pool, array, own, group)
+        array = np.zeros(math.prod(shape), np.int32 if is_whole and pool.amount.sum() < 2**31 else pool.amount.dtype)
+        cube = cls(pool, array, axis_places, group)
         array[cube._key(np.arange(len(pool.tuples)), pool.tuples.columns, shape)] = pool.amount  # tuples are distinct
-        for number, place in enumerate(own):
-            array = _transformed(array, shape, number, pool, place)
+        for number, place in enumerate(axis_places):
+            array = _transform_axis(array, shape, number, pool, place)
             shape[number] = pool.symbols(place)
         return replace(cube, array=array.reshape(shape))
 
-    def count(self, asked: Questions) -> Amounts:
-        key = self._key(asked.owner, asked.symbols, self.array.shape)
+    def count(self, question_set: Questions) -> Amounts:
+        key = self._key(question_set.owner, question_set.symbols, self.array.shape)
         return self.array.reshape(-1)[key].astype(self.pool.amount.dtype)
 
     def _key(self, owner: NDArray[np.intp], columns: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.intp]:
         """Places in the flat array."""
         # the last axis is the joint one
-        return packed([*(columns[place] for place in self.own), self.group[owner]], shape).astype(np.intp)
+        return packed([*(columns[place] for place in self.axis_places), self.group[owner]], shape).astype(np.intp)
 
 
-def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:
+def _transform_axis(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:
     before, size, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     cube = array.reshape(before, size, after)
     if not pool.uncertain[place] and pool.symbols(place) == size:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 _CHUNK = 256  # questions that one thread takes at a time
 
 
-def add_matches(block: Any, asked: Any, total: NDArray[Any]) -> None:
+def add_matches(block: Any, questions: Any, total: NDArray[Any]) -> None:
     """Add what matches in a block (a `bitmaps.Block`) to the total of each question (`bitmaps.Asked`), in place."""
     planes = np.zeros((0, block.maps.shape[1]), np.uint64) if block.single else _planes(block.amount)
-    symbols, starts, shared = asked.compact
+    symbols, starts, shared = questions.compact
     _add(block.maps, block.row, block.amount, planes, block.single, symbols, starts, shared, total)
 
 
@@ -30,60 +30,60 @@ def _add(  # type: ignore[no-untyped-def]
     maps, row, amount, planes, single, symbols, starts, shared, total
 ):
     """Walk the questions in order; what the first symbols of one leave is kept for the next, which may share them."""
-    asked, words = len(starts) - 1, maps.shape[1]
+    question_count, words = len(starts) - 1, maps.shape[1]
     most = np.diff(starts).max()
-    for chunk in prange((asked + _CHUNK - 1) // _CHUNK):
-        left = np.empty((most + 1, words), np.uint64)  # what is left after so many symbols
-        left[0] = maps[0]
+    for chunk in prange((question_count + _CHUNK - 1) // _CHUNK):
+        remaining_maps = np.empty((most + 1, words), np.uint64)  # what is left after so many symbols
+        remaining_maps[0] = maps[0]
         cuts, dead = 0, False  # how many rows stand, and whether nothing is in the last of them
         first = chunk * _CHUNK
-        for question in range(first, min(asked, first + _CHUNK)):
+        for question in range(first, min(question_count, first + _CHUNK)):
             common = 0 if question == first else shared[question]
             if dead and common >= cuts:
                 continue
             cuts, dead = common, False
             for place in range(starts[question] + common, starts[question + 1]):
                 cuts += 1
-                dead = not _cut(left, cuts, maps, row[symbols[place]])
+                dead = not _cut(remaining_maps, cuts, maps, row[symbols[place]])
                 if dead:
                     break
             if not dead:
-                total[question] += _sum(left[cuts], amount, planes, single)
+                total[question] += _sum(remaining_maps[cuts], amount, planes, single)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _cut(left, cut, maps, bitmap):  # type: ignore[no-untyped-def]
+def _cut(remaining_maps, cut, maps, bitmap):  # type: ignore[no-untyped-def]
     """Write what the row before shares with a bitmap into a row; whether that is anything."""
-    some = np.uint64(0)
+    any_bits = np.uint64(0)
     for word in range(maps.shape[1]):
-        both = left[cut - 1, word] & maps[bitmap, word]
-        left[cut, word] = both
-        some |= both
-    return some != 0
+        common_bits = remaining_maps[cut - 1, word] & maps[bitmap, word]
+        remaining_maps[cut, word] = common_bits
+        any_bits |= common_bits
+    return any_bits != 0
 
 
 @njit(cache=True, nogil=True)
-def _sum(left, amount, planes, single):  # type: ignore[no-untyped-def]
+def _sum(bitmap, amount, planes, single):  # type: ignore[no-untyped-def]
     """The sum of the amounts of the tuples that a bitmap holds."""
     result = amount[0] * 0
     if single:
         ones = np.int64(0)
-        for word in range(len(left)):
-            ones += _ones(left[word])
+        for word in range(len(bitmap)):
+            ones += _ones(bitmap[word])
         return result + ones
     if len(planes) > 0:
         for place in range(len(planes)):
             ones = np.int64(0)
-            for word in range(len(left)):
-                ones += _ones(left[word] & planes[place, word])
+            for word in range(len(bitmap)):
+                ones += _ones(bitmap[word] & planes[place, word])
             result += ones << place
         return result
-    for word in range(len(left)):
-        rest = left[word]
-        while rest != 0:
-            lowest = rest & (~rest + np.uint64(1))
+    for word in range(len(bitmap)):
+        remaining_bits = bitmap[word]
+        while remaining_bits != 0:
+            lowest = remaining_bits & (~remaining_bits + np.uint64(1))
             result += amount[word * 64 + _ones(lowest - np.uint64(1))]
-            rest ^= lowest
+            remaining_bits ^= lowest
     return result
 
 

@@ -58,15 +58,18 @@ def histogram(
     """
     check_choice(measure, MEASURES, what="measure")
     if keys.remote is not None and algorithm == "join" and measure == "matches":
-        found = matched_there(keys, keys.remote, rule, weighted=weights is not None)
-        table = found.group_by(AMOUNT).agg(nw.col(COUNT).sum())
-        collected = keys.remote.engine.collected(table).sort(AMOUNT)
-        return Histogram(collected[AMOUNT].to_numpy(), collected[COUNT].to_numpy().astype(np.int64))
+        engine_matches = matches_on_engine(keys, keys.remote, rule, weighted=weights is not None)
+        table = engine_matches.group_by(AMOUNT).agg(nw.col(COUNT).sum())
+        size_rows = keys.remote.engine.collected(table).sort(AMOUNT)
+        return Histogram(size_rows[AMOUNT].to_numpy(), size_rows[COUNT].to_numpy().astype(np.int64))
     weight = keys.weight(weights)
-    amount, kept = keys.tuples.count if weight is None else weight, keys.complete
+    amount, is_counted = keys.tuples.count if weight is None else weight, keys.complete
     if measure == "matches":
-        amount, kept = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress), keys.kept
-    return Histogram(*by_size(amount[kept], keys.tuples.count[kept]))
+        amount, is_counted = (
+            matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress),
+            keys.kept,
+        )
+    return Histogram(*by_size(amount[is_counted], keys.tuples.count[is_counted]))
 
 
 def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -> Any:
@@ -90,22 +93,26 @@ def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -
         raise DataError("a table in memory keeps its order: add microdata.anonymity(keys) and matches(keys) to it")
     names = [digit(place) for place in remote.places]
     if algorithm == "join":
-        own = {digit(number): name for number, name in enumerate(names)}
-        there = matched_there(keys, remote, rule, weighted=False).rename(own | {AMOUNT: "m"})
-        sure = [nw.col(n).is_between(1, len(v.cells.values)) for n, v in zip(names, keys.variables, strict=True)]
-        known = nw.when(nw.all_horizontal(*sure, ignore_nulls=False)).then(nw.col(COUNT)).alias("k")
-        table = remote.tally.select(*names, known).join(there.select(*names, "m"), on=names, how="left")
+        digit_names = {digit(number): name for number, name in enumerate(names)}
+        engine_matches = matches_on_engine(keys, remote, rule, weighted=False).rename(digit_names | {AMOUNT: "m"})
+        certain_cells = [
+            nw.col(n).is_between(1, len(v.cells.values)) for n, v in zip(names, keys.variables, strict=True)
+        ]
+        anonymity_column = nw.when(nw.all_horizontal(*certain_cells, ignore_nulls=False)).then(nw.col(COUNT)).alias("k")
+        table = remote.tally.select(*names, anonymity_column).join(
+            engine_matches.select(*names, "m"), on=names, how="left"
+        )
     else:
         cells = {name: column.astype(np.int64) for name, column in zip(names, keys.tuples.columns, strict=True)}
         k, m = pl.Series(keys.tuples.count), pl.Series(matches_of_tuples(keys, rule=rule, algorithm=algorithm))
-        complete, kept = pl.Series(keys.complete), pl.Series(keys.kept)
-        found = pl.DataFrame(cells).with_columns(k=pl.when(complete).then(k), m=pl.when(kept).then(m))
-        table = remote.engine.lift(found)
-    ours = [name for name in remote.rows.collect_schema().names() if name.startswith("naysay_")]
-    return remote.rows.join(table, on=names, how="left").drop(*ours).to_native()
+        complete, is_kept = pl.Series(keys.complete), pl.Series(keys.kept)
+        sized_tuples = pl.DataFrame(cells).with_columns(k=pl.when(complete).then(k), m=pl.when(is_kept).then(m))
+        table = remote.engine.lift(sized_tuples)
+    naysay_columns = [name for name in remote.rows.collect_schema().names() if name.startswith("naysay_")]
+    return remote.rows.join(table, on=names, how="left").drop(*naysay_columns).to_native()
 
 
-def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> Frame:
+def matches_on_engine(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> Frame:
     """M of each distinct tuple, computed by its engine: digits, respondents and the amount that matches."""
     check_choice(rule, RULES, what="rule")
     file = remote.file(weighted=weighted)
@@ -113,16 +120,18 @@ def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> F
         if variable.policy == "drop":
             file = file.filter(nw.col(digit(place)) > 0)
     cells = [variable.cells for variable in keys.variables]
-    uncertain = [not own.certain for own in cells]
+    uncertain = [not cell_set.certain for cell_set in cells]
     places = range(len(cells))
     algebra = Algebra.of(cells, uncertain, remote.engine.lift, by_value=rule != "intersect")
-    known = remote.engine.collected(file.select(*pattern_of(map(digit, places))).unique())
-    patterns = patterns_in(known, len(cells))
+    pattern_table = remote.engine.collected(file.select(*pattern_of(map(digit, places))).unique())
+    patterns = patterns_in(pattern_table, len(cells))
     identity = [*map(digit, places), COUNT]
     questions = file.select(*identity, *(nw.col(digit(place)).alias(symbol(place)) for place in places))
     for place in places:
         if uncertain[place] and rule != "intersect":
-            questions = algebra.exchanged(questions, place, *cells[place].asked(rule))
-    told_apart = [*identity, *map(symbol, places)]
-    each = algebra.matched(file, questions, identity=told_apart, patterns=patterns, asked=patterns)
-    return each.group_by(*identity).agg(nw.col(AMOUNT).min())
+            questions = algebra.with_other_symbols(questions, place, *cells[place].known_pairs(rule))
+    question_columns = [*identity, *map(symbol, places)]
+    question_amounts = algebra.matching_amounts(
+        file, questions, identity=question_columns, patterns=patterns, asked_patterns=patterns
+    )
+    return question_amounts.group_by(*identity).agg(nw.col(AMOUNT).min())

@@ -138,11 +138,13 @@ def matches_of_tuples(
     if not len(pool.tuples):
         return np.zeros(keys.distinct, pool.amount.dtype)
     # without gaps and sets only equal tuples match, and tuples are distinct: m is k
-    counted = pool.amount if algorithm is None and pool.plain else answers(pool, counter_of(pool, algorithm, progress))
-    if len(counted) == keys.distinct:
-        return counted
+    pool_matches = (
+        pool.amount if algorithm is None and pool.plain else answers(pool, counter_of(pool, algorithm, progress))
+    )
+    if len(pool_matches) == keys.distinct:
+        return pool_matches
     result = np.zeros(keys.distinct, pool.amount.dtype)
-    result[keys.kept] = counted
+    result[keys.kept] = pool_matches
     return result
 
 
@@ -185,23 +187,23 @@ def expected_matches(
     Source: METHODS section 5, expected counts.
     """
     pool = pool_of(keys, "first", keys.weight(weights))
-    columns, owner, chance = _combined(pool)
+    columns, owner, chance = _candidate_combinations(pool)
     sizes = tuple(pool.symbols(place) for place in range(len(columns)))
     first, place = grouped(columns, sizes)
-    asked = Questions(tuple(column[first] for column in columns), np.arange(len(first)))
-    tuples = Tuples(asked.symbols, sizes, np.ones(len(first), np.int64))
+    question_set = Questions(tuple(column[first] for column in columns), np.arange(len(first)))
+    tuples = Tuples(question_set.symbols, sizes, np.ones(len(first), np.int64))
     amount = np.bincount(place, chance * pool.amount[owner], len(first))
     likely = Pool(tuples, amount, tuple(CellSet.of(cells.values) for cells in pool.cells), "first")
-    counts = counter_of(likely, algorithm, progress).count(asked) if len(asked) else np.zeros(0)
-    shared, alone = np.zeros(keys.distinct), np.ones(keys.distinct)
-    shared[keys.kept] = np.bincount(owner, chance * counts[place], len(pool.tuples))
-    alone[keys.kept] = np.bincount(owner, chance**2, len(pool.tuples))
-    own = np.ones(keys.n) if weights is None else keys.each_weight(weights)
-    result = shared[keys.owner] + own * (1 - alone[keys.owner])
+    counts = counter_of(likely, algorithm, progress).count(question_set) if len(question_set) else np.zeros(0)
+    expected_shared, self_matches = np.zeros(keys.distinct), np.ones(keys.distinct)
+    expected_shared[keys.kept] = np.bincount(owner, chance * counts[place], len(pool.tuples))
+    self_matches[keys.kept] = np.bincount(owner, chance**2, len(pool.tuples))
+    own_weights = np.ones(keys.n) if weights is None else keys.each_weight(weights)
+    result = expected_shared[keys.owner] + own_weights * (1 - self_matches[keys.owner])
     return result if keys.kept.all() else np.ma.MaskedArray(result, mask=~keys.kept[keys.owner])
 
 
-def _combined(pool: Pool) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
+def _candidate_combinations(pool: Pool) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
     """Every combination of every tuple's candidates by columns, the tuple that it belongs to, and its chance."""
     total = combinations(pool).sum()
     if total > _MOST:
@@ -296,27 +298,41 @@ def _cube(pool: Pool) -> Cost:
 
 
 def _join(pool: Pool) -> Cost:
-    asked, patterns = pool.questions, pool.tuples.patterns
-    rows = patterns * (pool.spread + asked)
-    why = f"{patterns:,} patterns × {len(pool.tuples):,} tuples, {asked:.3g} questions"
+    question_count, patterns = pool.questions, pool.tuples.patterns
+    rows = patterns * (pool.spread + question_count)
+    why = f"{patterns:,} patterns × {len(pool.tuples):,} tuples, {question_count:.3g} questions"
     seconds = _ROW * rows + patterns * (_PATTERN + _ROW * pool.agreements)
-    return Cost("join", seconds, 200.0 * min(rows, 4e6 + pool.spread + asked) + 50.0 * pool.agreements, why)
+    return Cost("join", seconds, 200.0 * min(rows, 4e6 + pool.spread + question_count) + 50.0 * pool.agreements, why)
 
 
 def _bitmap(pool: Pool) -> Cost:
-    asked, blocks = pool.questions, max(1, -(-len(pool.tuples) // BLOCK))
-    built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in pool.tuples.sizes))
-    each = _each_block(pool)
-    why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    several = [cells for _, cells, _ in pool.several]
-    united = 0.0 if pool.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
-    wide = BLOCK * float(sum(len(cells.values) + (0 if pool.by_value else cells.size / 8) for cells in several))
-    seconds = _STARTING + each * asked * blocks + _BIT * (built + wide * blocks) + _MEMBER * pool.held + _WORD * united
-    room = 64.0 * min(asked, 4e6) + 3 * min(wide, 1.0 * BLOCK * pool.held) + 24 * pool.held / blocks
+    question_count, blocks = pool.questions, max(1, -(-len(pool.tuples) // BLOCK))
+    built_bits = blocks * BLOCK * float(sum(min(size, BLOCK) for size in pool.tuples.sizes))
+    block_seconds = _seconds_per_block(pool)
+    why = f"{question_count:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
+    uncertain_cells = [cells for _, cells, _ in pool.several]
+    united_words = (
+        0.0 if pool.by_value else 64.0 * blocks * sum(len(cells.members) for cells in uncertain_cells)
+    )  # words
+    wide_bits = BLOCK * float(
+        sum(len(cells.values) + (0 if pool.by_value else cells.size / 8) for cells in uncertain_cells)
+    )
+    seconds = (
+        _STARTING
+        + block_seconds * question_count * blocks
+        + _BIT * (built_bits + wide_bits * blocks)
+        + _MEMBER * pool.candidate_count
+        + _WORD * united_words
+    )
+    room = (
+        64.0 * min(question_count, 4e6)
+        + 3 * min(wide_bits, 1.0 * BLOCK * pool.candidate_count)
+        + 24 * pool.candidate_count / blocks
+    )
     return Cost("bitmap", seconds, room, why)
 
 
-def _each_block(pool: Pool) -> float:
+def _seconds_per_block(pool: Pool) -> float:
     """Seconds of one question about one block of bitmaps: where keys are missing, few words end early."""
     missing = sum(float((column == 0).mean()) for column in pool.tuples.columns) if len(pool.tuples) else 0.0
     return (_BLOCK_COMPILED if find_spec("numba") else _BLOCK) + _OPEN * missing
@@ -324,9 +340,9 @@ def _each_block(pool: Pool) -> float:
 
 def counter_of(pool: Pool, algorithm: str | None, progress: Progress | None = None) -> Counter:
     """The algorithm asked for, or the one with the least estimated cost, ready to count."""
-    chosen = algorithm or _plan(pool).chosen
-    if chosen not in ALGORITHMS:
-        raise DataError(f"algorithm must be one of {_checks.shown(ALGORITHMS)}; got {chosen!r}")
-    if chosen == "cube":
+    algorithm_name = algorithm or _plan(pool).chosen
+    if algorithm_name not in ALGORITHMS:
+        raise DataError(f"algorithm must be one of {_checks.listing_text(ALGORITHMS)}; got {algorithm_name!r}")
+    if algorithm_name == "cube":
         return Cube.of(pool)
-    return Join(pool, progress) if chosen == "join" else Bitmaps(pool, progress)
+    return Join(pool, progress) if algorithm_name == "join" else Bitmaps(pool, progress)

@@ -75,8 +75,8 @@ class Pool:
     @cached_property
     def several(self) -> list[tuple[int, CellSet, NDArray[Any]]]:
         """The place, the cells and the column of each uncertain variable."""
-        every = zip(count(), self.cells, self.tuples.columns)
-        return [(place, cells, column) for place, cells, column in every if self.uncertain[place]]
+        variables = zip(count(), self.cells, self.tuples.columns)
+        return [(place, cells, column) for place, cells, column in variables if self.uncertain[place]]
 
     @cached_property
     def gaps(self) -> tuple[bool, ...]:
@@ -92,18 +92,23 @@ class Pool:
         """Which cells (columns) agree with each symbol (rows), the unknown of either first; entries are 1."""
         cells = self.cells[place]
         inner = cells.agreeing(by_value=self.by_value)
-        top = scipy.sparse.csr_array(np.ones((1, cells.size + 1)))
-        left = scipy.sparse.csr_array(np.ones((inner.shape[0], 1)))
-        return scipy.sparse.csr_array(scipy.sparse.vstack([top, scipy.sparse.hstack([left, inner])]))
+        unknown_row = scipy.sparse.csr_array(np.ones((1, cells.size + 1)))
+        unknown_column = scipy.sparse.csr_array(np.ones((inner.shape[0], 1)))
+        return scipy.sparse.csr_array(scipy.sparse.vstack([unknown_row, scipy.sparse.hstack([unknown_column, inner])]))
 
     @cached_property
     def agreements(self) -> float:
         """An upper bound on the pairs of cells and symbols that agree, over the uncertain variables."""
-        held = (np.bincount(cells.members).astype(np.float64) for _, cells, _ in self.several)
-        return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
+        holder_counts = (np.bincount(cells.members).astype(np.float64) for _, cells, _ in self.several)
+        return float(
+            sum(
+                value_holders.sum() if self.by_value else np.square(value_holders).sum()
+                for value_holders in holder_counts
+            )
+        )
 
     @cached_property
-    def held(self) -> float:
+    def candidate_count(self) -> float:
         """How many values the cells of the tuples may hold, added up over the uncertain variables."""
         return float(sum(cells.lengths[column].sum() for _, cells, column in self.several))
 
@@ -147,7 +152,7 @@ class Questions:
 class Counter(Protocol):
     """An algorithm that has seen a pool."""
 
-    def count(self, asked: Questions) -> Amounts:
+    def count(self, question_set: Questions) -> Amounts:
         """The amount that matches each tuple asked about, (asked,)."""
 
 
@@ -189,12 +194,12 @@ def combined(
     """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
     cell = columns[number]
     repeat = np.repeat(np.arange(len(cell)), cells.lengths[cell])
-    where, held = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1), cell[repeat] > 0
+    where, is_known = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1), cell[repeat] > 0
     symbol, chance = np.zeros(len(repeat), np.int64), np.ones(len(repeat))
-    symbol[held], chance[held] = 1 + cells.members[where], cells.chances[where]
-    taken = [column[repeat] for column in columns]
-    taken[number] = symbol
-    return taken, repeat, chance
+    symbol[is_known], chance[is_known] = 1 + cells.members[where], cells.chances[where]
+    repeated_columns = [column[repeat] for column in columns]
+    repeated_columns[number] = symbol
+    return repeated_columns, repeat, chance
 
 
 def combinations(pool: Pool) -> NDArray[np.float64]:
@@ -213,13 +218,13 @@ def answers(pool: Pool, counter: Counter) -> Amounts:
         batch = (np.cumsum(combinations(pool)) // _AT_ONCE).astype(np.int64)
         batches = np.split(batches[0], np.flatnonzero(np.diff(batch)) + 1)
     for rows in batches:
-        asked = questions_of(pool, rows)
+        question_set = questions_of(pool, rows)
         if pool.several and pool.by_value:
-            once, inverse = asked.distinct
-            counts = counter.count(once)[inverse]
+            distinct_questions, inverse = question_set.distinct
+            counts = counter.count(distinct_questions)[inverse]
         else:
-            counts = counter.count(asked)
-        if len(asked) > len(rows):
-            counts = np.minimum.reduceat(counts, np.flatnonzero(np.diff(asked.owner, prepend=-1)))
+            counts = counter.count(question_set)
+        if len(question_set) > len(rows):
+            counts = np.minimum.reduceat(counts, np.flatnonzero(np.diff(question_set.owner, prepend=-1)))
         result[rows] = counts
     return result

@@ -146,13 +146,13 @@ def month_of_birth(
     """
     if year_of_birth is not None and not bounds:
         raise DataError("the year of birth is used with bounds=True only; leave year_of_birth out, or ask for bounds")
-    found = Waves.of(waves, respondent=respondent, wave=wave)
-    ages = _Ages.of(found, age)
-    possible, first = ages.bounded(found, year_of_birth)
-    masks, start = (possible, first) if bounds else ages.changed()
+    panel_waves = Waves.of(waves, respondent=respondent, wave=wave)
+    ages = _Ages.of(panel_waves, age)
+    possible, first = ages.by_bounds(panel_waves, year_of_birth)
+    masks, start = (possible, first) if bounds else ages.by_changes()
     problem = ages.problems(possible)
-    table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
-    return Birthdays(table, _contradictions(found, ages, problem), found.warnings)
+    table = pl.DataFrame({respondent: panel_waves.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
+    return Birthdays(table, _contradictions(panel_waves, ages, problem), panel_waves.warnings)
 
 
 def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
@@ -161,8 +161,8 @@ def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArra
     wrong = (numbers.is_null() | (numbers != numbers.round(0)) | ~numbers.is_between(least, most)).fill_null(value=True)
     if (row := first_row(wrong)) is not None:
         value = cells[row]
-        held = f"it holds {str(value)[:40]!r} (leave cells empty where nothing is known)"
-        message = f"column {name!r} must hold whole numbers from {least} to {most}; {held}"
+        problem = f"it holds {str(value)[:40]!r} (leave cells empty where nothing is known)"
+        message = f"column {name!r} must hold whole numbers from {least} to {most}; {problem}"
         raise DataError(message, column=name, value=value)
     return numbers.cast(pl.Int64).to_numpy()
 
@@ -196,9 +196,9 @@ class _Ages:
     @property
     def rises(self) -> tuple[NDArray[Any], ...]:
         """Of waves that follow one another: whose they are, the months between them, and by how much the age rises."""
-        return tuple(each[self.follows] for each in (self.codes[1:], np.diff(self.months), np.diff(self.age)))
+        return tuple(values[self.follows] for values in (self.codes[1:], np.diff(self.months), np.diff(self.age)))
 
-    def changed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def by_changes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each respondent a bit for every month that all changes allow, and the month to list them from."""
         codes, between, rise = self.rises
         tells = (rise != 0) & (between + 1 < YEAR)
@@ -208,7 +208,7 @@ class _Ages:
         start[codes[tells]] = month  # numpy keeps the last assigned: the most recent change
         return masks, start
 
-    def bounded(self, waves: Waves, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def by_bounds(self, waves: Waves, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The same from every age: born from 12 a + 12 to 12 a months before a wave in which the age was a."""
         most = np.iinfo(np.int64).max
         latest, earliest = np.full(self.n, most), np.full(self.n, -most)
@@ -220,9 +220,9 @@ class _Ages:
             years = _whole_numbers(cells, year_of_birth, 1_000, 9_999)
             np.minimum.at(latest, codes, YEAR * years + YEAR - 1)
             np.maximum.at(earliest, codes, YEAR * years)
-        known = latest < most
-        start = np.where(known, earliest, 0)
-        length = np.clip(np.where(known, latest, YEAR) - start + 1, 0, YEAR)
+        has_ages = latest < most
+        start = np.where(has_ages, earliest, 0)
+        length = np.clip(np.where(has_ages, latest, YEAR) - start + 1, 0, YEAR)
         return _around(start % YEAR, length), start % YEAR
 
     def problems(self, possible: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -233,11 +233,11 @@ class _Ages:
         """
         codes, between, rise = self.rises
         slack = between - YEAR * rise
-        found = np.full(self.n, -1)
-        found[possible == 0] = _PROBLEMS.index(NONE_FITS)
+        problem_places = np.full(self.n, -1)
+        problem_places[possible == 0] = _PROBLEMS.index(NONE_FITS)
         for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, rise < 0)):
-            found[codes[wrong]] = _PROBLEMS.index(problem)
-        return found
+            problem_places[codes[wrong]] = _PROBLEMS.index(problem)
+        return problem_places
 
 
 def _around(month: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -253,20 +253,22 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
         mask, first = divmod(pair, YEAR)
         return [(first + step) % YEAR + 1 for step in range(YEAR) if mask >> (first + step) % YEAR & 1] or None
 
-    known = (masks > 0) & (masks < EVERY) & ~wrong
-    return each_once(np.where(known, masks * YEAR + start, 0), months, pl.List(pl.Int64))
+    is_known = (masks > 0) & (masks < EVERY) & ~wrong
+    return each_once(np.where(is_known, masks * YEAR + start, 0), months, pl.List(pl.Int64))
 
 
 def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl.DataFrame:
     """Respondents whose ages contradict each other, with every age, wave by wave."""
     wrong = problem[ages.codes] >= 0
-    named = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
+    wrong_codes = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
     cells = {"code": ages.codes[wrong], "waves": month_texts(ages.months[wrong]), "ages": ages.age[wrong]}
     rows = pl.DataFrame(cells)
-    listed = named.join(rows.group_by("code").agg("waves", "ages"), on="code", how="left", maintain_order="left")
-    codes = listed["code"]
-    return listed.select(
+    wrong_rows = wrong_codes.join(
+        rows.group_by("code").agg("waves", "ages"), on="code", how="left", maintain_order="left"
+    )
+    codes = wrong_rows["code"]
+    return wrong_rows.select(
         waves.respondents.gather(codes).alias(waves.keys[0]),
-        pl.Series("problem", [_PROBLEMS[each] for each in problem[codes.to_numpy()]], dtype=pl.String),
+        pl.Series("problem", [_PROBLEMS[place] for place in problem[codes.to_numpy()]], dtype=pl.String),
         pl.col("waves", "ages").fill_null([]),  # null where only years of birth are known, and differ
     )

@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
-from naysay.microdata.panel.columns import taken
+from naysay.microdata.panel.columns import cells_at
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
@@ -109,18 +109,18 @@ def when_changed(
     """
     if which not in ("first", "last"):
         raise DataError(f"which must be 'first' or 'last'; got {which!r}")
-    found = Waves.of(waves, respondent=respondent, wave=wave)
+    panel_waves = Waves.of(waves, respondent=respondent, wave=wave)
     name = f"{variable}_changed" if name is None else name
     if name == respondent:
         raise DataError(f"the dates need a column of their own; {name!r} holds the respondents", column=name)
-    cells, codes, months = found.sorted_cells(variable)
+    cells, codes, months = panel_waves.sorted_cells(variable)
     same = np.diff(codes) == 0
     differs = (cells != cells.shift(1)).slice(1).to_numpy()
     rows = np.flatnonzero(same & differs & _to(cells, to, variable)[1:])
-    n, owner = len(found.respondents), codes[rows]
+    n, owner = len(panel_waves.respondents), codes[rows]
     # owners rise, so the first of each differs from the one before it, and the last from the one behind it
     ends = np.diff(owner, append=n) if which == "last" else np.diff(owner, prepend=-1)
-    chosen = rows[ends > 0]
+    dated_rows = rows[ends > 0]
     least = int(months.min(initial=_SPAN))
     texts = month_texts(np.arange(least, months.max(initial=0) + 1)).to_list()
 
@@ -130,39 +130,39 @@ def when_changed(
     def outside(first: int, last: int) -> list[str | None] | None:
         return None if first == last else [*texts[: first - least + 1], *texts[last - least :], unchanged]
 
-    dates = _listed(n, codes[chosen], months[chosen], months[chosen + 1], within)
+    dates = _month_lists(n, codes[dated_rows], months[dated_rows], months[dated_rows + 1], within)
     if unchanged is not None and len(codes):
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
         ended = np.append(starts[1:], len(codes)) - 1
-        unseen = _listed(n, codes[starts], months[starts], months[ended], outside)
+        unseen = _month_lists(n, codes[starts], months[starts], months[ended], outside)
         dates = pl.select(pl.coalesce(dates, unseen)).to_series()
-    table = pl.DataFrame({respondent: found.respondents, name: dates})
-    return Dated(table, name, len(chosen), len(rows), found.warnings)
+    table = pl.DataFrame({respondent: panel_waves.respondents, name: dates})
+    return Dated(table, name, len(dated_rows), len(rows), panel_waves.warnings)
 
 
 def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
     """Which cells hold a value that a change is asked for."""
     if to is None:
         return np.ones(len(cells), bool)
-    wanted = list(to) if isinstance(to, list | tuple | set | frozenset) else [to]
-    known = cells.unique().sort().to_list()
-    for value in wanted:
-        if value not in known:
-            hint = _checks.nearest(value, known)
-            if str(value) in map(str, known):
-                hint = f"its values are of the type {type(known[0]).__name__}, not {type(value).__name__}"
+    target_values = list(to) if isinstance(to, list | tuple | set | frozenset) else [to]
+    column_values = cells.unique().sort().to_list()
+    for value in target_values:
+        if value not in column_values:
+            hint = _checks.nearest(value, column_values)
+            if str(value) in map(str, column_values):
+                hint = f"its values are of the type {type(column_values[0]).__name__}, not {type(value).__name__}"
             raise DataError(f"column {variable!r} never holds {value!r} ({hint})", column=variable, value=value)
-    return cells.is_in(wanted).to_numpy()
+    return cells.is_in(target_values).to_numpy()
 
 
-def _listed(
-    n: int, who: Whole, first: Whole, last: Whole, made: Callable[[int, int], Sequence[str | None] | None]
+def _month_lists(
+    n: int, who: Whole, first: Whole, last: Whole, months_of_pair: Callable[[int, int], Sequence[str | None] | None]
 ) -> pl.Series:
-    """The list that `made` gives for the two months of each of some respondents; null for all others."""
-    lists = each_once(first * _SPAN + last, lambda pair: made(*divmod(pair, _SPAN)), pl.List(pl.String))
+    """The list that `months_of_pair` gives for the two months of each of some respondents; null for all others."""
+    lists = each_once(first * _SPAN + last, lambda pair: months_of_pair(*divmod(pair, _SPAN)), pl.List(pl.String))
     places = np.full(n, -1)
     places[who] = np.arange(len(who))
-    return taken(lists, places)
+    return cells_at(lists, places)
 
 
 @dataclass(frozen=True)
@@ -221,6 +221,6 @@ def gain(table: Any, keys: Sequence[str], *, variable: str, date: str, rule: str
     (1, 2, 4, 2)
     """
     every = Keys(table, [*keys, variable, date])
-    asked = (list(keys), [*keys, variable], [*keys, date], [*keys, variable, date])
-    alone = [int((matches(every.only(names), rule=rule) == 1).sum()) for names in asked]
+    key_lists = (list(keys), [*keys, variable], [*keys, date], [*keys, variable, date])
+    alone = [int((matches(every.only(names), rule=rule) == 1).sum()) for names in key_lists]
     return Gain(tuple(keys), variable, date, every.n, *alone)

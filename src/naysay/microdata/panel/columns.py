@@ -28,9 +28,9 @@ def column_of(table: Table, name: str) -> pl.Series:
     cells = table.column(name)
     if not isinstance(cells, pl.Series):
         plain = [None if _checks.is_missing(cell) else local(cell) for cell in cells]
-        known = [cell for cell in plain if cell is not None]
+        known_cells = [cell for cell in plain if cell is not None]
         numbers = (int, float, np.number)
-        kinds = {"number" if isinstance(cell, numbers) else type(cell).__name__ for cell in known}
+        kinds = {"number" if isinstance(cell, numbers) else type(cell).__name__ for cell in known_cells}
         _check_one_kind(sorted(kinds), name)
         cells = pl.Series(name, plain, strict=False)
     if cells.dtype.is_float():
@@ -51,13 +51,13 @@ def in_one(columns: Sequence[pl.Series], name: str) -> pl.Series:
 def _check_one_kind(kinds: Collection[Any], name: str, where: str = "") -> None:
     if len(kinds) > 1:
         raise DataError(
-            f"column {name!r} must hold values of one kind{where}; it holds {_checks.shown(kinds)}"
+            f"column {name!r} must hold values of one kind{where}; it holds {_checks.listing_text(kinds)}"
             " (make them all texts, or all numbers)",
             column=name,
         )
 
 
-def taken(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
+def cells_at(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
     """The cells at these places, null where a place is -1."""
     at = pl.Series(places, dtype=pl.Int64)
     return cells.gather(at.set(at < 0, None))  # polars would count -1 from the end
@@ -105,9 +105,9 @@ def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "al
     source = Table.of(table)
     check_names(list(columns), source.names)
     cells = {name: column_of(source, name) for name in columns}
-    for name, own in cells.items():
-        whole = own.dtype.is_float() and bool((own == own.round(0)).all())  # 1.0 is written as 1
-        cells[name] = (own.cast(pl.Int64) if whole else own).cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")
+    for name, series in cells.items():
+        whole = series.dtype.is_float() and bool((series == series.round(0)).all())  # 1.0 is written as 1
+        cells[name] = (series.cast(pl.Int64) if whole else series).cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")
     parts = pl.DataFrame(cells)
     joined = pl.concat_str(pl.col(columns).fill_null(_UNKNOWN), separator=_BETWEEN)
     gone = pl.any_horizontal if missing == "any" else pl.all_horizontal

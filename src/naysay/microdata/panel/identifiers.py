@@ -25,9 +25,11 @@ def normal(cells: pl.Series) -> pl.Series:
     Spaces at the ends and invisible marks go. Runs of spaces of any kind (non-breaking, narrow) become one plain space.
     A letter that Unicode composes in two ways is written in one.
     """
-    seen = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
-    seen = seen.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")  # U+2212, the typographic minus sign
-    return seen.set(seen == "", None)
+    plain_texts = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
+    plain_texts = plain_texts.str.strip_chars().str.replace(
+        r"^\x{2212}(\d)", "-$1"
+    )  # U+2212, the typographic minus sign
+    return plain_texts.set(plain_texts == "", None)
 
 
 def read(table: Table, respondent: str) -> pl.Series:
@@ -67,15 +69,15 @@ def everybody(named: Named, respondent: str) -> tuple[pl.Series, tuple[Statistic
     other = next((place for place, cells in named if cells.dtype != kind), None)
     if other is not None:
         one, two = ("texts", "numbers") if kind == pl.String else ("numbers", "texts")
-        held = f"column {respondent!r} holds {one} in {first} and {two} in {other} (make them all texts)"
-        raise DataError(f"{_ALIKE}; {held}", column=respondent)
+        problem = f"column {respondent!r} holds {one} in {first} and {two} in {other} (make them all texts)"
+        raise DataError(f"{_ALIKE}; {problem}", column=respondent)
     every = pl.concat([cells for _, cells in named]).unique().sort()
     if kind != pl.String:
         return every, ()
     _check_numbers(named, every.filter(every.str.contains(_NUMBER)), respondent)
     marked = every.str.contains(_THOUSANDS)
     plain = every.str.to_lowercase().zip_with(~marked, every.str.replace_all(r"[ .,'’]", ""))
-    number, pair = _alike(named, every, _number(plain))
+    number, pair = _count_alike(named, every, _number(plain))
     warning = (
         f"{number:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
         f" between thousands, as those in {pair}; they count as different people (write them alike if they are not)"
@@ -85,17 +87,17 @@ def everybody(named: Named, respondent: str) -> tuple[pl.Series, tuple[Statistic
 
 def _check_numbers(named: Named, numbers: pl.Series, respondent: str) -> None:
     """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
-    number, pair = _alike(named, numbers, _number(numbers))
+    number, pair = _count_alike(named, numbers, _number(numbers))
     if number:
         ways = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
         raise DataError(f"{_ALIKE}; in column {respondent!r}, {pair} {ways}", column=respondent)
-    written = [(place, cells.str.contains(_NUMBER)) for place, cells in named]
-    whole = [place for place, cells in written if cells.all() and len(cells)]
-    none = [place for place, cells in written if not cells.any()]
-    if whole and none:
-        held = f"column {respondent!r} holds numbers in {whole[0]} and other texts in {none[0]}"
+    number_flags = [(place, cells.str.contains(_NUMBER)) for place, cells in named]
+    number_files = [place for place, cells in number_flags if cells.all() and len(cells)]
+    text_files = [place for place, cells in number_flags if not cells.any()]
+    if number_files and text_files:
+        problem = f"column {respondent!r} holds numbers in {number_files[0]} and other texts in {text_files[0]}"
         advice = "write them alike, or put a letter before the numbers if both are meant"
-        raise DataError(f"{_ALIKE}; {held} ({advice})", column=respondent)
+        raise DataError(f"{_ALIKE}; {problem} ({advice})", column=respondent)
 
 
 def _number(texts: pl.Series) -> pl.Series:
@@ -104,11 +106,11 @@ def _number(texts: pl.Series) -> pl.Series:
     return plain.zip_with(texts.str.contains(_NUMBER), texts)
 
 
-def _alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
+def _count_alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
     """How many texts have a plain form that others have too, and the first rows of two of them; never a name."""
     twice = pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
-    found = (((place, first_row(cells == text)) for place, cells in named) for text in twice[:2])
-    rows = (next(row_of(place, row) for place, row in each if row is not None) for each in found)
+    rows_by_text = (((place, first_row(cells == text)) for place, cells in named) for text in twice[:2])
+    rows = (next(row_of(place, row) for place, row in file_rows if row is not None) for file_rows in rows_by_text)
     return len(twice), " and ".join(rows)
 
 
@@ -117,7 +119,7 @@ def row_of(place: str, row: int) -> str:
     return f"row {row + 1}" + (f" of {place}" if place else "")
 
 
-def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+def beside(table: pl.DataFrame, respondent_facts: pl.DataFrame) -> pl.DataFrame:
     """A table of respondents, in its own order, with what was found of each.
 
     Names are compared as `normal` writes them. Where one side holds numbers and the other texts, as a CSV file does of
@@ -128,30 +130,35 @@ def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     DataError
         A table that names nobody of the waves, writes one number in two ways, or has the new column already.
     """
-    respondent, *new = found.columns
+    respondent, *new = respondent_facts.columns
     check_names([respondent], table.columns)
-    taken = next((name for name in new if name in table.columns), None)
-    if taken is not None:
-        raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
-    own, theirs = _plain(column_of(Table.of(table), respondent), respondent), found[respondent]
-    if (own.dtype == pl.String) != (theirs.dtype == pl.String):
-        own, theirs = (_numbered(cells, respondent) for cells in (own, theirs))
-        if not own.is_in(theirs.implode()).any():
-            held = f"one holds numbers in {respondent!r}, the other texts, none of which is one of these numbers"
-            told = f"respondents must be named alike in the table and in the waves; {held}"
-            raise DataError(f"{told} (write both files from the same waves)", column=respondent)
-    right = found.select(theirs.alias(_JOINED), *new)
-    left = table.with_columns(own.alias(_JOINED))
-    return left.join(right, on=_JOINED, how="left", maintain_order="left").drop(_JOINED)
+    clashing_name = next((name for name in new if name in table.columns), None)
+    if clashing_name is not None:
+        raise DataError(f"the table has a column {clashing_name!r} already; rename it", column=clashing_name)
+    table_respondents, wave_respondents = (
+        _plain(column_of(Table.of(table), respondent), respondent),
+        respondent_facts[respondent],
+    )
+    if (table_respondents.dtype == pl.String) != (wave_respondents.dtype == pl.String):
+        table_respondents, wave_respondents = (
+            _numbers_in_one_way(cells, respondent) for cells in (table_respondents, wave_respondents)
+        )
+        if not table_respondents.is_in(wave_respondents.implode()).any():
+            problem = f"one holds numbers in {respondent!r}, the other texts, none of which is one of these numbers"
+            requirement = f"respondents must be named alike in the table and in the waves; {problem}"
+            raise DataError(f"{requirement} (write both files from the same waves)", column=respondent)
+    right_table = respondent_facts.select(wave_respondents.alias(_JOINED), *new)
+    left_table = table.with_columns(table_respondents.alias(_JOINED))
+    return left_table.join(right_table, on=_JOINED, how="left", maintain_order="left").drop(_JOINED)
 
 
-def _numbered(cells: pl.Series, respondent: str) -> pl.Series:
+def _numbers_in_one_way(cells: pl.Series, respondent: str) -> pl.Series:
     """Respondents as texts in which each number is written in one way only."""
     texts = cells.cast(pl.String)
     numbers = _number(texts)
     wrong = texts.is_not_null() & numbers.is_duplicated() & ~texts.is_duplicated()
     if (row := first_row(wrong)) is not None:
-        held = f"one number in {respondent!r} is written in two ways, one of them in row {row + 1}"
+        problem = f"one number in {respondent!r} is written in two ways, one of them in row {row + 1}"
         advice = "write every number in one way, or make all of them texts in both files"
-        raise DataError(f"respondents must be named alike in the table and in the waves; {held} ({advice})")
+        raise DataError(f"respondents must be named alike in the table and in the waves; {problem} ({advice})")
     return numbers

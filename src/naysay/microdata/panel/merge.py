@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import check_names
-from naysay.microdata.panel.columns import taken
+from naysay.microdata.panel.columns import cells_at
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves, joined
 from naysay.show import Column, Content, Note, Sentence, Table, text
@@ -76,20 +76,20 @@ class Merged:
             (self.without_background, "without background"),
             (self.without_any, "without any answer"),
         )
-        told = ", ".join(f"{number:,} {what}" for number, what in aside if number)
+        aside_text = ", ".join(f"{number:,} {what}" for number, what in aside if number)
         waves, present = self.attendance, self.attendance["present"].to_numpy()
         number = _checks.several(waves.height, "wave", "waves")
-        moved = f"entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
+        moves_text = f"entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
         complete = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
         columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
         rows = tuple(
-            (name, f"{gone:,}", f"{share:.3f}", f"{self.kept - asked:,}")
-            for name, gone, share, asked in self.missing.filter(pl.col("missing") > 0).rows()
+            (name, f"{missing_count:,}", f"{share:.3f}", f"{self.kept - asked_count:,}")
+            for name, missing_count, share, asked_count in self.missing.filter(pl.col("missing") > 0).rows()
         )
         return [
             Sentence(f"{self.respondents:,} respondents in {number}, {waves['wave'][0]} to {waves['wave'][-1]}"),
-            Sentence(f"kept: {self.kept:,}; set aside: {told or 'nobody'}"),
-            Sentence(f"at a time: {int(present.min()):,} to {int(present.max()):,}; {moved}"),
+            Sentence(f"kept: {self.kept:,}; set aside: {aside_text or 'nobody'}"),
+            Sentence(f"at a time: {int(present.min()):,} to {int(present.max()):,}; {moves_text}"),
             *([Table(columns, rows)] if rows else []),
             *([Sentence(f"complete: {', '.join(complete)}")] if complete else []),
             *(Note(str(warning)) for warning in self.warnings),
@@ -148,25 +148,34 @@ def merge_waves(
 
     Source: Mulder, section 3.1 and table 1; METHODS section 5, *Panels*.
     """
-    found = Waves.of(waves, respondent=respondent, wave=wave, number=number)
-    names = [name for name in found.variables if name != number]
+    panel_waves = Waves.of(waves, respondent=respondent, wave=wave, number=number)
+    names = [name for name in panel_waves.variables if name != number]
     if not names:
         raise DataError(f"there is nothing to merge: the waves hold no column beside {respondent!r} and {wave!r}")
-    columns, known, asked = _latest(found, names)
-    kept, *aside = _groups(known, names, background)
-    table = pl.DataFrame({respondent: found.respondents, **columns}).filter(pl.Series(kept))
-    only, without, nothing = (int(each.sum()) for each in aside)
-    gone, fielded = ([int((each & kept).sum()) for each in which] for which in (~known, asked))
-    shares = [each / table.height for each in gone]
-    missing = pl.DataFrame({"variable": names, "missing": gone, "share": shares, "asked": fielded})
-    return Merged(table, len(found.respondents), only, without, nothing, missing, _attendance(found), found.warnings)
+    columns, is_known, was_asked = _latest(panel_waves, names)
+    is_kept, *aside = _groups(is_known, names, background)
+    table = pl.DataFrame({respondent: panel_waves.respondents, **columns}).filter(pl.Series(is_kept))
+    only, without, nothing = (int(mask.sum()) for mask in aside)
+    missing_counts, asked_counts = ([int((mask & is_kept).sum()) for mask in which] for which in (~is_known, was_asked))
+    shares = [missing_count / table.height for missing_count in missing_counts]
+    missing = pl.DataFrame({"variable": names, "missing": missing_counts, "share": shares, "asked": asked_counts})
+    return Merged(
+        table,
+        len(panel_waves.respondents),
+        only,
+        without,
+        nothing,
+        missing,
+        _attendance(panel_waves),
+        panel_waves.warnings,
+    )
 
 
 def _latest(waves: Waves, names: Sequence[str]) -> tuple[dict[str, pl.Series], NDArray[np.bool_], NDArray[np.bool_]]:
     """The most recent known value of each variable, for everybody; whether it is known, and was asked, (names, n)."""
     n = len(waves.respondents)
     orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
-    columns, known, asked = {}, np.zeros((len(names), n), bool), np.zeros((len(names), n), bool)
+    columns, is_known, was_asked = {}, np.zeros((len(names), n), bool), np.zeros((len(names), n), bool)
     for place, name in enumerate(names):
         parts = waves.variables[name]
         cells, codes, months = waves.cells(name)
@@ -174,34 +183,37 @@ def _latest(waves: Waves, names: Sequence[str]) -> tuple[dict[str, pl.Series], N
             if len(parts) > 1:
                 waves.check_once(parts)
             orders[parts] = np.argsort(months, kind="stable")
-        held, month = cells.is_not_null().to_numpy(), months - months.min()
+        has_cell, month = cells.is_not_null().to_numpy(), months - months.min()
         last = np.full(n, -1)
-        rows = orders[parts][held[orders[parts]]]
+        rows = orders[parts][has_cell[orders[parts]]]
         last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
-        columns[name] = taken(cells, last).alias(name)
-        known[place] = last >= 0
-        fielded = np.bincount(month, weights=held) > 0  # months in which somebody answered
-        asked[place, codes[fielded[month]]] = True
-    return columns, known, asked
+        columns[name] = cells_at(cells, last).alias(name)
+        is_known[place] = last >= 0
+        fielded = np.bincount(month, weights=has_cell) > 0  # months in which somebody answered
+        was_asked[place, codes[fielded[month]]] = True
+    return columns, is_known, was_asked
 
 
 def _groups(
-    known: NDArray[np.bool_], names: Sequence[str], background: Sequence[str] | None
+    is_known: NDArray[np.bool_], names: Sequence[str], background: Sequence[str] | None
 ) -> tuple[NDArray[np.bool_], ...]:
     """Who is kept, and who is set aside: with background answers only, without background, without any answer."""
     if isinstance(background, str):
         raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
-    own = list(names if background is None else background)
-    check_names(own, names)
-    others = [name for name in names if name not in own]
-    has_own, has_other = (np.logical_or.reduce(known[[names.index(each) for each in some]]) for some in (own, others))
-    kept = has_own & has_other if background is not None else has_own
-    if not kept.any():
+    background_names = list(names if background is None else background)
+    check_names(background_names, names)
+    others = [name for name in names if name not in background_names]
+    has_background, has_other = (
+        np.logical_or.reduce(is_known[[names.index(column) for column in column_group]])
+        for column_group in (background_names, others)
+    )
+    is_kept = has_background & has_other if background is not None else has_background
+    if not is_kept.any():
         raise DataError(
             "nobody is left: no respondent has both background variables and another answer; background is"
-            f" {_checks.shown(own)}, other answers are {_checks.shown(others) or 'none'}"
+            f" {_checks.listing_text(background_names)}, other answers are {_checks.listing_text(others) or 'none'}"
         )
-    return kept, has_own & ~kept, has_other & ~has_own, ~has_own & ~has_other
+    return is_kept, has_background & ~is_kept, has_other & ~has_background, ~has_background & ~has_other
 
 
 def _attendance(waves: Waves) -> pl.DataFrame:
@@ -213,8 +225,8 @@ def _attendance(waves: Waves) -> pl.DataFrame:
     who, when = rows // len(months), rows % len(months)
     starts = np.flatnonzero(np.diff(who, prepend=-1))
     first, last = when[starts], when[np.append(starts[1:], len(when)) - 1]
-    present, entered, ended = (np.bincount(each, minlength=len(months)) for each in (when, first, last))
+    present, entered, ended = (np.bincount(month_places, minlength=len(months)) for month_places in (when, first, last))
     members = np.cumsum(entered) - np.cumsum(ended) + ended
-    left, away = np.append(ended[:-1], 0), members - present
-    counts = {"present": present, "entered": entered, "left": left, "away": away}
+    left_counts, away = np.append(ended[:-1], 0), members - present
+    counts = {"present": present, "entered": entered, "left": left_counts, "away": away}
     return pl.DataFrame({"wave": month_texts(months), **counts})

@@ -29,8 +29,8 @@ def months_of(cells: pl.Series, *, column: str) -> NDArray[np.int64]:
     year, month = _parts(cells, column)
     row = first_row((~month.is_between(1, 12) | ~year.is_between(_EARLIEST, _LATEST)).fill_null(value=True))
     if row is not None:
-        held = "is empty" if cells[row] in (None, "") else f"holds {str(cells[row])[:40]!r}"
-        text = f"every row of a wave needs its month; column {column!r}, row {row + 1}, {held} (write {WAYS})"
+        cell_text = "is empty" if cells[row] in (None, "") else f"holds {str(cells[row])[:40]!r}"
+        text = f"every row of a wave needs its month; column {column!r}, row {row + 1}, {cell_text} (write {WAYS})"
         raise DataError(text, row=row, column=column, value=cells[row])
     return (12 * year + month - 1).to_numpy()
 
@@ -47,9 +47,9 @@ def _parts(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Series]:
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
         texts = cells.cast(pl.String).str.strip_chars()
         days = texts.str.extract(_DATE).str.to_date("%Y-%m-%d", strict=False)  # null for the 30th of February
-        found = texts.str.extract_groups(_MONTH).struct
-        year, month = (pl.Series(each, dtype=pl.Int64) for each in (days.dt.year(), days.dt.month()))
-        return year.fill_null(found[0].cast(pl.Int64)), month.fill_null(found[1].cast(pl.Int64))
+        month_groups = texts.str.extract_groups(_MONTH).struct
+        year, month = (pl.Series(date_part, dtype=pl.Int64) for date_part in (days.dt.year(), days.dt.month()))
+        return year.fill_null(month_groups[0].cast(pl.Int64)), month.fill_null(month_groups[1].cast(pl.Int64))
     raise DataError(f"the month of a wave is written as {WAYS}; column {column!r} holds {cells.dtype}", column=column)
 
 
@@ -76,7 +76,9 @@ def month_texts(months: Sequence[int] | NDArray[np.int64]) -> pl.Series:
     return each_once(months, month_text, pl.String())
 
 
-def each_once(numbers: Sequence[int] | NDArray[np.int64], made: Callable[[int], Any], kind: pl.DataType) -> pl.Series:
-    """What `made` gives for each number; it is called once for each distinct number."""
+def each_once(
+    numbers: Sequence[int] | NDArray[np.int64], value_of: Callable[[int], Any], kind: pl.DataType
+) -> pl.Series:
+    """What `value_of` gives for each number; it is called once for each distinct number."""
     distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
-    return pl.Series(list(map(made, distinct.tolist())), dtype=kind).gather(places)
+    return pl.Series(list(map(value_of, distinct.tolist())), dtype=kind).gather(places)

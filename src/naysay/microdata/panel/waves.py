@@ -85,19 +85,24 @@ class Waves:
         """
         if respondent == wave:
             raise DataError(f"respondents and months are two columns; got {wave!r} for both", column=wave)
-        read = [_read(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)]
-        if not read:
+        file_parts = [
+            _part_of(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)
+        ]
+        if not file_parts:
             raise DataError("at least one wave is needed; got none")
-        named = [(part.place, part.respondents) for part in read]
-        everybody, doubts = identifiers.everybody(named, respondent)
+        named_parts = [(part.place, part.respondents) for part in file_parts]
+        everybody, doubts = identifiers.everybody(named_parts, respondent)
         code = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
-        who = (part.respondents.alias("who").to_frame() for part in read)
-        codes = (each.join(code, on="who", how="left", maintain_order="left")["code"].to_numpy() for each in who)
-        parts = tuple(replace(part, codes=own) for part, own in zip(read, codes, strict=True))
-        found = cls(parts, everybody, (respondent, wave), doubts)
+        who = (part.respondents.alias("who").to_frame() for part in file_parts)
+        codes = (
+            part_people.join(code, on="who", how="left", maintain_order="left")["code"].to_numpy()
+            for part_people in who
+        )
+        parts = tuple(replace(part, codes=part_codes) for part, part_codes in zip(file_parts, codes, strict=True))
+        panel_waves = cls(parts, everybody, (respondent, wave), doubts)
         for part in parts:
-            found.check_once([part])
-        return found
+            panel_waves.check_once([part])
+        return panel_waves
 
     @cached_property
     def variables(self) -> dict[str, tuple[Part, ...]]:
@@ -130,8 +135,8 @@ class Waves:
         if len(self.variables.get(name, ())) > 1:
             self.check_once(self.variables[name])
         cells, codes, months = self.cells(name)
-        known = cells.is_not_null().to_numpy()
-        cells, codes, months = cells.filter(pl.Series(known)), codes[known], months[known]
+        is_known = cells.is_not_null().to_numpy()
+        cells, codes, months = cells.filter(pl.Series(is_known)), codes[is_known], months[is_known]
         order = np.lexsort((months, codes))
         return cells.gather(order), codes[order], months[order]
 
@@ -153,7 +158,7 @@ def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
 def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
     """Each table with what messages call it, and its month where that is said beside it."""
     tables = list(waves.values()) if isinstance(waves, Mapping) else []
-    if tables and all(isinstance(each, Mapping) or is_frame(each) for each in tables):
+    if tables and all(isinstance(wave_table, Mapping) or is_frame(wave_table) for wave_table in tables):
         for name, table in waves.items():
             month = _month_of(name, table, wave)
             yield f"wave {name}" if month is not None else str(name), table, month
@@ -174,15 +179,15 @@ def _month_of(name: Any, table: Any, wave: str) -> int | None:
         raise
 
 
-def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
+def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
     """One file, its respondents not yet numbered among those of all files."""
     table = Table.of(nw.from_native(data).collect(backend="polars") if engine_of(data) else data)
     if not table.n:
         raise DataError(f"{place or 'the table'} has no rows")
     with_month = month is None or wave in table.names
-    wanted = [respondent, *([wave] if with_month else []), *([] if number is None else [number])]
+    column_names = [respondent, *([wave] if with_month else []), *([] if number is None else [number])]
     try:
-        check_names(wanted, table.names)
+        check_names(column_names, table.names)
         months = months_of(column_of(table, wave), column=wave) if with_month else np.full(table.n, month, np.int64)
         if month is not None and (row := first_row(months != month)) is not None:
             raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)

@@ -99,19 +99,19 @@ def individual_risk(sizes: ArrayLike, people: ArrayLike) -> Floats:
     pairs, place = np.unique(f.ravel() + 1j * np.minimum(f / total, 1).ravel(), return_inverse=True)
     f, p = pairs.real, pairs.imag
     result = np.empty(len(f))
-    few = (p < _SMALL) & (f <= _FEW)
-    result[few], result[~few] = _recursion(f[few], p[few]), _series(f[~few], p[~few])
+    has_few = (p < _SMALL) & (f <= _FEW)
+    result[has_few], result[~has_few] = _recursion(f[has_few], p[has_few]), _series(f[~has_few], p[~has_few])
     return result[np.asarray(place).ravel()].reshape(np.shape(sizes))
 
 
 def _series(f: Floats, p: Floats) -> Floats:
     """(p/f) Σ_j Π_{i ≤ j} i(1-p)/(f+i)."""
-    total, term, left = np.ones(len(f)), np.ones(len(f)), np.arange(len(f))
+    total, term, active_rows = np.ones(len(f)), np.ones(len(f)), np.arange(len(f))
     for i in range(1, _TERMS):
-        term[left] *= i * (1 - p[left]) / (f[left] + i)
-        total[left] += term[left]
-        left = left[term[left] > 1e-17 * total[left]]
-        if not len(left):
+        term[active_rows] *= i * (1 - p[active_rows]) / (f[active_rows] + i)
+        total[active_rows] += term[active_rows]
+        active_rows = active_rows[term[active_rows] > 1e-17 * total[active_rows]]
+        if not len(active_rows):
             break
     return p / f * total
 
@@ -119,11 +119,11 @@ def _series(f: Floats, p: Floats) -> Floats:
 def _recursion(f: Floats, p: Floats) -> Floats:
     """r₁ = p/(1-p) log(1/p), r_f = p/(1-p) (1/(f-1) - r_{f-1}), which loses no digits while p is small."""
     odds = p / (1 - p)
-    found = odds * -np.log(p)
-    result = found.copy()
+    size_risk = odds * -np.log(p)
+    result = size_risk.copy()
     for size in range(2, int(f.max(initial=1)) + 1):
-        found = odds * (1 / (size - 1) - found)
-        result[f == size] = found[f == size]
+        size_risk = odds * (1 / (size - 1) - size_risk)
+        result[f == size] = size_risk[f == size]
     return result
 
 
@@ -151,18 +151,20 @@ def household_risk(risk: ArrayLike, households: Sequence[Any] | pl.Series) -> Fl
     -----
     Members are taken as independent. A household can also stand out as a whole: see `households`.
     """
-    own = np.nan_to_num(np.asarray(risk, np.float64))
-    if own.ndim != 1 or len(own) != len(households):
-        raise DataError(f"one household for each respondent is needed; got {len(households):,} for {len(own):,}")
-    if own.size and (own.min() < 0 or own.max() > 1):
+    person_risk = np.nan_to_num(np.asarray(risk, np.float64))
+    if person_risk.ndim != 1 or len(person_risk) != len(households):
+        raise DataError(
+            f"one household for each respondent is needed; got {len(households):,} for {len(person_risk):,}"
+        )
+    if person_risk.size and (person_risk.min() < 0 or person_risk.max() > 1):
         raise DataError("risks must be probabilities, from 0 to 1")
     codes = pl.Series(households).rank("dense").to_numpy().astype(np.float64)
-    alone = np.isnan(codes)
-    codes[alone] = len(codes) + np.arange(int(alone.sum()))
+    without_household = np.isnan(codes)
+    codes[without_household] = len(codes) + np.arange(int(without_household.sum()))
     _, place = np.unique(codes, return_inverse=True)
     with np.errstate(divide="ignore"):
-        kept = np.bincount(place, np.log1p(-own))
-    return _checks.read_only(-np.expm1(kept)[place])
+        log_unrecognized = np.bincount(place, np.log1p(-person_risk))
+    return _checks.read_only(-np.expm1(log_unrecognized)[place])
 
 
 READINGS = ("matches", "anonymity")
@@ -293,18 +295,18 @@ def suda(
         raise DataError(f"most must be a number of keys, from 1 to {width}; got {most!r}", value=most)
     if not 0 < fraction < 1:
         raise DataError(f"fraction must be a share of the population, between 0 and 1; got {fraction!r}")
-    every = sum(math.comb(width, size) for size in range(1, largest + 1))
-    if every > _MOST_SETS:
-        raise DataError(f"{every:,} sets of up to {largest} of {width} keys are too many; ask for fewer with most=")
-    counted = _sizes(keys, range(width), measure)
-    alone = np.flatnonzero((counted == 1) & keys.kept)
-    score, held, sets = _scored(keys, alone, largest, measure, progress)
+    set_count = sum(math.comb(width, size) for size in range(1, largest + 1))
+    if set_count > _MOST_SETS:
+        raise DataError(f"{set_count:,} sets of up to {largest} of {width} keys are too many; ask for fewer with most=")
+    tuple_sizes = _sizes_on_keys(keys, range(width), measure)
+    unique_tuples = np.flatnonzero((tuple_sizes == 1) & keys.kept)
+    score, key_scores, sets = _scores_of_tuples(keys, unique_tuples, largest, measure, progress)
     of_tuples, of_keys = np.zeros(keys.distinct), np.zeros((keys.distinct, width))
-    of_tuples[alone], of_keys[alone] = score, held
-    pairs = float(keys.tuples.count[(counted == 2) & keys.kept].sum()) / 2
+    of_tuples[unique_tuples], of_keys[unique_tuples] = score, key_scores
+    pairs = float(keys.tuples.count[(tuple_sizes == 2) & keys.kept].sum()) / 2
     risk = np.zeros(keys.distinct)
-    risk[alone] = scores(score, unique=len(alone), pairs=pairs, keys=width, fraction=fraction)
-    return Suda(keys, largest, measure, sets, of_tuples, of_keys, risk, float(len(alone)), pairs, fraction)
+    risk[unique_tuples] = scores(score, unique=len(unique_tuples), pairs=pairs, keys=width, fraction=fraction)
+    return Suda(keys, largest, measure, sets, of_tuples, of_keys, risk, float(len(unique_tuples)), pairs, fraction)
 
 
 def scores(score: Floats, *, unique: float, pairs: float, keys: int, fraction: float = 0.01) -> Floats:
@@ -313,51 +315,55 @@ def scores(score: Floats, *, unique: float, pairs: float, keys: int, fraction: f
         return np.zeros(len(score))
     wrong = 2 * pairs * (1 - fraction) / fraction  # n₁/D - n₁
     power = 1 + (8 - keys) / 20
-    raised = np.where(score > 0, score, 1.0) ** power
-    total = float((1 / raised)[score > 0].sum())
-    return np.where(score > 0, 1 / (1 + wrong / (raised * total)), 0.0)
+    raised_scores = np.where(score > 0, score, 1.0) ** power
+    total = float((1 / raised_scores)[score > 0].sum())
+    return np.where(score > 0, 1 / (1 + wrong / (raised_scores * total)), 0.0)
 
 
-def _scored(
-    keys: Keys, alone: NDArray[np.intp], most: int, measure: str, progress: Progress | None
+def _scores_of_tuples(
+    keys: Keys, unique_tuples: NDArray[np.intp], most: int, measure: str, progress: Progress | None
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """The score of each unique tuple, its part by key, and the number of minimal sets by size."""
     width = len(keys.columns)
-    score, held, sets = np.zeros(len(alone)), np.zeros((len(alone), width)), np.zeros(most + 1, np.int64)
-    before: dict[tuple[int, ...], Truths] = {}
-    done, every = 0, sum(math.comb(width, size) for size in range(1, most + 1))
+    score, key_scores, sets = (
+        np.zeros(len(unique_tuples)),
+        np.zeros((len(unique_tuples), width)),
+        np.zeros(most + 1, np.int64),
+    )
+    smaller_unique: dict[tuple[int, ...], Truths] = {}
+    done_count, set_count = 0, sum(math.comb(width, size) for size in range(1, most + 1))
     for size in range(1, most + 1):
-        worth = float(math.prod(width - each for each in range(size, most)))
-        now = {}
+        set_score = float(math.prod(width - key_count for key_count in range(size, most)))
+        unique_now = {}
         for places in combinations(range(width), size):
-            unique = _unique(keys, places, measure)[alone]
-            smaller = [before[part] for part in combinations(places, size - 1) if part in before]
-            minimal = unique & ~np.logical_or.reduce([np.zeros(len(alone), np.bool_), *smaller])
-            score += worth * minimal
-            held[:, places] += worth * minimal[:, None]
+            unique = _is_unique(keys, places, measure)[unique_tuples]
+            smaller = [smaller_unique[part] for part in combinations(places, size - 1) if part in smaller_unique]
+            minimal = unique & ~np.logical_or.reduce([np.zeros(len(unique_tuples), np.bool_), *smaller])
+            score += set_score * minimal
+            key_scores[:, places] += set_score * minimal[:, None]
             sets[size] += int(minimal.sum())
             if unique.any():
-                now[places] = unique
-            done += 1
+                unique_now[places] = unique
+            done_count += 1
             if progress is not None:
-                progress(done / every)
-        before = now
-    return score, held, sets
+                progress(done_count / set_count)
+        smaller_unique = unique_now
+    return score, key_scores, sets
 
 
-def _unique(keys: Keys, places: tuple[int, ...], measure: str) -> Truths:
+def _is_unique(keys: Keys, places: tuple[int, ...], measure: str) -> Truths:
     """Whether each tuple is alone on some keys; with a gap as a value, only if it has none there."""
-    found: Truths = _sizes(keys, places, measure) == 1
+    is_unique: Truths = _sizes_on_keys(keys, places, measure) == 1
     if measure == "anonymity":
         for place in places:
-            found &= keys.tuples.columns[place] > 0
-    return found
+            is_unique &= keys.tuples.columns[place] > 0
+    return is_unique
 
 
-def _sizes(keys: Keys, places: range | tuple[int, ...], measure: str) -> NDArray[np.int64]:
+def _sizes_on_keys(keys: Keys, places: range | tuple[int, ...], measure: str) -> NDArray[np.int64]:
     """How many records are like each tuple on some keys."""
     part, place = keys.tuples.only(places)
     if measure == "anonymity":
         return np.asarray(part.count[place])
-    there = keys.of_tuples([keys.variables[each] for each in places], part)
-    return np.asarray(matches_of_tuples(there, rule="intersect")[place])
+    part_keys = keys.of_tuples([keys.variables[key_place] for key_place in places], part)
+    return np.asarray(matches_of_tuples(part_keys, rule="intersect")[place])

@@ -54,9 +54,9 @@ class Fit:
     @property
     def name(self) -> str:
         """The interactions in words."""
-        return self.called({})
+        return self.titled_name({})
 
-    def called(self, titles: Mapping[str, str]) -> str:
+    def titled_name(self, titles: Mapping[str, str]) -> str:
         """The interactions, with other words for the keys."""
         terms = (" × ".join(titles.get(name, name) for name in term) for term in self.terms)
         return ", ".join(terms) or "independence"
@@ -94,7 +94,7 @@ class LogLinear:
     @property
     def fit(self) -> Fit | None:
         """The model taken, which of those that may be right fits best; None where there is none."""
-        return min(self._ends, key=lambda each: abs(each.check), default=None)
+        return min(self._ends, key=lambda model: abs(model.check), default=None)
 
     @property
     def _ends(self) -> tuple[Fit, ...]:
@@ -109,12 +109,12 @@ class LogLinear:
     @property
     def interval(self) -> tuple[float, float]:
         """Of τ₁: from the lower bound of the richest to the upper bound of the simplest model that may be right."""
-        return self._interval([(each.unique, each.error) for each in self._ends])
+        return self._interval([(model.unique, model.error) for model in self._ends])
 
     @property
     def correct_interval(self) -> tuple[float, float]:
         """Of τ₂, alike."""
-        return self._interval([(each.correct, each.correct_error) for each in self._ends])
+        return self._interval([(model.correct, model.correct_error) for model in self._ends])
 
     def _interval(self, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
         if not ends:
@@ -203,7 +203,7 @@ def loglinear(
     table = _Table(keys.columns, count.reshape(shape), fraction, _possible(keys, shape, impossible))
     if (table.count[~table.possible] > 0).any():
         raise DataError("combinations that are named as impossible occur in the file")
-    path, ends = ((table.fit(_named(keys, terms)),), 1) if terms is not None else _forward(table)
+    path, ends = ((table.fit(_places_of_terms(keys, terms)),), 1) if terms is not None else _forward(table)
     return LogLinear(path, ends, size, records, unique, fraction, confidence, "")
 
 
@@ -228,16 +228,20 @@ class _Table:
         """The model with these interactions and all main effects."""
         inside = set().union(*terms) if terms else set()
         margins = (*terms, *((place,) for place in range(self.count.ndim) if place not in inside))
-        return self._told(terms, fitted(self.count, margins, self.possible))
+        return self._fit_of_means(terms, fitted_means(self.count, margins, self.possible))
 
-    def _told(self, terms: Sequence[tuple[int, ...]], mean: Floats) -> Fit:
+    def _fit_of_means(self, terms: Sequence[tuple[int, ...]], mean: Floats) -> Fit:
         part = self.fraction
-        left = (1 - part) / part * mean[self.count == 1]  # γμ: people outside the file
-        none = np.exp(-left)
-        some = np.where(left > 1e-8, -np.expm1(-left) / np.maximum(left, 1e-300), 1 - left / 2)
+        people_outside = (1 - part) / part * mean[self.count == 1]  # γμ: people outside the file
+        none = np.exp(-people_outside)
+        some = np.where(
+            people_outside > 1e-8,
+            -np.expm1(-people_outside) / np.maximum(people_outside, 1e-300),
+            1 - people_outside / 2,
+        )
         return Fit(
             tuple(tuple(self.names[place] for place in term) for term in terms),
-            _checked(self.count, mean, part),
+            _check_of_fit(self.count, mean, part),
             float(none.sum()),
             float(some.sum()),
             math.sqrt(float((none * (1 - none)).sum())),
@@ -245,29 +249,35 @@ class _Table:
         )
 
 
-def _checked(count: Floats, mean: Floats, part: float) -> float:
+def _check_of_fit(count: Floats, mean: Floats, part: float) -> float:
     """B₁ over its standard error; (f - μ) and (f - μ)² - f are uncorrelated, with variances μ and 2μ²."""
     rate = mean / part
     weight = rate * np.exp(-rate) * (1 - part)
     half = (1 - part) / (2 * part)
-    off = count - mean
+    residual = count - mean
     variance = float((weight**2 * (mean + 2 * half**2 * mean**2)).sum())
-    return float((weight * (off + half * (off**2 - count))).sum()) / math.sqrt(variance) if variance else math.nan
+    return (
+        float((weight * (residual + half * (residual**2 - count))).sum()) / math.sqrt(variance)
+        if variance
+        else math.nan
+    )
 
 
-def fitted(count: Floats, margins: Sequence[tuple[int, ...]], possible: NDArray[np.bool_] | None = None) -> Floats:
+def fitted_means(
+    count: Floats, margins: Sequence[tuple[int, ...]], possible: NDArray[np.bool_] | None = None
+) -> Floats:
     """The means that share some margins with a table, by iterative proportional fitting."""
     mean = np.ones(count.shape) if possible is None else possible.astype(np.float64)
-    others = [tuple(axis for axis in range(count.ndim) if axis not in margin) for margin in margins]
-    wanted = [count.sum(axis=axes, keepdims=True) for axes in others]
+    summed_axes = [tuple(axis for axis in range(count.ndim) if axis not in margin) for margin in margins]
+    margin_totals = [count.sum(axis=axes, keepdims=True) for axes in summed_axes]
     for _ in range(500):
-        most = 0.0
-        for axes, total in zip(others, wanted, strict=True):
-            held = mean.sum(axis=axes, keepdims=True)
-            ratio = np.divide(total, held, out=np.zeros_like(total), where=held > 0)
-            most = max(most, float(np.abs(ratio - 1)[total > 0].max(initial=0)))
+        largest_change = 0.0
+        for axes, total in zip(summed_axes, margin_totals, strict=True):
+            mean_totals = mean.sum(axis=axes, keepdims=True)
+            ratio = np.divide(total, mean_totals, out=np.zeros_like(total), where=mean_totals > 0)
+            largest_change = max(largest_change, float(np.abs(ratio - 1)[total > 0].max(initial=0)))
             mean *= ratio
-        if most < 1e-9:
+        if largest_change < 1e-9:
             break
     return mean
 
@@ -285,26 +295,33 @@ def _forward(table: _Table) -> tuple[tuple[Fit, ...], int]:
 
 def _information(count: Floats, pair: tuple[int, ...]) -> float:
     """What two keys tell of each other beyond chance: χ² of independence over its mean."""
-    both = count.sum(axis=tuple(axis for axis in range(count.ndim) if axis not in pair))
-    alone = np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()
-    square = float(np.divide((both - alone) ** 2, alone, out=np.zeros_like(both), where=alone > 0).sum())
-    return float(square / max((both.shape[0] - 1) * (both.shape[1] - 1), 1))
+    pair_counts = count.sum(axis=tuple(axis for axis in range(count.ndim) if axis not in pair))
+    expected_counts = np.outer(pair_counts.sum(axis=1), pair_counts.sum(axis=0)) / pair_counts.sum()
+    square = float(
+        np.divide(
+            (pair_counts - expected_counts) ** 2,
+            expected_counts,
+            out=np.zeros_like(pair_counts),
+            where=expected_counts > 0,
+        ).sum()
+    )
+    return float(square / max((pair_counts.shape[0] - 1) * (pair_counts.shape[1] - 1), 1))
 
 
-def _named(keys: Keys, terms: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], ...]:
+def _places_of_terms(keys: Keys, terms: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], ...]:
     for term in terms:
         check_names(list(term), keys.columns, what="key")
     return tuple(tuple(sorted({keys.columns.index(name) for name in term})) for term in terms)
 
 
 def _possible(keys: Keys, shape: Sequence[int], impossible: Sequence[Mapping[str, Any]]) -> NDArray[np.bool_]:
-    found = np.ones(tuple(shape), np.bool_)
+    is_possible = np.ones(tuple(shape), np.bool_)
     for combination in impossible:
-        where: list[Any] = [slice(None)] * len(shape)
+        cell_index: list[Any] = [slice(None)] * len(shape)
         for name, value in combination.items():
             values = keys.variable(name).cells.values
             if value not in values:
                 raise DataError(f"{value!r} is no value of the key {name!r}", column=name, value=value)
-            where[keys.columns.index(name)] = values.index(value)
-        found[tuple(where)] = False
-    return found
+            cell_index[keys.columns.index(name)] = values.index(value)
+        is_possible[tuple(cell_index)] = False
+    return is_possible

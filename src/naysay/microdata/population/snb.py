@@ -45,11 +45,11 @@ def snb(sample: Sample, *, confidence: float = 0.95, among: float | None = None)
     if sample.sets in (1, sample.records):
         return Uniques("snb", ASSUMPTION, math.nan, NOWHERE, sample, {}, reason, WITHOUT, confidence)
     number = classes(sample) if among is None else among
-    alpha, beta, solved = _solved(sample, number)
-    if not solved:
+    alpha, beta, is_solved = _solve_equations(sample, number)
+    if not is_solved:
         reason = reason or "no negative binomial law has so many unique records and pairs"
     parameters = {"alpha": alpha, "beta": beta, "classes": number}
-    people = number * beta**alpha if solved else math.nan
+    people = number * beta**alpha if is_solved else math.nan
     return Uniques("snb", ASSUMPTION, people, NOWHERE, sample, parameters, reason, WITHOUT, confidence)
 
 
@@ -71,17 +71,17 @@ def classes(sample: Sample) -> float:
     return float(sample.sets + sample.of_size(1) * above / below * ratio**2)
 
 
-def _solved(sample: Sample, number: float) -> tuple[float, float, bool]:
+def _solve_equations(sample: Sample, number: float) -> tuple[float, float, bool]:
     """α and β from the two equations, and whether both hold."""
-    found = [
-        scipy.optimize.least_squares(_missed, start, args=(sample, number), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    solutions = [
+        scipy.optimize.least_squares(_equation_errors, start, args=(sample, number), xtol=1e-15, ftol=1e-15, gtol=1e-15)
         for start in product((-2.0, 0.0, 2.0), (-4.0, -1.0, 1.0))
     ]
-    best = min(found, key=lambda each: each.cost)
+    best = min(solutions, key=lambda solution: solution.cost)
     return math.exp(best.x[0]), float(expit(best.x[1])), bool(np.abs(best.fun).max() < 1e-6)
 
 
-def _missed(place: NDArray[np.float64], sample: Sample, number: float) -> NDArray[np.float64]:
+def _equation_errors(place: NDArray[np.float64], sample: Sample, number: float) -> NDArray[np.float64]:
     """By how much each expected number misses the counted one, as logarithms."""
     alpha, beta = math.exp(np.clip(place[0], -30, 30)), float(np.clip(expit(place[1]), 1e-300, 1 - 1e-15))
     part = sample.fraction
@@ -89,5 +89,5 @@ def _missed(place: NDArray[np.float64], sample: Sample, number: float) -> NDArra
     shared = math.log(number * part) + alpha * (math.log(beta) - math.log1p(-d))
     ones = shared + math.log1p(alpha * d / (1 - d))
     twos = shared + math.log(part / 2 * alpha * (1 - beta)) - 2 * math.log1p(-d) + math.log(2 - (1 - alpha) * d)
-    counted = np.log([max(sample.of_size(1), 0.5), max(sample.of_size(2), 0.5)])
-    return np.array([ones, twos]) - counted
+    log_counts = np.log([max(sample.of_size(1), 0.5), max(sample.of_size(2), 0.5)])
+    return np.array([ones, twos]) - log_counts

@@ -141,28 +141,30 @@ def theta(
         raise DataError(f"fraction must be a share of the population, in (0, 1]; got {fraction!r}", value=fraction)
     _checks.confidence(confidence)
     q = (1 - fraction) / fraction
-    wrong = 2 * q * pairs
+    wrong_matches = 2 * q * pairs
     if triples is None:
-        variance = wrong**2 * (1 / unique + 1 / pairs) if unique and pairs else 0.0
+        variance = wrong_matches**2 * (1 / unique + 1 / pairs) if unique and pairs else 0.0
     else:
-        variance = 2 * q * wrong + wrong + 6 * q**2 * triples
-    return told_by(unique, pairs, wrong, variance, fraction, confidence)
+        variance = 2 * q * wrong_matches + wrong_matches + 6 * q**2 * triples
+    return theta_with_variance(unique, pairs, wrong_matches, variance, fraction, confidence)
 
 
-def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction: float, confidence: float) -> Theta:
+def theta_with_variance(
+    unique: float, pairs: float, wrong_matches: float, variance: float, fraction: float, confidence: float
+) -> Theta:
     """θ from unique records, the expected number of wrong unique matches, and the variance of that number's error."""
-    whole = unique + wrong
-    estimate = unique / whole if whole else math.nan
+    unique_matches = unique + wrong_matches
+    estimate = unique / unique_matches if unique_matches else math.nan
     if not unique:
         bounds = (math.nan, math.nan)
     elif fraction == 1:
         bounds = (1.0, 1.0)
-    elif not pairs or not wrong:  # no variance to estimate: the upper bound of a Poisson count of zero
+    elif not pairs or not wrong_matches:  # no variance to estimate: the upper bound of a Poisson count of zero
         most = -math.log((1 - confidence) / 2) * 2 * (1 - fraction) / fraction
         bounds = (unique / (unique + most), 1.0)
     else:
-        half = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(variance) / wrong
-        low, high = (unique / wrong * math.exp(side) for side in (-half, half))
+        half_width = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(variance) / wrong_matches
+        low, high = (unique / wrong_matches * math.exp(side) for side in (-half_width, half_width))
         bounds = (low / (1 + low), high / (1 + high))
     return Theta(estimate, bounds, unique, pairs, fraction, confidence)
 
@@ -175,7 +177,7 @@ def theta_of(sizes: Sizes, population: float | None, confidence: float) -> Theta
     return theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=fraction, confidence=confidence)
 
 
-def sampling_fraction(kept: int, population: float) -> float:
+def sampling_fraction(records: int, population: float) -> float:
     """Records over population.
 
     Raises
@@ -192,10 +194,12 @@ def sampling_fraction(kept: int, population: float) -> float:
         raise DataError(f"population must be a number of people; got {population!r}", value=population)
     if not math.isfinite(population) or population <= 0:
         raise DataError(f"population must be a number of people, above zero; got {population:,}", value=population)
-    if population < kept:
-        told = f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records"
-        raise DataError(told, value=population)
-    return kept / float(population)
+    if population < records:
+        message = (
+            f"the population must be at least as large as the sample; got {population:,} people for {records:,} records"
+        )
+        raise DataError(message, value=population)
+    return records / float(population)
 
 
 @dataclass(frozen=True)
@@ -229,8 +233,10 @@ class Intrusion:
         """The Wilson interval of that share over the draws."""
         if not self.unique:
             return math.nan, math.nan
-        found = scipy.stats.binomtest(self.correct, self.unique).proportion_ci(self.theta.confidence, method="wilson")
-        return float(found.low), float(found.high)
+        wilson_interval = scipy.stats.binomtest(self.correct, self.unique).proportion_ci(
+            self.theta.confidence, method="wilson"
+        )
+        return float(wilson_interval.low), float(wilson_interval.high)
 
 
 def data_intrusion_simulation(
@@ -279,24 +285,26 @@ def data_intrusion_simulation(
     Skinner & Elliot (2002). Where the population is not known, the same is done from within the file: remove a record,
     put it back with probability π, and match it; what that tends to is θ̂.
     """
-    inside = np.asarray(sampled)
-    if inside.shape != (people.n,) or inside.dtype != np.bool_:
-        got = f"{inside.dtype} of shape {inside.shape}"
-        raise DataError(f"sampled must be {people.n:,} truth values, one a person; got {got}")
-    if not inside.any():
+    in_file = np.asarray(sampled)
+    if in_file.shape != (people.n,) or in_file.dtype != np.bool_:
+        array_text = f"{in_file.dtype} of shape {in_file.shape}"
+        raise DataError(f"sampled must be {people.n:,} truth values, one a person; got {array_text}")
+    if not in_file.any():
         raise DataError("sampled must hold somebody; nobody of the population is in the file")
     # Everybody counts once and the records of the file twice: the difference to everybody's matches is the file's.
-    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
-    found = np.rint(twice - np.asarray(matches(people, rule="intersect"))).astype(np.int64)
-    sizes = Sizes.of(found[inside])
-    told = theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=float(inside.mean()), confidence=confidence)
-    drawn = np.arange(people.n)
+    weighted_matches = np.asarray(matches(people, rule="intersect", weights=np.where(in_file, 2.0, 1.0)))
+    file_matches = np.rint(weighted_matches - np.asarray(matches(people, rule="intersect"))).astype(np.int64)
+    sizes = Sizes.of(file_matches[in_file])
+    file_theta = theta(
+        sizes.unique, sizes.pairs, triples=sizes.triples, fraction=float(in_file.mean()), confidence=confidence
+    )
+    drawn_people = np.arange(people.n)
     if draws is not None:
         if draws < 1:
             raise DataError(f"draws must be at least one person; got {draws!r}", value=draws)
-        drawn = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
-    unique = found[drawn] == 1
-    return Intrusion(len(drawn), int(unique.sum()), int((unique & inside[drawn]).sum()), told)
+        drawn_people = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
+    unique = file_matches[drawn_people] == 1
+    return Intrusion(len(drawn_people), int(unique.sum()), int((unique & in_file[drawn_people]).sum()), file_theta)
 
 
 _DENSE = 1 << 20  # whole numbers below this are counted in a table, not ranked first
@@ -308,9 +316,9 @@ def by_size(sizes: NDArray[Any], records: NDArray[np.int64]) -> tuple[NDArray[An
     if sizes.dtype.kind == "f":
         distinct, place = np.unique(sizes, return_inverse=True)
     elif most < _DENSE:
-        held = np.bincount(sizes, records).astype(np.int64)
-        distinct = np.flatnonzero(held)
-        return distinct, held[distinct]
+        record_counts = np.bincount(sizes, records).astype(np.int64)
+        distinct = np.flatnonzero(record_counts)
+        return distinct, record_counts[distinct]
     else:
         rows, place = grouped([sizes], [most + 1])
         distinct = sizes[rows]
@@ -355,22 +363,24 @@ class Sizes:
     @classmethod
     def of(cls, sizes: NDArray[np.int64] | np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> Sizes:
         """The summary of one size for each record, masked where it is deleted."""
-        return cls.counted(*np.unique(np.ma.compressed(sizes), return_counts=True))
+        return cls.of_counts(*np.unique(np.ma.compressed(sizes), return_counts=True))
 
     @classmethod
-    def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
+    def of_counts(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
         """The summary of some sizes, each with a number of records that have it; a size may come several times."""
-        distinct, held = by_size(sizes, records)  # rising, so that no sum depends on the order in which sizes come
-        total = int(held.sum())
+        distinct, record_counts = by_size(
+            sizes, records
+        )  # rising, so that no sum depends on the order in which sizes come
+        total = int(record_counts.sum())
         return cls(
             total,
-            int(held[distinct == 1].sum()),
-            int(held[distinct < 5].sum()),
-            int(held[distinct < 10].sum()),
+            int(record_counts[distinct == 1].sum()),
+            int(record_counts[distinct < 5].sum()),
+            int(record_counts[distinct < 10].sum()),
             int(distinct[0]) if total else 0,
-            float((held / distinct).sum()) / total if total else float("nan"),
-            int(held[distinct == 2].sum()) / 2,
-            int(held[distinct == 3].sum()) / 3,
+            float((record_counts / distinct).sum()) / total if total else float("nan"),
+            int(record_counts[distinct == 2].sum()) / 2,
+            int(record_counts[distinct == 3].sum()) / 3,
         )
 
     @property
@@ -453,17 +463,17 @@ class Scale:
         """From the weights that the keys hold to the population."""
         weight = keys.weight(weights if isinstance(weights, str) else "weights")
         total = float(weight.sum())
-        told = []
+        warning_texts = []
         if abs(total / population - 1) > _CALIBRATED:
-            told.append(
+            warning_texts.append(
                 f"the weights sum to {total:,.6g}, not to the population of {population:,.12g}; they are scaled to it"
             )
         if (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
-            told.append(
+            warning_texts.append(
                 "some weights are below one person, as if respondents were sampled more than once; θ uses them as they"
                 " are, but never lets the sum over pairs fall below zero"
             )
-        return cls(population / total, tuple(StatisticalWarning(text) for text in told))
+        return cls(population / total, tuple(StatisticalWarning(text) for text in warning_texts))
 
     def people(self, weight: Any) -> NDArray[np.float64]:
         """Weights as people of the population."""
@@ -518,11 +528,11 @@ def weighted_theta(
     """
     unique, pair, triple = (sizes == size for size in (1, 2, 3))
     excess = np.maximum(sums - sizes, 0)  # people of the population who are expected beside the records
-    wrong = max(float((weight - count)[pair].sum()), 0.0)
+    wrong_matches = max(float((weight - count)[pair].sum()), 0.0)
     square = count * excess**2
-    variance = float(square[pair].sum() / 2 + wrong + square[triple].sum() * 2 / 9)
+    variance = float(square[pair].sum() / 2 + wrong_matches + square[triple].sum() * 2 / 9)
     pairs = float(count[pair].sum()) / 2
-    return told_by(float(count[unique].sum()), pairs, wrong, variance, fraction, confidence)
+    return theta_with_variance(float(count[unique].sum()), pairs, wrong_matches, variance, fraction, confidence)
 
 
 @dataclass(frozen=True)
@@ -576,18 +586,18 @@ def informed(keys: Keys, m: NDArray[Any] | None = None) -> Informed:
     The true keys of i are among the candidates of i, so whoever is consistent with them matches i by ``intersect``: the
     sum in P_i is never too small, and P_i never too large. Other rules would leave out somebody.
     """
-    kept, count = keys.kept, keys.tuples.count
-    records = int(count[kept].sum())
+    is_kept, count = keys.kept, keys.tuples.count
+    records = int(count[is_kept].sum())
     if not records:
         return Informed(float("nan"), float("nan"), float("nan"))
     exact = int(keys.complete.sum()) / records  # Σ 1/k over the records of one tuple is 1
-    most = int(kept.sum()) / records
+    most = int(is_kept.sum()) / records
     if exact == most:  # everybody is kept: m = k, and all four numbers are the same
         return Informed(exact, exact, exact)
     if m is None:
         m = matches_of_tuples(keys, rule="intersect")
     inverse = np.zeros(keys.distinct)
-    inverse[kept] = 1 / m[kept]
-    around = matches_of_tuples(keys, count * inverse, rule="intersect")
-    weighed = float((count[kept] * inverse[kept] / around[kept]).sum()) / records
+    inverse[is_kept] = 1 / m[is_kept]
+    inverse_sums = matches_of_tuples(keys, count * inverse, rule="intersect")
+    weighed = float((count[is_kept] * inverse[is_kept] / inverse_sums[is_kept]).sum()) / records
     return Informed(exact, weighed, most)

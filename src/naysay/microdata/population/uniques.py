@@ -50,10 +50,10 @@ class Sample:
         DataError
             Sizes that are no whole numbers above zero, a population smaller than the file.
         """
-        given = np.asarray(sizes)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size or given.min() < 1:
+        set_sizes = np.asarray(sizes)
+        if set_sizes.ndim != 1 or set_sizes.dtype.kind not in "iu" or not set_sizes.size or set_sizes.min() < 1:
             raise DataError("sizes of anonymity sets are whole numbers above zero, one a set, and at least one set")
-        values, cells = np.unique(given.astype(np.int64), return_counts=True)
+        values, cells = np.unique(set_sizes.astype(np.int64), return_counts=True)
         sampling_fraction(int((values * cells).sum()), population)
         return cls(values, cells.astype(np.int64), float(population))
 
@@ -179,15 +179,17 @@ def pitman(sample: Sample, *, confidence: float = 0.95) -> Uniques:
     Statistics 17(4), 499-520. U is the exact mean; the textbook's N^α Γ(θ+1)/Γ(θ+α) is its limit.
     """
     if sample.fraction == 1:
-        known = float(sample.of_size(1))
-        return Uniques("pitman", ASSUMPTION, known, (known, known), sample, confidence=confidence)
+        unique_records = float(sample.of_size(1))
+        return Uniques(
+            "pitman", ASSUMPTION, unique_records, (unique_records, unique_records), sample, confidence=confidence
+        )
     if sample.sets in (1, sample.records):
-        told = "there is no estimate"
-        return Uniques("pitman", ASSUMPTION, math.nan, NOWHERE, sample, {}, sample.reason, told, confidence)
-    theta, alpha = _fitted(sample)
+        no_interval = "there is no estimate"
+        return Uniques("pitman", ASSUMPTION, math.nan, NOWHERE, sample, {}, sample.reason, no_interval, confidence)
+    theta, alpha = _fit_parameters(sample)
     people = expected_uniques(theta, alpha, sample.population)
-    half = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * _relative_error(sample, theta, alpha)
-    bounds = (people * math.exp(-half), people * math.exp(half))
+    half_width = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * _relative_error(sample, theta, alpha)
+    bounds = (people * math.exp(-half_width), people * math.exp(half_width))
     parameters = {"theta": theta, "alpha": alpha}
     return Uniques("pitman", ASSUMPTION, people, bounds, sample, parameters, sample.reason, "", confidence)
 
@@ -203,15 +205,15 @@ def expected_uniques(theta: float, alpha: float, population: float) -> float:
     return float(population * poch(theta + alpha, 1 - alpha) * poch(theta + population, alpha - 1))
 
 
-def _fitted(sample: Sample) -> Pair:
+def _fit_parameters(sample: Sample) -> Pair:
     """θ and α of the largest likelihood."""
     starts = product((-1.0, 1.0), (-2.0, 1.0))
     scale = math.log(sample.sets)
-    found = [
-        scipy.optimize.minimize(_falling, (scale + shift, start), args=(sample,), jac=True, method="BFGS")
+    optima = [
+        scipy.optimize.minimize(_negative_likelihood, (scale + shift, start), args=(sample,), jac=True, method="BFGS")
         for shift, start in starts
     ]
-    best = min(found, key=lambda each: each.fun)
+    best = min(optima, key=lambda optimum: optimum.fun)
     theta, alpha = math.exp(best.x[0]), float(expit(best.x[1]))
     line = scipy.optimize.minimize_scalar(
         lambda log: -_log_likelihood(math.exp(log), 0.0, sample), bounds=(scale - 12, scale + 12), method="bounded",
@@ -219,10 +221,10 @@ def _fitted(sample: Sample) -> Pair:
     )  # fmt: skip
     if alpha < _EWENS or line.fun <= best.fun:
         return math.exp(line.x), 0.0
-    return _polished(sample, theta, alpha)
+    return _newton_steps(sample, theta, alpha)
 
 
-def _polished(sample: Sample, theta: float, alpha: float) -> Pair:
+def _newton_steps(sample: Sample, theta: float, alpha: float) -> Pair:
     """A few of Newton's steps: BFGS stops some digits too early."""
     for _ in range(20):
         score, curvature = _score(theta, alpha, sample), _curvature(theta, alpha, sample)
@@ -263,7 +265,7 @@ def _curvature(theta: float, alpha: float, sample: Sample) -> NDArray[np.float64
     return np.array([[twice, mixed], [mixed, last]])
 
 
-def _falling(place: NDArray[np.float64], sample: Sample) -> tuple[float, NDArray[np.float64]]:
+def _negative_likelihood(place: NDArray[np.float64], sample: Sample) -> tuple[float, NDArray[np.float64]]:
     """-log L and its derivatives by log θ and logit α."""
     theta, alpha = math.exp(min(place[0], 700)), float(np.clip(expit(place[1]), 1e-9, 1 - 1e-9))
     scale = np.array([theta, alpha * (1 - alpha)])
@@ -272,7 +274,7 @@ def _falling(place: NDArray[np.float64], sample: Sample) -> tuple[float, NDArray
 
 def _relative_error(sample: Sample, theta: float, alpha: float) -> float:
     """The standard error of U, given the file, over its mean."""
-    mean, variance = _given(sample, theta, alpha)
+    mean, variance = _mean_and_variance(sample, theta, alpha)
     step = 1e-4
     if alpha:
         up = [(theta * (1 + step), alpha), (theta, alpha + step * alpha * (1 - alpha))]
@@ -284,15 +286,17 @@ def _relative_error(sample: Sample, theta: float, alpha: float) -> float:
         u, n = sample.sets, sample.records
         bend = (u - 1) / theta**2 - polygamma(1, theta + 1) + polygamma(1, theta + n)
         information = np.array([[bend * theta**2]])
-    gradient = np.array([_given(sample, *a)[0] - _given(sample, *b)[0] for a, b in zip(up, down, strict=True)])
+    gradient = np.array(
+        [_mean_and_variance(sample, *a)[0] - _mean_and_variance(sample, *b)[0] for a, b in zip(up, down, strict=True)]
+    )
     gradient /= 2 * step
-    fitted = float(gradient @ np.linalg.solve(information, gradient))
-    return math.sqrt(max(variance + fitted, 0.0)) / mean
+    fit_variance = float(gradient @ np.linalg.solve(information, gradient))
+    return math.sqrt(max(variance + fit_variance, 0.0)) / mean
 
 
-def _given(sample: Sample, theta: float, alpha: float) -> Pair:
+def _mean_and_variance(sample: Sample, theta: float, alpha: float) -> Pair:
     """Mean and variance of U given the file: unique records that nobody joins, and new people whom nobody joins."""
-    n, u, unique, more = sample.records, sample.sets, sample.of_size(1), sample.population - sample.records
+    n, u, unique, people_outside = sample.records, sample.sets, sample.of_size(1), sample.population - sample.records
 
     def one(people: float) -> float:
         return float(poch(theta + people, alpha - 1))
@@ -303,7 +307,9 @@ def _given(sample: Sample, theta: float, alpha: float) -> Pair:
     first = (theta + u * alpha) / (theta + n)
     second = (theta + (u + 1) * alpha) / (theta + n + 1)
     last, both = one(sample.population), two(sample.population)
-    mean = unique * last / one(n) + more * first * last / one(n + 1)
-    pairs = unique * (unique - 1) * both / two(n) + more * (more - 1) * first * second * both / two(n + 2)
-    pairs += 2 * unique * more * first * both / two(n + 1)
+    mean = unique * last / one(n) + people_outside * first * last / one(n + 1)
+    pairs = unique * (unique - 1) * both / two(n) + people_outside * (people_outside - 1) * first * second * both / two(
+        n + 2
+    )
+    pairs += 2 * unique * people_outside * first * both / two(n + 1)
     return mean, pairs + mean - mean**2

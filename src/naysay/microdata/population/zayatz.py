@@ -32,11 +32,11 @@ def zayatz(sample: Sample, *, confidence: float = 0.95) -> Uniques:
     unique = sample.of_size(1)
     if sample.fraction == 1:
         return Uniques("zayatz", ASSUMPTION, float(unique), (unique, unique), sample, confidence=confidence)
-    drawn = one_drawn(sample)
-    total = float((sample.cells * drawn).sum())
-    among = unique * float(drawn[sample.sizes == 1].sum()) / total if unique else math.nan
+    chance_of_one = one_drawn(sample)
+    total = float((sample.cells * chance_of_one).sum())
+    right_share = unique * float(chance_of_one[sample.sizes == 1].sum()) / total if unique else math.nan
     reason = sample.reason or ("" if unique else "no record is unique")
-    people = unique * among / sample.fraction
+    people = unique * right_share / sample.fraction
     return Uniques("zayatz", ASSUMPTION, people, NOWHERE, sample, {}, reason, WITHOUT, confidence)
 
 
@@ -47,7 +47,7 @@ def one_drawn(sample: Sample) -> NDArray[np.float64]:
     """
     n, people = sample.records, sample.population
     before = np.arange(int(sample.sizes.max()) - 1, dtype=np.float64)
-    left = np.maximum(people - n - before, 0)  # nobody else can be left out
+    others_outside = np.maximum(people - n - before, 0)  # nobody else can be left out
     with np.errstate(divide="ignore"):
-        logs = np.concatenate([[0.0], np.cumsum(np.log(left) - np.log(people - 1 - before))])
+        logs = np.concatenate([[0.0], np.cumsum(np.log(others_outside) - np.log(people - 1 - before))])
     return np.asarray(sample.sizes * sample.fraction * np.exp(logs[sample.sizes - 1]), np.float64)

@@ -70,8 +70,8 @@ class Hint:
 
     def to_dict(self) -> dict[str, object]:
         """As one JSON object with stable names."""
-        told = {"columns": list(self.columns), "key": self.key}
-        return told | {"hidden": self.hidden, "implied": self.implied, "narrowed": self.narrowed}
+        json_fields = {"columns": list(self.columns), "key": self.key}
+        return json_fields | {"hidden": self.hidden, "implied": self.implied, "narrowed": self.narrowed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +81,14 @@ class Hints:
     Parameters
     ----------
     hints : tuple of Hint
-    told : mapping of key to (n,) int
+    claim_numbers : mapping of key to (n,) int
         A number for what is told of the cell of each row: equal ones are told the same, and 0 is nothing.
     pairs : bool
         Whether all pairs of columns were tried.
     """
 
     hints: tuple[Hint, ...]
-    told: Mapping[str, Codes]
+    claim_numbers: Mapping[str, Codes]
     pairs: bool
 
 
@@ -100,7 +100,7 @@ class _Hidden:
     ----------
     truth : (n,) int
         True values, -1 where they are not known.
-    shown : (n,) int
+    shown_codes : (n,) int
         What each row shows, from 0.
     within : (shown, values) sparse float
         The share of each true value among the rows that show the same.
@@ -109,22 +109,22 @@ class _Hidden:
     """
 
     truth: Codes
-    shown: Codes
+    shown_codes: Codes
     within: sparse.csr_array
     cells: Flags
 
     @classmethod
-    def of(cls, true: pl.Series, shown: pl.Series, *, moved: bool) -> _Hidden:
-        truth = ranked(true, _GROUPS)
-        seen = np.zeros(len(truth), np.int64) if moved else _codes(shown)
-        known = truth >= 0
-        size = (int(seen.max(initial=0)) + 1, int(truth.max(initial=0)) + 1)
-        table = sparse.csr_array((np.ones(known.sum()), (seen[known], truth[known])), shape=size)
+    def of(cls, true_column: pl.Series, shown_column: pl.Series, *, moved: bool) -> _Hidden:
+        truth = rank_codes(true_column, _GROUPS)
+        shown_codes = np.zeros(len(truth), np.int64) if moved else _codes(shown_column)
+        is_known = truth >= 0
+        size = (int(shown_codes.max(initial=0)) + 1, int(truth.max(initial=0)) + 1)
+        table = sparse.csr_array((np.ones(is_known.sum()), (shown_codes[is_known], truth[is_known])), shape=size)
         table.sum_duplicates()
         several = np.diff(table.indptr) > 1
         total = np.maximum(np.asarray(table.sum(axis=1)).ravel(), 1)
         within = sparse.csr_array(sparse.diags_array(1 / total) @ table)
-        return cls(truth, seen, within, known & several[seen])
+        return cls(truth, shown_codes, within, is_known & several[shown_codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,33 +168,43 @@ def hints(
     >>> print(*hints(people, shown, ["school"]).hints)
     of 4 cells of 'school' that the release hides, 4 are read back by 'years'
     """
-    named = [name for name in keys if name in released.columns and not original.schema[name].is_nested()]
-    hidden = {name: _Hidden.of(original[name], released[name], moved=name in moved) for name in named}
+    key_names = [name for name in keys if name in released.columns and not original.schema[name].is_nested()]
+    hidden = {name: _Hidden.of(original[name], released[name], moved=name in moved) for name in key_names}
     hidden = {name: key for name, key in hidden.items() if key.cells.any()}
-    others = [released[name] for name in released.columns if name not in keys and not released.schema[name].is_nested()]
-    others += [pl.int_range(released.height, eager=True).alias(ROW_ORDER)] if ordered else []
-    found: list[Hint] = []
-    told = {name: np.zeros(released.height, np.int64) for name in hidden}
+    other_columns = [
+        released[name] for name in released.columns if name not in keys and not released.schema[name].is_nested()
+    ]
+    other_columns += [pl.int_range(released.height, eager=True).alias(ROW_ORDER)] if ordered else []
+    column_hints: list[Hint] = []
+    claim_numbers = {name: np.zeros(released.height, np.int64) for name in hidden}
 
-    def tried(columns: tuple[str, ...], views: Iterator[Codes], name: str, least: int = 0) -> int:
+    def try_columns(columns: tuple[str, ...], views: Iterator[Codes], name: str, least: int = 0) -> int:
         """The cells that columns tell of, by the view that tells most; kept if they are more than the least."""
         best = max((claim for view in views if (claim := _claim(view, hidden[name]))), key=_weight, default=None)
         if best is None or best.right.sum() <= least:
             return 0
-        one = best.right & (best.values == 1)
-        hint = Hint(columns, name, int(hidden[name].cells.sum()), int(one.sum()), int((best.right & ~one).sum()))
-        found.append(hint)
+        is_read_back = best.right & (best.values == 1)
+        hint = Hint(
+            columns,
+            name,
+            int(hidden[name].cells.sum()),
+            int(is_read_back.sum()),
+            int((best.right & ~is_read_back).sum()),
+        )
+        column_hints.append(hint)
         # what several hints tell together is told by the tuple of their numbers
-        told[name][best.rows] = told[name][best.rows] * 1_000_003 + best.number + len(found)
+        claim_numbers[name][best.rows] = claim_numbers[name][best.rows] * 1_000_003 + best.number + len(column_hints)
         return int(best.right.sum())
 
     cells = {
-        (column.name, name): tried((column.name,), _views(column, original[name]), name)
-        for column in others
+        (column.name, name): try_columns((column.name,), _views(column, original[name]), name)
+        for column in other_columns
         for name in hidden
     }
     small = {
-        column.name: ranked(column, _GROUPS, gaps=True) for column in others if column.name not in (ROW_ORDER, *alone)
+        column.name: rank_codes(column, _GROUPS, gaps=True)
+        for column in other_columns
+        if column.name not in (ROW_ORDER, *alone)
     }
     small = {name: view for name, view in small.items() if view.max(initial=0) > 0}
     room = _WORK // max(released.height * len(hidden), 1)
@@ -202,8 +212,8 @@ def hints(
     for pair in pairs[:room]:
         view = small[pair[0]] * (small[pair[1]].max() + 1) + small[pair[1]]
         for name in hidden:  # a pair must tell of half as many cells again as its columns do
-            tried(pair, iter([view]), name, 3 * max(cells[column, name] for column in pair) // 2)
-    return Hints(tuple(found), told, len(pairs) <= room)
+            try_columns(pair, iter([view]), name, 3 * max(cells[column, name] for column in pair) // 2)
+    return Hints(tuple(column_hints), claim_numbers, len(pairs) <= room)
 
 
 def _weight(claim: _Claim) -> tuple[int, int]:
@@ -213,9 +223,11 @@ def _weight(claim: _Claim) -> tuple[int, int]:
 
 def _claim(view: Codes, key: _Hidden) -> _Claim | None:
     """What the values of a view tell of the hidden cells of a key; None where they tell nothing."""
-    known = key.truth >= 0
+    is_known = key.truth >= 0
     several = key.within.shape[1]
-    cells, inverse, count = np.unique(view[known] * several + key.truth[known], return_inverse=True, return_counts=True)
+    cells, inverse, count = np.unique(
+        view[is_known] * several + key.truth[is_known], return_inverse=True, return_counts=True
+    )
     group, value = np.divmod(cells, several)
     groups = int(view.max(initial=0)) + 1
     people = np.bincount(group, count, groups).astype(float)
@@ -225,50 +237,56 @@ def _claim(view: Codes, key: _Hidden) -> _Claim | None:
         (np.cumsum(people) - people)[np.unique(group)], np.unique(group, return_counts=True)[1]
     )
     member = rank > _TAIL * people[group]
-    own = member & (count > 1)  # a person's own row is no evidence about them
-    accepted = _accepted(group, value, count, member, own, people)
+    has_others = member & (count > 1)  # a person's own row is no evidence about them
+    is_accepted = _telling_values(group, value, count, member, has_others, people)
     row_right = np.zeros(len(view), np.bool_)
-    row_right[known] = own[inverse]
-    rows = np.flatnonzero(key.cells & accepted[view])
+    row_right[is_known] = has_others[inverse]
+    rows = np.flatnonzero(key.cells & is_accepted[view])
     if not len(rows):
         return None
     shape = (groups, several)
     sets = sparse.csr_array((np.ones(member.sum()), (group[member], value[member])), shape=shape)
-    pairs, place = np.unique(view[rows] * key.within.shape[0] + key.shown[rows], return_inverse=True)
-    left, seen = np.divmod(pairs, key.within.shape[0])
-    both = sparse.csr_array(sets[left].multiply(key.within[seen]))
-    share = np.asarray(both.sum(axis=1), float).ravel()
-    size = np.diff(both.indptr)
+    pairs, place = np.unique(view[rows] * key.within.shape[0] + key.shown_codes[rows], return_inverse=True)
+    view_group, shown_code = np.divmod(pairs, key.within.shape[0])
+    shared_values = sparse.csr_array(sets[view_group].multiply(key.within[shown_code]))
+    share = np.asarray(shared_values.sum(axis=1), float).ravel()
+    size = np.diff(shared_values.indptr)
     narrow = (share < 1 - 1e-9) & ((size == 1) | (share <= 1 - _RULED_OUT))
-    both.data = np.random.default_rng(0).integers(1, 2**40, several)[both.indices].astype(float)
-    number = np.asarray(both.sum(axis=1)).ravel().astype(np.int64)
-    chosen = narrow[place]
-    rows, place = rows[chosen], place[chosen]
-    rows, place = _confirmed(rows, place, view, row_right, share)
+    shared_values.data = np.random.default_rng(0).integers(1, 2**40, several)[shared_values.indices].astype(float)
+    number = np.asarray(shared_values.sum(axis=1)).ravel().astype(np.int64)
+    is_narrow = narrow[place]
+    rows, place = rows[is_narrow], place[is_narrow]
+    rows, place = _confirm_claims(rows, place, view, row_right, share)
     return _Claim(rows, size[place], row_right[rows], number[place]) if len(rows) and row_right[rows].any() else None
 
 
-def _accepted(group: Codes, value: Codes, count: Codes, member: Flags, own: Flags, people: Floats) -> Flags:
+def _telling_values(
+    group: Codes, value: Codes, count: Codes, member: Flags, has_others: Flags, people: Floats
+) -> Flags:
     """The values that tell of the key among all people, more than chance does; rare ones are judged together."""
     groups = len(people)
     share = np.bincount(value, count) / count.sum()
     mass = np.bincount(group, share[value] * member, groups)[group]
-    mass = np.clip(np.where(member & ~own, mass - share[value], mass), 1e-9, 1 - 1e-9)  # without a person's own row
+    mass = np.clip(
+        np.where(member & ~has_others, mass - share[value], mass), 1e-9, 1 - 1e-9
+    )  # without a person's own row
     # the first of several people with one value is no evidence: it is what the others are judged by
-    bits = np.where(own, (count - 1) * np.log((1 - _TAIL) / mass), count * np.log(_TAIL / (1 - mass)))
-    evidence, wrong = np.bincount(group, bits, groups), np.bincount(group, count * ~own, groups)
-    needed = _EVIDENCE + np.log(groups)
+    bits = np.where(has_others, (count - 1) * np.log((1 - _TAIL) / mass), count * np.log(_TAIL / (1 - mass)))
+    evidence, wrong = np.bincount(group, bits, groups), np.bincount(group, count * ~has_others, groups)
+    least_evidence = _EVIDENCE + np.log(groups)
     rare = (people > 1) & (people < _FEW)
-    together = rare.any() and evidence[rare].sum() >= needed and wrong[rare].sum() <= 0.1 * people[rare].sum()
-    found: Flags = (people >= _FEW) & (evidence >= needed) & (wrong <= 0.1 * people) | (rare & together)
-    return found
+    together = rare.any() and evidence[rare].sum() >= least_evidence and wrong[rare].sum() <= 0.1 * people[rare].sum()
+    is_accepted: Flags = (people >= _FEW) & (evidence >= least_evidence) & (wrong <= 0.1 * people) | (rare & together)
+    return is_accepted
 
 
-def _confirmed(rows: Codes, place: Codes, view: Codes, right: Flags, share: Floats) -> tuple[Codes, Codes]:
+def _confirm_claims(rows: Codes, place: Codes, view: Codes, right: Flags, share: Floats) -> tuple[Codes, Codes]:
     """The claims that also hold for hidden cells: what is hidden is rare, and may be what a value does not imply."""
-    of = view[rows]
-    asked = np.bincount(of)
-    group = np.where(asked[of] >= _FEW, of + 1, 0)  # few claims of one value are judged with the others like it
+    row_value = view[rows]
+    claims_per_value = np.bincount(row_value)
+    group = np.where(
+        claims_per_value[row_value] >= _FEW, row_value + 1, 0
+    )  # few claims of one value are judged with the others like it
     total = np.bincount(group).astype(float)
     hits = np.bincount(group, right[rows])
     chance = np.bincount(group, share[place])
@@ -287,7 +305,9 @@ def _views(column: pl.Series, key: pl.Series) -> Iterator[Codes]:
     for size in (*_SIZES, max(len(column) // 20, 50)):
         yield rank // size
     if column.dtype == pl.String and column.str.len_chars().sum() > 12 * len(column):
-        values = [each for each in texts_of_values(key).drop_nulls().unique().to_list() if len(each) > 1]
+        values = [
+            value_text for value_text in texts_of_values(key).drop_nulls().unique().to_list() if len(value_text) > 1
+        ]
         if 1 < len(values) <= 2_000:
             words = sorted(map(re.escape, values), key=len, reverse=True)
             yield _codes(column.str.to_lowercase().str.extract(rf"\b({'|'.join(words).lower()})\b"))
@@ -305,7 +325,7 @@ def _order(column: pl.Series) -> Codes:
     return (number if numbers else texts_of_values(column)).rank("min").fill_null(0).to_numpy().astype(np.int64)
 
 
-def ranked(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
+def rank_codes(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
     """Values as numbers; numbers of more values in groups of near ones. A gap is -1, or 0 below all values."""
     codes = _codes(column) - (0 if gaps else 1)
     if codes.max(initial=0) <= most:

@@ -21,15 +21,15 @@ def totals(keys: Any, amount: Any) -> Any:
     while (1 << bits) < 2 * len(keys):
         bits += np.uint64(1)
     mask = np.uint64((1 << bits) - 1)
-    held = np.zeros(1 << bits, np.uint64)
+    slot_keys = np.zeros(1 << bits, np.uint64)
     sums = np.full(1 << bits, -1, np.int64)  # -1: the slot is free
     slot = np.empty(len(keys), np.int64)
     for row in range(len(keys)):
         place = _start(keys[row], mask)
-        while sums[place] != -1 and held[place] != keys[row]:
+        while sums[place] != -1 and slot_keys[place] != keys[row]:
             place = (place + np.uint64(1)) & mask
         if sums[place] == -1:
-            held[place] = keys[row]
+            slot_keys[place] = keys[row]
             sums[place] = 0
         sums[place] += amount[row]
         slot[row] = place
@@ -45,17 +45,17 @@ def places(keys: Any) -> Any:
     while (1 << bits) < 2 * len(keys):
         bits += np.uint64(1)
     mask = np.uint64((1 << bits) - 1)
-    held = np.zeros(1 << bits, np.uint64)
+    slot_keys = np.zeros(1 << bits, np.uint64)
     number = np.full(1 << bits, -1, np.int64)
-    found = np.empty(len(keys), np.int64)
+    key_numbers = np.empty(len(keys), np.int64)
     distinct = 0
     for row in range(len(keys)):
         place = _start(keys[row], mask)
-        while number[place] != -1 and held[place] != keys[row]:
+        while number[place] != -1 and slot_keys[place] != keys[row]:
             place = (place + np.uint64(1)) & mask
         if number[place] == -1:
-            held[place] = keys[row]
+            slot_keys[place] = keys[row]
             number[place] = distinct
             distinct += 1
-        found[row] = number[place]
-    return found
+        key_numbers[row] = number[place]
+    return key_numbers

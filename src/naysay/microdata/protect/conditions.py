@@ -73,20 +73,20 @@ class Condition:
     def of(cls, text: str) -> Condition:
         """The condition that a text such as ``l(illness) >= 2`` names."""
         form = _FORM.match(text)
-        known = ", ".join(f"{form_!r} ({what})" for form_, what in CONDITIONS.items())
-        if form is None or form["measure"] not in {each.partition("(")[0] for each in CONDITIONS}:
-            raise DataError(f"a condition must be one of {known}; got {text.strip()!r}")
+        condition_choices = ", ".join(f"{written_form!r} ({what})" for written_form, what in CONDITIONS.items())
+        if form is None or form["measure"] not in {condition_text.partition("(")[0] for condition_text in CONDITIONS}:
+            raise DataError(f"a condition must be one of {condition_choices}; got {text.strip()!r}")
         measure, bound, detail = form["measure"], float(form["bound"]), form["detail"]
         share, lower = measure == "presence", form["sign"] in (">=", "≥")
         near = measure.endswith("t") or share
         number = detail is not None and re.fullmatch(r"\d*\.?\d+", detail) is not None
         fits = detail is not None if share else number if measure == "recursive_l" else detail is None
         if not fits or (not share and lower == near):
-            raise DataError(f"a condition must be one of {known}; got {text.strip()!r}")
+            raise DataError(f"a condition must be one of {condition_choices}; got {text.strip()!r}")
         factor = float(detail) if measure == "recursive_l" else None
-        whole = measure in ("l", "recursive_l")
-        if (near and not 0 < bound < 1) or (not near and bound <= 1) or (whole and bound != round(bound)):
-            least = "between 0 and 1" if near else "whole and 2 or more" if whole else "above 1"
+        needs_whole = measure in ("l", "recursive_l")
+        if (near and not 0 < bound < 1) or (not near and bound <= 1) or (needs_whole and bound != round(bound)):
+            least = "between 0 and 1" if near else "whole and 2 or more" if needs_whole else "above 1"
             raise DataError(f"the bound of {measure} must be {least}; got {text.strip()!r}")
         if factor is not None and factor <= 0:
             raise DataError(f"c of recursive_l must be above 0; got {text.strip()!r}")
@@ -97,16 +97,16 @@ class Condition:
         detail = f", {self.value}" if self.value is not None else "" if self.factor is None else f", {self.factor:g}"
         return f"{self.measure}({self.column}{detail}) {sign} {self.bound:g}"
 
-    def holds(self, held: Floats, every: Floats) -> Bools:
+    def holds(self, class_counts: Floats, file_counts: Floats) -> Bools:
         """Whether classes meet it: (classes, values) people with each value, in their order, and (values,) of all.
 
         A class of which no value is known tells none, and meets it.
         """
-        people = held.sum(axis=1)
+        people = class_counts.sum(axis=1)
         empty = np.asarray(people == 0)
         if self.measure == "l":
-            return np.asarray(empty | ((held > 0).sum(axis=1) >= self.bound))
-        share = held / np.maximum(people, 1)[:, None]
+            return np.asarray(empty | ((class_counts > 0).sum(axis=1) >= self.bound))
+        share = class_counts / np.maximum(people, 1)[:, None]
         if self.measure == "presence":  # the second of two values is the one that is asked about
             member = share[:, 1]
             return np.asarray(empty | (member >= self.bound - _NEAR if self.lower else member <= self.bound + _NEAR))
@@ -114,14 +114,14 @@ class Condition:
             entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
             return np.asarray(empty | (np.exp(entropy) >= self.bound - _NEAR))
         if self.measure == "recursive_l":
-            falling = -np.sort(-held, axis=1)
+            falling = -np.sort(-class_counts, axis=1)
             rare = falling[:, round(self.bound) - 1 :].sum(axis=1)
             return np.asarray(empty | (falling[:, 0] < (self.factor or 0) * rare))
-        apart = share - every / max(every.sum(), 1)
+        apart = share - file_counts / max(file_counts.sum(), 1)
         if self.measure == "t":
             distance = np.abs(apart).sum(axis=1) / 2
         else:
-            distance = np.abs(np.cumsum(apart, axis=1))[:, :-1].sum(axis=1) / max(held.shape[1] - 1, 1)
+            distance = np.abs(np.cumsum(apart, axis=1))[:, :-1].sum(axis=1) / max(class_counts.shape[1] - 1, 1)
         return np.asarray(empty | (distance <= self.bound + _NEAR))
 
 
@@ -132,43 +132,50 @@ class Secret:
     Parameters
     ----------
     conditions : sequence of Condition
-    held : for each condition, (members, values) people
+    people_tables : for each condition, (members, values) people
     """
 
     conditions: Sequence[Condition]
-    held: Sequence[csr_array]
+    people_tables: Sequence[csr_array]
 
     @classmethod
     def of(
         cls, frame: pl.DataFrame, conditions: Sequence[Condition], member: NDArray[np.int64], members: int
     ) -> Secret:
         """The columns of a frame, whose rows are these members."""
-        check_names([each.column for each in conditions], frame.columns)
-        held = []
+        check_names([checked_condition.column for checked_condition in conditions], frame.columns)
+        people_tables = []
         for condition in conditions:
             column = frame[condition.column]
             if condition.value is None:
                 code = _ranks(column, ordered=condition.measure == "ordered_t")
             else:
                 code = _is(column, condition.value)
-            known = column.is_not_null().to_numpy()
-            shape = (members, 2 if condition.value is not None else int(code[known].max(initial=0)) + 1)
-            held.append(csr_array((np.ones(int(known.sum())), (member[known], code[known])), shape=shape))
-        return cls(conditions, held)
+            is_known = column.is_not_null().to_numpy()
+            shape = (members, 2 if condition.value is not None else int(code[is_known].max(initial=0)) + 1)
+            people_tables.append(
+                csr_array((np.ones(int(is_known.sum())), (member[is_known], code[is_known])), shape=shape)
+            )
+        return cls(conditions, people_tables)
 
-    def failing(self, which: NDArray[np.int64], group: NDArray[np.int64], everybody: NDArray[np.bool_]) -> Bools:
+    def failing(
+        self, member_numbers: NDArray[np.int64], group: NDArray[np.int64], everybody: NDArray[np.bool_]
+    ) -> Bools:
         """Which of some members are in a class, given by a number for each of them, that fails a condition."""
         _, place = np.unique(group, return_inverse=True)
-        failed = np.zeros(int(place.max(initial=-1)) + 1, bool)
-        joined = csr_array((np.ones(len(which)), (place, which)), shape=(len(failed), self.held[0].shape[0]))
-        for condition, held in zip(self.conditions, self.held, strict=True):
-            every = np.asarray(held[np.flatnonzero(everybody)].sum(axis=0), np.float64).reshape(-1)
-            counts = csr_array(joined @ held)
-            step = max(1, _MOST // max(held.shape[1], 1))
-            for start in range(0, len(failed), step):
+        is_failing = np.zeros(int(place.max(initial=-1)) + 1, bool)
+        class_members = csr_array(
+            (np.ones(len(member_numbers)), (place, member_numbers)),
+            shape=(len(is_failing), self.people_tables[0].shape[0]),
+        )
+        for condition, people_table in zip(self.conditions, self.people_tables, strict=True):
+            file_counts = np.asarray(people_table[np.flatnonzero(everybody)].sum(axis=0), np.float64).reshape(-1)
+            counts = csr_array(class_members @ people_table)
+            step = max(1, _MOST // max(people_table.shape[1], 1))
+            for start in range(0, len(is_failing), step):
                 part = counts[start : start + step].toarray()
-                failed[start : start + step] |= ~condition.holds(part, every)
-        return np.asarray(failed[place])
+                is_failing[start : start + step] |= ~condition.holds(part, file_counts)
+        return np.asarray(is_failing[place])
 
 
 def _ranks(column: pl.Series, *, ordered: bool) -> NDArray[np.int64]:
@@ -177,8 +184,8 @@ def _ranks(column: pl.Series, *, ordered: bool) -> NDArray[np.int64]:
         cells = texts(column)
         number = cells.cast(pl.Float64, strict=False)
         if ordered and number.null_count() > cells.null_count():
-            told = f"{column.name!r} holds texts, which have no order"
-            raise DataError(f"{told}: ask for t({column.name}), or give it numbers", column=column.name)
+            complaint = f"{column.name!r} holds texts, which have no order"
+            raise DataError(f"{complaint}: ask for t({column.name}), or give it numbers", column=column.name)
         column = number if ordered else cells
     ranks = (column.to_physical() if isinstance(column.dtype, pl.Enum) else column).rank("dense")
     return ranks.fill_null(1).to_numpy().astype(np.int64) - 1
@@ -189,8 +196,10 @@ def _is(column: pl.Series, value: str) -> NDArray[np.int64]:
     cells = texts(column)
     equal = (cells == value).fill_null(value=False)
     if not equal.any():
-        there = cells.drop_nulls().unique().sort().to_list()
-        raise DataError(f"{column.name!r} never holds {value!r}; {_checks.nearest(value, there)}", column=column.name)
+        present_texts = cells.drop_nulls().unique().sort().to_list()
+        raise DataError(
+            f"{column.name!r} never holds {value!r}; {_checks.nearest(value, present_texts)}", column=column.name
+        )
     return equal.to_numpy().astype(np.int64)
 
 

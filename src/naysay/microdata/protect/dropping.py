@@ -61,14 +61,23 @@ def naming(frame: pl.DataFrame) -> list[str]:
     >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": ["0.5", "0.7", "1.1"]}))
     ['id']
     """
-    found = []
+    naming_columns = []
     for column in frame:
-        known = column.drop_nulls()
-        number = known.cast(pl.Float64, strict=False) if known.dtype.is_float() or known.dtype == pl.String else None
-        whole = number is None or bool(number.has_nulls() or (number == number.round(0)).all())
-        if whole and not column.dtype.is_nested() and len(known) > 1 and known.n_unique() == len(known):
-            found.append(column.name)
-    return found
+        filled_cells = column.drop_nulls()
+        number = (
+            filled_cells.cast(pl.Float64, strict=False)
+            if filled_cells.dtype.is_float() or filled_cells.dtype == pl.String
+            else None
+        )
+        is_whole = number is None or bool(number.has_nulls() or (number == number.round(0)).all())
+        if (
+            is_whole
+            and not column.dtype.is_nested()
+            and len(filled_cells) > 1
+            and filled_cells.n_unique() == len(filled_cells)
+        ):
+            naming_columns.append(column.name)
+    return naming_columns
 
 
 def grouping(frame: pl.DataFrame, keys: Collection[str]) -> list[str]:
@@ -81,13 +90,13 @@ def grouping(frame: pl.DataFrame, keys: Collection[str]) -> list[str]:
     >>> grouping(pl.DataFrame({"group": [1, 1, 2, 3, 3, 3], "age": [36, 40, 36, 41, 40, 7]}), ["age"])
     ['group']
     """
-    found = []
+    grouping_columns = []
     for column in frame:
-        known = column.drop_nulls()
-        if column.name in keys or column.dtype.is_nested() or not len(known):
+        filled_cells = column.drop_nulls()
+        if column.name in keys or column.dtype.is_nested() or not len(filled_cells):
             continue
-        values = known.n_unique()
-        few = values > 1 and values < len(known) <= _MOST * values
-        if few and (known.rle_id().max() == values - 1 or _HOUSEHOLD.search(column.name)):
-            found.append(column.name)
-    return found
+        values = filled_cells.n_unique()
+        few = values > 1 and values < len(filled_cells) <= _MOST * values
+        if few and (filled_cells.rle_id().max() == values - 1 or _HOUSEHOLD.search(column.name)):
+            grouping_columns.append(column.name)
+    return grouping_columns

@@ -21,24 +21,26 @@ from naysay.microdata.protect.units import Ints, Units
 _NEW, _VALUE, _ROWS = "naysay_new", "naysay_value", "naysay_rows"
 
 
-def recoded(method: Verb, table: Any, values: Callable[[pl.DataFrame], pl.Series]) -> tuple[Any, Log]:
+def recode_on_engine(method: Verb, table: Any, values: Callable[[pl.DataFrame], pl.Series]) -> tuple[Any, Log]:
     """The table with one column recoded, on its engine: its distinct values are collected, and joined back."""
     engine = engine_for(str(engine_of(table)), table)
     frame, [name] = nw.from_native(table), method.variables
     names = frame.collect_schema().names()
     check_names([name], names)
-    counted = engine.collected(frame.group_by(name).agg(nw.len().alias(_ROWS)))
-    new = values(counted.select(name)).cast(pl.String).alias(_NEW)
-    known = counted.with_columns(new).filter(pl.col(name).is_not_null())
-    lifted = engine.lift(known.select(pl.col(name).alias(_VALUE), _NEW), {_VALUE: name})
-    joined = frame.join(lifted, left_on=name, right_on=_VALUE, how="left")
-    made = joined.select(*(nw.col(_NEW).alias(name) if each == name else nw.col(each) for each in names))
-    differs = known.filter(~alike(known[name], known[_NEW]))[_ROWS].sum()
-    cells = Cells(name, int(known[_ROWS].sum()), int(differs), 0)
-    return made.to_native(), Log((Step(method, int(counted[_ROWS].sum()), 0, (cells,)),))
+    distinct_values = engine.collected(frame.group_by(name).agg(nw.len().alias(_ROWS)))
+    coarser_values = values(distinct_values.select(name)).cast(pl.String).alias(_NEW)
+    recoded_values = distinct_values.with_columns(coarser_values).filter(pl.col(name).is_not_null())
+    lifted_values = engine.lift(recoded_values.select(pl.col(name).alias(_VALUE), _NEW), {_VALUE: name})
+    joined_rows = frame.join(lifted_values, left_on=name, right_on=_VALUE, how="left")
+    recoded_table = joined_rows.select(
+        *(nw.col(_NEW).alias(name) if column_name == name else nw.col(column_name) for column_name in names)
+    )
+    differs = recoded_values.filter(~alike(recoded_values[name], recoded_values[_NEW]))[_ROWS].sum()
+    cells = Cells(name, int(recoded_values[_ROWS].sum()), int(differs), 0)
+    return recoded_table.to_native(), Log((Step(method, int(distinct_values[_ROWS].sum()), 0, (cells,)),))
 
 
-def suppressed(
+def suppress_on_engine(
     method: Verb, table: Any, strata: Sequence[str], decided: Callable[[Units], tuple[Ints, NDArray[np.bool_]]]
 ) -> tuple[Any, Step]:
     """The table with cells emptied, on its engine: its distinct tuples are collected, and their masks joined back."""
@@ -46,22 +48,24 @@ def suppressed(
     remote = keys.remote
     if remote is None:
         raise DataError("this table is in memory: apply the method to it")
-    keep, left = decided(Units.of_tuples(keys))
+    keep, to_delete = decided(Units.of_tuples(keys))
     tuples, digits = keys.tuples, [digit(place) for place in remote.places]
     stays = {f"naysay_keep_{place}": keep >> place & 1 for place in range(len(method.variables))}
     cells = {name: column.astype(np.int64) for name, column in zip(digits, tuples.columns, strict=True)}
-    known = pl.DataFrame(cells | stays | {"naysay_left": left.astype(np.int64)})
-    joined = remote.rows.join(remote.engine.lift(known), on=digits, how="inner").filter(nw.col("naysay_left") == 0)
-    emptied = [
+    tuple_masks = pl.DataFrame(cells | stays | {"naysay_left": to_delete.astype(np.int64)})
+    joined_rows = remote.rows.join(remote.engine.lift(tuple_masks), on=digits, how="inner").filter(
+        nw.col("naysay_left") == 0
+    )
+    emptied_columns = [
         nw.when(nw.col(f"naysay_keep_{place}") == 1).then(nw.col(name)).alias(name)
         for place, name in enumerate(method.variables)
     ]
     names = nw.from_native(table).collect_schema().names()
-    made = joined.with_columns(*emptied).select(*names)
-    found = []
+    suppressed_table = joined_rows.with_columns(*emptied_columns).select(*names)
+    column_cells = []
     for place, name in enumerate(method.variables):
-        held = (tuples.columns[place] > 0) & ~left
-        gone = int(tuples.count[held & (keep >> place & 1 == 0)].sum())
-        found.append(Cells(name, int(tuples.count[held].sum()), gone, gone))
-    deleted = int(tuples.count[left].sum())
-    return made.to_native(), Step(method, keys.n, deleted, tuple(found))
+        was_filled = (tuples.columns[place] > 0) & ~to_delete
+        gone = int(tuples.count[was_filled & (keep >> place & 1 == 0)].sum())
+        column_cells.append(Cells(name, int(tuples.count[was_filled].sum()), gone, gone))
+    deleted = int(tuples.count[to_delete].sum())
+    return suppressed_table.to_native(), Step(method, keys.n, deleted, tuple(column_cells))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.protect.conditions import Secret
-from naysay.microdata.protect.merging import MOST, merged
+from naysay.microdata.protect.merging import MOST, merge_classes
 from naysay.microdata.protect.units import Ints, Units, totals
 
 MOST_KEYS = 16
@@ -29,26 +29,28 @@ def strict(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDAr
 
     Source: METHODS, protection, local suppression (a).
     """
-    known = units.known | _floor(costs)  # where a key must stay, a gap is one of its values
-    keep = known.copy()
-    bad = totals(units.shown(-1, np.arange(len(units))), units.count) < least
+    known_keys = units.known | _floor(costs)  # where a key must stay, a gap is one of its values
+    keep = known_keys.copy()
+    bad = totals(units.shown_numbers(-1, np.arange(len(units))), units.count) < least
     for level in levels(costs):
         for _ in range(_ROUNDS if len(level) > 1 else 0):
-            if not bad.any() or not _compete(units, known, level, keep, bad, least):
+            if not bad.any() or not _compete(units, known_keys, level, keep, bad, least):
                 break
         if not bad.any():
             break
-        _in_turn(units, known, level, keep, bad, least)
+        _in_turn(units, known_keys, level, keep, bad, least)
     if bad.any() and units.single:
         _join(units, costs, keep, bad)
-    other = merged(units, least, costs) if units.single and len(units) <= MOST else None
-    if other is not None and _lost(units, other, costs) < _lost(units, np.where(bad, _floor(costs), keep), costs):
-        return other, np.zeros(len(units), bool)
+    merged_masks = merge_classes(units, least, costs) if units.single and len(units) <= MOST else None
+    if merged_masks is not None and _lost(units, merged_masks, costs) < _lost(
+        units, np.where(bad, _floor(costs), keep), costs
+    ):
+        return merged_masks, np.zeros(len(units), bool)
     return keep, bad
 
 
-def conditioned(
-    units: Units, least: int, costs: Sequence[float], keep: Ints, left: NDArray[np.bool_], secret: Secret
+def meet_conditions(
+    units: Units, least: int, costs: Sequence[float], keep: Ints, to_delete: NDArray[np.bool_], secret: Secret
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """Masks that make every class meet conditions on sensitive columns, too; who is still left must be deleted.
 
@@ -57,41 +59,50 @@ def conditioned(
     with units that fail, so that nobody who is safe loses a cell. Deleting people moves the shares of all that
     closeness compares with, so it begins again until nothing fails.
     """
-    keep, left = keep.copy(), left.copy()
+    keep, to_delete = keep.copy(), to_delete.copy()
     while True:
-        there = np.flatnonzero(~left)
-        group = _released(units, keep, there)
+        remaining = np.flatnonzero(~to_delete)
+        group = _released_numbers(units, keep, remaining)
         bad = np.zeros(len(units), bool)
-        bad[there] = _failing(units, group, keep[there], there, left, secret)
+        bad[remaining] = _failing(units, group, keep[remaining], remaining, to_delete, secret)
         if not bad.any():
-            return keep, left
-        known = units.known | _floor(costs)
+            return keep, to_delete
+        known_keys = units.known | _floor(costs)
         for level in levels(costs):
             for mask in level:
-                which = np.flatnonzero(~left & ((bad & (known & mask == mask)) | (~bad & (keep == mask))))
-                if not bad[which].any():
+                unit_numbers = np.flatnonzero(
+                    ~to_delete & ((bad & (known_keys & mask == mask)) | (~bad & (keep == mask)))
+                )
+                if not bad[unit_numbers].any():
                     continue
-                shown = units.shown(mask, which)
-                enough = totals(shown, units.count[which]) >= least
-                fits = enough & ~_failing(units, shown, np.full(len(which), mask), which, left, secret)
-                chosen = which[fits & bad[which]]
-                keep[chosen], bad[chosen] = mask, False
+                shown_numbers = units.shown_numbers(mask, unit_numbers)
+                enough = totals(shown_numbers, units.count[unit_numbers]) >= least
+                fits = enough & ~_failing(
+                    units, shown_numbers, np.full(len(unit_numbers), mask), unit_numbers, to_delete, secret
+                )
+                helped_units = unit_numbers[fits & bad[unit_numbers]]
+                keep[helped_units], bad[helped_units] = mask, False
         if bad.any() and units.single:  # with all keys empty, households of different sizes still read differently
-            _open_up(units, costs, keep, bad, left, secret)
+            _open_up(units, costs, keep, bad, to_delete, secret)
         if not bad.any():
-            return keep, left
-        left |= bad
+            return keep, to_delete
+        to_delete |= bad
 
 
 def _failing(
-    units: Units, group: NDArray[np.uint64], mask: Ints, which: Ints, left: NDArray[np.bool_], secret: Secret
+    units: Units,
+    group: NDArray[np.uint64],
+    mask: Ints,
+    unit_numbers: Ints,
+    to_delete: NDArray[np.bool_],
+    secret: Secret,
 ) -> NDArray[np.bool_]:
     """Which of some units have a member in a class that fails: alike, in units that are in one group."""
-    members, classes, begin = units.apart(group, mask, which)
-    there = np.zeros(len(units.member), bool)
-    there[units.members(np.flatnonzero(~left))[0]] = True
-    failed = secret.failing(members, classes.view(np.int64), there)
-    return np.logical_or.reduceat(failed, begin) if len(begin) else failed
+    members, classes, begin = units.apart(group, mask, unit_numbers)
+    is_present = np.zeros(len(units.member), bool)
+    is_present[units.members(np.flatnonzero(~to_delete))[0]] = True
+    is_failing = secret.failing(members, classes.view(np.int64), is_present)
+    return np.logical_or.reduceat(is_failing, begin) if len(begin) else is_failing
 
 
 def _open_up(
@@ -99,31 +110,31 @@ def _open_up(
     costs: Sequence[float],
     keep: Ints,
     bad: NDArray[np.bool_],
-    left: NDArray[np.bool_],
+    to_delete: NDArray[np.bool_],
     secret: Secret,
 ) -> None:
     """Safe classes, the small ones first, lose all their keys to units that fail, if that is cheaper than these."""
     floor = _floor(costs)
     if floor:
         return  # where keys must stay, they tell classes apart that cannot be joined
-    safe = np.flatnonzero(~bad & ~left & (keep != 0))
-    _, owner = np.unique(_released(units, keep, safe), return_inverse=True)
-    joined = bad | (~left & (keep == 0))
+    safe = np.flatnonzero(~bad & ~to_delete & (keep != 0))
+    _, owner = np.unique(_released_numbers(units, keep, safe), return_inverse=True)
+    is_opened = bad | (~to_delete & (keep == 0))
     price = np.array(costs)
-    own = price.sum() * units.count[bad].sum()
+    saved_cost = price.sum() * units.count[bad].sum()
     for number in np.argsort(np.bincount(owner, units.count[safe]), kind="stable"):
         members = safe[owner == number]
-        own -= sum(
+        saved_cost -= sum(
             price[place] * units.count[members[keep[members] >> place & 1 > 0]].sum() for place in range(len(price))
         )
-        if own < 0:
+        if saved_cost < 0:
             return
-        joined[members] = True
-        if joined[~left].all():
+        is_opened[members] = True
+        if is_opened[~to_delete].all():
             return
-        which = np.flatnonzero(joined)
-        if not secret.failing(which, np.zeros(len(which), np.int64), ~left).any():
-            keep[joined], bad[joined] = 0, False
+        unit_numbers = np.flatnonzero(is_opened)
+        if not secret.failing(unit_numbers, np.zeros(len(unit_numbers), np.int64), ~to_delete).any():
+            keep[is_opened], bad[is_opened] = 0, False
             return
 
 
@@ -140,60 +151,64 @@ def _join(units: Units, costs: Sequence[float], keep: Ints, bad: NDArray[np.bool
     They do not if others would lose more cells than their own records hold: then they are better deleted.
     """
     columns, price = units.keys.tuples.columns, np.array(costs)
-    for one in np.flatnonzero(bad):
+    for bad_unit in np.flatnonzero(bad):
         safe = np.flatnonzero(~bad)
         shared, lost = np.zeros(len(safe), np.int64), np.zeros(len(safe))
         for place, column in enumerate(columns):
-            alike = (column[safe] == column[one]) & (keep[safe] >> place & 1 > 0)
+            alike = (column[safe] == column[bad_unit]) & (keep[safe] >> place & 1 > 0)
             shared |= alike.astype(np.int64) << place
             lost[(keep[safe] >> place & 1 > 0) & ~alike] += price[place]
-        _, owner = np.unique(_released(units, keep, safe), return_inverse=True)
-        whole = np.bincount(owner, lost * units.count[safe])
-        own = price[np.isfinite(price)].sum() * units.count[one]
-        if len(whole) and whole.min() <= own:
-            best = owner == whole.argmin()
-            keep[safe[best]], keep[one], bad[one] = shared[best], shared[best][0], False
+        _, owner = np.unique(_released_numbers(units, keep, safe), return_inverse=True)
+        class_costs = np.bincount(owner, lost * units.count[safe])
+        record_cost = price[np.isfinite(price)].sum() * units.count[bad_unit]
+        if len(class_costs) and class_costs.min() <= record_cost:
+            best = owner == class_costs.argmin()
+            keep[safe[best]], keep[bad_unit], bad[bad_unit] = shared[best], shared[best][0], False
 
 
-def _released(units: Units, keep: Ints, which: Ints) -> NDArray[np.uint64]:
+def _released_numbers(units: Units, keep: Ints, unit_numbers: Ints) -> NDArray[np.uint64]:
     """What tuples show with the keys that they keep, as numbers: the same text, the same number."""
-    found = np.zeros(len(which), np.uint64)
-    for mask in np.unique(keep[which]).tolist():
-        own = keep[which] == mask
-        found[own] = units.shown(mask, which[own])
-    return found
+    shown_numbers = np.zeros(len(unit_numbers), np.uint64)
+    for mask in np.unique(keep[unit_numbers]).tolist():
+        same_mask = keep[unit_numbers] == mask
+        shown_numbers[same_mask] = units.shown_numbers(mask, unit_numbers[same_mask])
+    return shown_numbers
 
 
 def _around(
-    units: Units, known: Ints, mask: int, keep: Ints, bad: NDArray[np.bool_]
+    units: Units, known_keys: Ints, mask: int, keep: Ints, bad: NDArray[np.bool_]
 ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Units that are bad and know these keys, or show just them; how many read the same; which of them are bad."""
-    which = np.flatnonzero((bad & (known & mask == mask)) | (~bad & (keep == mask)))
-    return which, totals(units.shown(mask, which), units.count[which]), bad[which]
+    unit_numbers = np.flatnonzero((bad & (known_keys & mask == mask)) | (~bad & (keep == mask)))
+    return unit_numbers, totals(units.shown_numbers(mask, unit_numbers), units.count[unit_numbers]), bad[unit_numbers]
 
 
-def _in_turn(units: Units, known: Ints, level: Sequence[int], keep: Ints, bad: NDArray[np.bool_], least: int) -> None:
+def _in_turn(
+    units: Units, known_keys: Ints, level: Sequence[int], keep: Ints, bad: NDArray[np.bool_], least: int
+) -> None:
     for mask in level:
-        which, alike, open_ = _around(units, known, mask, keep, bad)
-        chosen = which[(alike >= least) & open_]
-        keep[chosen], bad[chosen] = mask, False
+        unit_numbers, alike, still_bad = _around(units, known_keys, mask, keep, bad)
+        helped_units = unit_numbers[(alike >= least) & still_bad]
+        keep[helped_units], bad[helped_units] = mask, False
 
 
-def _compete(units: Units, known: Ints, level: Sequence[int], keep: Ints, bad: NDArray[np.bool_], least: int) -> int:
+def _compete(
+    units: Units, known_keys: Ints, level: Sequence[int], keep: Ints, bad: NDArray[np.bool_], least: int
+) -> int:
     """Sets of equal cost: each unit goes where most are alike, and stays there if enough came."""
     best, where = np.zeros(len(units), np.int64), np.full(len(units), -1)
     for mask in level:
-        which, alike, open_ = _around(units, known, mask, keep, bad)
-        better = open_ & (alike >= least) & (alike > best[which])
-        best[which[better]], where[which[better]] = alike[better], mask
-    taken = 0
+        unit_numbers, alike, still_bad = _around(units, known_keys, mask, keep, bad)
+        better = still_bad & (alike >= least) & (alike > best[unit_numbers])
+        best[unit_numbers[better]], where[unit_numbers[better]] = alike[better], mask
+    helped_count = 0
     for mask in level:
-        which = np.flatnonzero((where == mask) | (~bad & (keep == mask)))
-        alike = totals(units.shown(mask, which), units.count[which])
-        chosen = which[(alike >= least) & bad[which]]
-        keep[chosen], bad[chosen] = mask, False
-        taken += len(chosen)
-    return taken
+        unit_numbers = np.flatnonzero((where == mask) | (~bad & (keep == mask)))
+        alike = totals(units.shown_numbers(mask, unit_numbers), units.count[unit_numbers])
+        helped_units = unit_numbers[(alike >= least) & bad[unit_numbers]]
+        keep[helped_units], bad[helped_units] = mask, False
+        helped_count += len(helped_units)
+    return helped_count
 
 
 def covered(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDArray[np.bool_]]:
@@ -201,10 +216,10 @@ def covered(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDA
 
     Whoever knows the true value behind a gap may still tell people apart: c is no bound of their success.
     """
-    keep, left = strict(units, least, costs)
-    keep = np.where(left, _floor(costs), keep)
+    keep, to_delete = strict(units, least, costs)
+    keep = np.where(to_delete, _floor(costs), keep)
     while True:
-        wider = _refunded(units, least, costs, keep)
+        wider = _refund_cells(units, least, costs, keep)
         if (wider == keep).all():
             return keep, shown_by(units, keep) < least
         keep = wider
@@ -217,26 +232,28 @@ def _floor(costs: Sequence[float]) -> int:
 
 def shown_by(units: Units, keep: Ints) -> Ints:
     """The number c of each unit: how many show all that it shows."""
-    found = np.zeros(len(units), np.int64)
+    shown_counts = np.zeros(len(units), np.int64)
     for mask in np.unique(keep).tolist():
-        which = np.flatnonzero(keep & mask == mask)
-        exact = keep[which] == mask
-        found[which[exact]] = totals(units.shown(mask, which), units.count[which])[exact]
-    return found
+        unit_numbers = np.flatnonzero(keep & mask == mask)
+        exact = keep[unit_numbers] == mask
+        shown_counts[unit_numbers[exact]] = totals(units.shown_numbers(mask, unit_numbers), units.count[unit_numbers])[
+            exact
+        ]
+    return shown_counts
 
 
-def _refunded(units: Units, least: int, costs: Sequence[float], keep: Ints) -> Ints:
+def _refund_cells(units: Units, least: int, costs: Sequence[float], keep: Ints) -> Ints:
     """Cells given back, dearest first, to all who are enough when they show them; others can only gain."""
     keep = keep.copy()
-    for place in sorted(range(len(costs)), key=lambda each: -costs[each]):
+    for place in sorted(range(len(costs)), key=lambda key_place: -costs[key_place]):
         bit = 1 << place
         lost = (units.known & ~keep & bit) > 0
         for mask in np.unique(keep[lost]).tolist():
             wider = mask | bit
-            asks = lost & (keep == mask)
-            which = np.flatnonzero(asks | (keep & wider == wider))
-            alike = totals(units.shown(wider, which), units.count[which])
-            keep[which[(alike >= least) & asks[which]]] = wider
+            may_widen = lost & (keep == mask)
+            unit_numbers = np.flatnonzero(may_widen | (keep & wider == wider))
+            alike = totals(units.shown_numbers(wider, unit_numbers), units.count[unit_numbers])
+            keep[unit_numbers[(alike >= least) & may_widen[unit_numbers]]] = wider
     return keep
 
 

@@ -89,7 +89,7 @@ class Renumber(Method):
         return "old numbers, which other files have, are gone"
 
     def done(self, frame: pl.DataFrame) -> Done:
-        return Done(frame.with_columns(_numbered(frame[name]) for name in self.columns))
+        return Done(frame.with_columns(_number_values(frame[name]) for name in self.columns))
 
 
 def numbers_of_people(frame: pl.DataFrame, names: Iterable[str]) -> list[str]:
@@ -105,7 +105,7 @@ def numbers_of_people(frame: pl.DataFrame, names: Iterable[str]) -> list[str]:
     >>> numbers_of_people(frame, frame.columns)
     ['id', 'mail']
     """
-    found = []
+    numbering_columns = []
     for name in names:
         cells = frame[name].drop_nulls()
         if (
@@ -120,11 +120,11 @@ def numbers_of_people(frame: pl.DataFrame, names: Iterable[str]) -> list[str]:
             code = not texts(cells).str.contains(r"\s").any()
         else:
             code = bool(number.max() - number.min() < 2 * len(cells)) or _IDENTITY.search(name) is not None  # type: ignore[operator]
-        found += [name] if code else []
-    return found
+        numbering_columns += [name] if code else []
+    return numbering_columns
 
 
-def _numbered(column: pl.Series) -> pl.Series:
+def _number_values(column: pl.Series) -> pl.Series:
     """Numbers in the order in which values come first, as texts where the column held texts; gaps stay."""
     cells = texts(column)
     order = cells.drop_nulls().unique(maintain_order=True).to_list()

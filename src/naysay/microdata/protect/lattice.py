@@ -23,7 +23,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice, check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.method import Method
-from naysay.microdata.protect.recoding import Coarser, ordered
+from naysay.microdata.protect.recoding import Coarser, enum_of_labels
 from naysay.microdata.protect.tables import opened, texts
 from naysay.microdata.protect.target import Target
 from naysay.microdata.protect.units import Units, totals
@@ -75,8 +75,10 @@ class Coarsening(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names."""
-        told = {name: getattr(self, name) for name in ("loss", "suppressed", "bound", "nodes", "counted", "complete")}
-        return {"levels": dict(self.levels), "losses": dict(self.losses), **told}
+        json_fields = {
+            name: getattr(self, name) for name in ("loss", "suppressed", "bound", "nodes", "counted", "complete")
+        }
+        return {"levels": dict(self.levels), "losses": dict(self.losses), **json_fields}
 
     def content(self) -> list[Content]:
         """A row for each key, and how far the search came."""
@@ -85,10 +87,12 @@ class Coarsening(Printed):
             for step in self.steps
         ]
         table = grid("Levels of the keys, and what they lose", ["key", "level", "loss"], rows)
-        told = f"{self.counted:,} of {self.nodes:,} combinations were counted; {self.suppressed:,} records stay below"
+        search_sentence = (
+            f"{self.counted:,} of {self.nodes:,} combinations were counted; {self.suppressed:,} records stay below"
+        )
         short = f"out of time: the loss is {self.loss:.4f}, and no levels lose less than {self.bound:.4f}"
         end = [] if self.complete else [Note(short)]
-        return [table, Sentence(f"{told} and are to be suppressed.", small=True), *end]
+        return [table, Sentence(f"{search_sentence} and are to be suppressed.", small=True), *end]
 
 
 def coarsen(
@@ -151,7 +155,7 @@ def coarsen(
     frame, _ = opened(table)
     check_names(list(hierarchies), frame.columns)
     lattice = _Lattice(frame, hierarchies, goal, suppress, aggregate, importance or {}, unit, order)
-    return lattice.searched(None if seconds is None else time.monotonic() + seconds)
+    return lattice.search(None if seconds is None else time.monotonic() + seconds)
 
 
 class _Lattice:
@@ -172,57 +176,59 @@ class _Lattice:
         keys = Keys(frame, list(hierarchies))
         self.units = Units.of(frame, keys, unit=unit, order=order)
         self.most = int(np.floor(suppress * self.units.total + 1e-9))
-        self.shape = tuple(each.height + 1 for each in self.hierarchies.values())
+        self.shape = tuple(hierarchy.height + 1 for hierarchy in self.hierarchies.values())
         self.nodes = int(np.prod(self.shape, dtype=float))
         if self.nodes > MOST_NODES:
             raise DataError(f"{self.nodes:,} combinations of levels are more than {MOST_NODES:,}; leave levels out")
         weight = np.array([float(importance.get(name, 1.0)) for name in self.hierarchies])
         self.weight = weight / weight.sum()
-        self.groups, self.shares = self._read(keys)
+        self.groups, self.shares = self._groups_and_shares(keys)
         self.bounds = self._bounds()
         self.known = np.zeros(self.shape, np.int8)  # -1: too fine, 1: coarse enough
         self.counted: dict[Node, int] = {}
         self.lost: dict[Node, Floats] = {}  # of nodes that are coarse enough, where some are suppressed
 
-    def _read(self, keys: Keys) -> tuple[list[NDArray[np.int64]], list[Floats]]:
+    def _groups_and_shares(self, keys: Keys) -> tuple[list[NDArray[np.int64]], list[Floats]]:
         """For each key the group of each of its cells at each level, gaps first, and the share that it stands for."""
         groups, shares = [], []
-        for (name, own), variable in zip(self.hierarchies.items(), keys.variables, strict=True):
+        for (name, hierarchy), variable in zip(self.hierarchies.items(), keys.variables, strict=True):
             if not variable.cells.certain:
                 raise DataError(f"levels are searched for plain values; {name!r} holds sets of candidates", column=name)
             values = [str(value) for value in variable.cells.values]
-            own.check(values, name)
-            numbers, share = own.numbers(values), own.shares(values)
+            hierarchy.check(values, name)
+            numbers, share = hierarchy.numbers(values), hierarchy.shares(values)
             groups.append(np.column_stack([np.zeros(len(numbers), np.int64), numbers + 1]))
             shares.append(np.column_stack([np.zeros(len(share)), share]))
         return groups, shares
 
     def _bounds(self) -> list[Floats]:
         """The loss of each key at each of its levels, with nobody suppressed."""
-        found = []
+        level_losses = []
         for column, share in zip(self.units.keys.tuples.columns, self.shares, strict=True):
             count = np.bincount(column, self.units.keys.tuples.count, share.shape[1])
             count[0] = 0
-            found.append(share @ count / max(count.sum(), 1))
-        return found
+            level_losses.append(share @ count / max(count.sum(), 1))
+        return level_losses
 
     def rank(self, losses: Floats) -> tuple[float, ...]:
         """What is compared: the mean, or the losses from the largest to the smallest."""
         if self.aggregate == "mean":
             return (float(losses @ self.weight),)
-        return tuple(sorted((round(float(each), 12) for each in losses), reverse=True))
+        return tuple(sorted((round(float(key_loss), 12) for key_loss in losses), reverse=True))
 
     def bound(self, node: Node) -> tuple[float, ...]:
         """The loss of a node without suppression: it has no less with it."""
-        return self.rank(np.array([own[level] for own, level in zip(self.bounds, node, strict=True)]))
+        return self.rank(np.array([level_losses[level] for level_losses, level in zip(self.bounds, node, strict=True)]))
 
     def below(self, node: Node) -> int:
         """How many units stay below the target at a node."""
         if node not in self.counted:
             tuples, key, span = self.units.keys.tuples, np.zeros(len(self.units.keys.tuples), np.uint64), 1
-            for own, level, column in zip(self.groups, node, tuples.columns, strict=True):
-                key = key * np.uint64(int(own[level].max()) + 1) + own[level][column].astype(np.uint64)
-                span *= int(own[level].max()) + 1
+            for level_groups, level, column in zip(self.groups, node, tuples.columns, strict=True):
+                key = key * np.uint64(int(level_groups[level].max()) + 1) + level_groups[level][column].astype(
+                    np.uint64
+                )
+                span *= int(level_groups[level].max()) + 1
             if span > 2**63:
                 raise DataError("the values of the keys combine in too many ways; leave out a key, or start coarser")
             units = self.units
@@ -237,50 +243,54 @@ class _Lattice:
 
     def _lost(self, node: Node, few: NDArray[np.bool_]) -> Floats:
         """The loss of each key where some units lose everything: they are the rare ones, whose values lose less."""
-        units, found = self.units, []
+        units, key_losses = self.units, []
         members = np.diff(np.append(units.start, len(units.member)))
         gone, amount = np.repeat(few, members), np.repeat(units.count, members)
         for share, level, column in zip(self.shares, node, units.keys.tuples.columns, strict=True):
-            own = column[units.member]
-            weight = np.where(own > 0, amount, 0)
-            found.append(weight @ np.where(gone, 1.0, share[level][own]) / max(weight.sum(), 1))
-        return np.array(found)
+            cell_codes = column[units.member]
+            weight = np.where(cell_codes > 0, amount, 0)
+            key_losses.append(weight @ np.where(gone, 1.0, share[level][cell_codes]) / max(weight.sum(), 1))
+        return np.array(key_losses)
 
     def losses(self, node: Node) -> Floats:
         """The loss of each key at a node; whoever is below the target has lost everything."""
         self.below(node)
-        plain = np.array([own[level] for own, level in zip(self.bounds, node, strict=True)])
+        plain = np.array([level_losses[level] for level_losses, level in zip(self.bounds, node, strict=True)])
         return self.lost.get(node, plain)
 
-    def searched(self, until: float | None) -> Coarsening:
+    def search(self, until: float | None) -> Coarsening:
         top = tuple(size - 1 for size in self.shape)
         if self.below(top) > self.most:
-            told = f"not even the coarsest levels reach {self.goal}: gaps still tell {self.below(top):,} records apart"
-            raise DataError(f"{told}; allow more of them to be suppressed (suppress=), or ask for less")
-        every = sorted(np.ndindex(*self.shape), key=self.bound)
-        best, found, bound = top, self.rank(self.losses(top)), None
-        for node in every:
-            if self.bound(node) >= found:
+            complaint = (
+                f"not even the coarsest levels reach {self.goal}: gaps still tell {self.below(top):,} records apart"
+            )
+            raise DataError(f"{complaint}; allow more of them to be suppressed (suppress=), or ask for less")
+        nodes_by_bound = sorted(np.ndindex(*self.shape), key=self.bound)
+        best, least_loss, bound = top, self.rank(self.losses(top)), None
+        for node in nodes_by_bound:
+            if self.bound(node) >= least_loss:
                 break
             if until is not None and time.monotonic() > until:
                 bound = self.bound(node)
                 break
             if self.known[node] == 0:
-                self._halved(node, found)
+                self._halve_path(node, least_loss)
             if self.known[node] < 0:
                 continue
-            if (own := self.rank(self.losses(node))) < found:
-                best, found = node, own
-        return self._result(best, found, found if bound is None else bound)
+            if (node_loss := self.rank(self.losses(node))) < least_loss:
+                best, least_loss = node, node_loss
+        return self._result(best, least_loss, least_loss if bound is None else bound)
 
-    def _halved(self, node: Node, found: tuple[float, ...]) -> None:
+    def _halve_path(self, node: Node, least_loss: tuple[float, ...]) -> None:
         """Find where a path from a node to the top becomes coarse enough, by halving it."""
         path = [node]
         while True:
             last = path[-1]
             higher = [at for at in range(len(last)) if last[at] + 1 < self.shape[at]]
             ups = [(*last[:at], last[at] + 1, *last[at + 1 :]) for at in higher]
-            ups = [each for each in ups if self.known[each] == 0 and self.bound(each) < found]
+            ups = [
+                upper_node for upper_node in ups if self.known[upper_node] == 0 and self.bound(upper_node) < least_loss
+            ]
             if not ups:
                 break
             path.append(min(ups, key=self.bound))
@@ -293,13 +303,15 @@ class _Lattice:
 
     def _result(self, node: Node, loss: tuple[float, ...], bound: tuple[float, ...]) -> Coarsening:
         names = list(self.hierarchies)
-        each = dict(zip(names, map(float, self.losses(node)), strict=True))
+        loss_of_key = dict(zip(names, map(float, self.losses(node)), strict=True))
         steps = tuple(
-            Generalize(variable=name, level=level, hierarchy=own)
-            for (name, own), level in zip(self.hierarchies.items(), node, strict=True) if level
+            Generalize(variable=name, level=level, hierarchy=hierarchy)
+            for (name, hierarchy), level in zip(self.hierarchies.items(), node, strict=True) if level
         )  # fmt: skip
         levels = dict(zip(names, node, strict=True))
-        return Coarsening(levels, loss[0], each, self.below(node), bound[0], self.nodes, len(self.counted), steps)
+        return Coarsening(
+            levels, loss[0], loss_of_key, self.below(node), bound[0], self.nodes, len(self.counted), steps
+        )
 
 
 @dataclass(frozen=True)
@@ -328,28 +340,30 @@ class Hierarchy:
     levels: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        known = {str(leaf): tuple(map(str, labels)) for leaf, labels in self.levels.items()}
-        object.__setattr__(self, "levels", known)
-        if not known:
+        labels_of_leaf = {str(leaf): tuple(map(str, labels)) for leaf, labels in self.levels.items()}
+        object.__setattr__(self, "levels", labels_of_leaf)
+        if not labels_of_leaf:
             raise DataError("a hierarchy needs at least one value")
-        height = len(next(iter(known.values())))
+        height = len(next(iter(labels_of_leaf.values())))
         if not height:
             raise DataError("a hierarchy needs a level above its values")
-        for leaf, labels in known.items():
+        for leaf, labels in labels_of_leaf.items():
             if len(labels) != height or not all(label.strip() for label in labels):
-                told = f"{leaf!r} has {sum(bool(label.strip()) for label in labels)}"
-                raise DataError(f"every value of a hierarchy needs its {height} coarser labels; {told}", value=leaf)
+                complaint = f"{leaf!r} has {sum(bool(label.strip()) for label in labels)}"
+                raise DataError(
+                    f"every value of a hierarchy needs its {height} coarser labels; {complaint}", value=leaf
+                )
         for level in range(height - 1):
             above: dict[str, tuple[str, str]] = {}
-            for leaf, labels in known.items():
+            for leaf, labels in labels_of_leaf.items():
                 parent, first = above.setdefault(labels[level], (labels[level + 1], leaf))
                 if parent != labels[level + 1]:
-                    told = f"{labels[level]!r} is in {parent!r} (as of {first!r}) and in {labels[level + 1]!r}"
-                    raise DataError(f"a label must have one parent; {told} (as of {leaf!r})", value=labels[level])
-        last = sorted({labels[-1] for labels in known.values()})
+                    complaint = f"{labels[level]!r} is in {parent!r} (as of {first!r}) and in {labels[level + 1]!r}"
+                    raise DataError(f"a label must have one parent; {complaint} (as of {leaf!r})", value=labels[level])
+        last = sorted({labels[-1] for labels in labels_of_leaf.values()})
         if len(last) > 1:
-            told = f"the last level of a hierarchy must be one label; got {_checks.shown(last)}"
-            raise DataError(f"{told}: add a level such as 'any'", value=last[1])
+            complaint = f"the last level of a hierarchy must be one label; got {_checks.listing_text(last)}"
+            raise DataError(f"{complaint}: add a level such as 'any'", value=last[1])
 
     @property
     def height(self) -> int:
@@ -362,32 +376,41 @@ class Hierarchy:
 
     def check(self, values: Sequence[str], name: str) -> None:
         """Raise for the first value that the hierarchy does not hold."""
-        missed = [value for value in values if value not in self.levels]
-        blank = next((leaf for leaf in self.levels if missed and leaf.strip() in missed and leaf != leaf.strip()), None)
+        missing_values = [value for value in values if value not in self.levels]
+        blank = next(
+            (
+                leaf
+                for leaf in self.levels
+                if missing_values and leaf.strip() in missing_values and leaf != leaf.strip()
+            ),
+            None,
+        )
         if blank is not None:
-            told = f"the hierarchy of {name!r} holds {blank!r}, and the file {blank.strip()!r}"
-            raise DataError(f"{told}: take the blank out of the hierarchy", column=name, value=blank)
-        if missed:
-            told = f"the hierarchy of {name!r} does not hold {_checks.shown(missed)}, which the file does"
-            raise DataError(f"{told}; add a row for each", column=name, value=missed[0])
+            complaint = f"the hierarchy of {name!r} holds {blank!r}, and the file {blank.strip()!r}"
+            raise DataError(f"{complaint}: take the blank out of the hierarchy", column=name, value=blank)
+        if missing_values:
+            complaint = (
+                f"the hierarchy of {name!r} does not hold {_checks.listing_text(missing_values)}, which the file does"
+            )
+            raise DataError(f"{complaint}; add a row for each", column=name, value=missing_values[0])
 
     def numbers(self, values: Sequence[str]) -> NDArray[np.int64]:
         """The group of each value at each level, (height + 1, values), counted from 0."""
-        found = [np.arange(len(values))]
+        level_groups = [np.arange(len(values))]
         for level in range(1, self.height + 1):
             labels = [self.at(value, level) for value in values]
             order = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-            found.append(np.array([order[label] for label in labels]))
-        return np.array(found, np.int64)
+            level_groups.append(np.array([order[label] for label in labels]))
+        return np.array(level_groups, np.int64)
 
     def shares(self, values: Sequence[str]) -> NDArray[np.float64]:
         """The share of the hierarchy's values that stand under the group of each value at each level."""
         leaves = list(self.levels)
         groups = self.numbers(leaves)
         place = {leaf: number for number, leaf in enumerate(leaves)}
-        under = np.array([np.bincount(own)[own] / len(leaves) for own in groups])
-        found: NDArray[np.float64] = under[:, [place[value] for value in values]]
-        return found
+        under = np.array([np.bincount(level_groups)[level_groups] / len(leaves) for level_groups in groups])
+        value_shares: NDArray[np.float64] = under[:, [place[value] for value in values]]
+        return value_shares
 
     def form(self) -> dict[str, list[str]]:
         """The levels as plain data."""
@@ -407,24 +430,26 @@ class Hierarchy:
         Blanks around labels are left out. See `rows_of_csv` for what spreadsheet programs write.
         """
         rows = rows_of_csv(path, separator)
-        known: dict[str, list[str]] = {}
+        labels_of_leaf: dict[str, list[str]] = {}
         for number, (leaf, *cells) in rows:
             if len(cells) + 1 != len(rows[0][1]) or not cells:
-                told = f"row {number} has {len(cells) + 1} of {max(len(rows[0][1]), 2)}"
-                raise DataError(f"every row of the hierarchy {str(path)!r} needs its cells; {told}", row=number - 1)
-            labels = [label.strip() for label in cells]
-            if leaf in known and known[leaf] != labels:
-                told = f"the hierarchy {str(path)!r} has {leaf!r} twice, with other labels in row {number}"
-                raise DataError(told, row=number - 1, value=leaf)
-            known[leaf] = labels
-        try:
-            return cls(known)
-        except DataError as error:
-            last = [labels[-1] for labels in known.values()]
-            if len(last) > 2 and last[0] != last[1] and len(set(last[1:])) == 1:
-                told = f"the hierarchy {str(path)!r} begins with a header, {_checks.shown(rows[0][1])}"
+                complaint = f"row {number} has {len(cells) + 1} of {max(len(rows[0][1]), 2)}"
                 raise DataError(
-                    f"{told}: remove that row, so that each row is a value with its labels", row=0
+                    f"every row of the hierarchy {str(path)!r} needs its cells; {complaint}", row=number - 1
+                )
+            labels = [label.strip() for label in cells]
+            if leaf in labels_of_leaf and labels_of_leaf[leaf] != labels:
+                complaint = f"the hierarchy {str(path)!r} has {leaf!r} twice, with other labels in row {number}"
+                raise DataError(complaint, row=number - 1, value=leaf)
+            labels_of_leaf[leaf] = labels
+        try:
+            return cls(labels_of_leaf)
+        except DataError as error:
+            last = [labels[-1] for labels in labels_of_leaf.values()]
+            if len(last) > 2 and last[0] != last[1] and len(set(last[1:])) == 1:
+                complaint = f"the hierarchy {str(path)!r} begins with a header, {_checks.listing_text(rows[0][1])}"
+                raise DataError(
+                    f"{complaint}: remove that row, so that each row is a value with its labels", row=0
                 ) from None
             raise DataError(f"the hierarchy {str(path)!r}: {error}", value=error.value) from None
 
@@ -451,12 +476,12 @@ def rows_of_csv(path: Path, separator: str) -> list[tuple[int, list[str]]]:
     if isinstance(rows, csv.Error):
         raise DataError(f"cannot read the hierarchy {str(path)!r}: {rows}")
     for mark in (";", "\t") if separator == "," else ():
-        others = _split(text, mark)
-        if isinstance(others, csv.Error):
+        split_rows = _split(text, mark)
+        if isinstance(split_rows, csv.Error):
             continue
-        uneven = _width(rows) == 1 and min(len(row) for _, row in others) > 1
-        if uneven or _width(others) > max(1, _width(rows)):
-            rows = others
+        is_wider = _width(rows) == 1 and min(len(row) for _, row in split_rows) > 1
+        if is_wider or _width(split_rows) > max(1, _width(rows)):
+            rows = split_rows
     return rows
 
 
@@ -483,8 +508,8 @@ def nesting(values: Sequence[float]) -> list[float]:
     [5, 10, 20, 40]
     """
     span = max(values, default=0) - min(values, default=0) + 1
-    known = [width for width in (5, 10, 20, 40, 200, 1_000, 5_000, 20_000, 100_000) if width < span]
-    return list(known) or [max(span, 2)]
+    fitting_widths = [width for width in (5, 10, 20, 40, 200, 1_000, 5_000, 20_000, 100_000) if width < span]
+    return list(fitting_widths) or [max(span, 2)]
 
 
 def hierarchy_of_numbers(values: Sequence[float], *, widths: Sequence[float] = ()) -> Hierarchy:
@@ -495,13 +520,13 @@ def hierarchy_of_numbers(values: Sequence[float], *, widths: Sequence[float] = (
     >>> hierarchy_of_numbers([18, 23, 41], widths=[5, 20]).levels["23"]
     ('20 to 24', '20 to 39', 'any')
     """
-    known = sorted({int(value) for value in values})
-    widths = widths or nesting(known)
+    whole_numbers = sorted({int(value) for value in values})
+    widths = widths or nesting(whole_numbers)
     for low, high in pairwise(widths):
         if high % low:
             raise DataError(f"bins must nest: each width a multiple of the one before; got {low:g} and then {high:g}")
     levels = {}
-    for value in known:
+    for value in whole_numbers:
         lows = [int(value // width * width) for width in widths]
         bins = [f"{low} to {low + int(width) - 1}" for low, width in zip(lows, widths, strict=True)]
         levels[str(value)] = [*bins, "any"]
@@ -533,20 +558,20 @@ class Generalize(Coarser):
     hierarchy: Any
 
     def __post_init__(self) -> None:
-        own = self.hierarchy if isinstance(self.hierarchy, Hierarchy) else Hierarchy(self.hierarchy)
-        object.__setattr__(self, "hierarchy", own)
-        _checks.whole(self.level, 0, own.height, what=f"level of {self.variable!r}")
+        hierarchy = self.hierarchy if isinstance(self.hierarchy, Hierarchy) else Hierarchy(self.hierarchy)
+        object.__setattr__(self, "hierarchy", hierarchy)
+        _checks.whole_number(self.level, 0, hierarchy.height, what=f"level of {self.variable!r}")
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
         cells = texts(frame[self.variable])
         self.hierarchy.check(cells.drop_nulls().unique().sort().to_list(), self.variable)
-        found = [None if cell is None else self.hierarchy.at(cell, self.level) for cell in cells.to_list()]
-        return ordered(found, [self.hierarchy.at(leaf, self.level) for leaf in self.hierarchy.levels])
+        cell_labels = [None if cell is None else self.hierarchy.at(cell, self.level) for cell in cells.to_list()]
+        return enum_of_labels(cell_labels, [self.hierarchy.at(leaf, self.level) for leaf in self.hierarchy.levels])
 
     @classmethod
     def of_form(cls, node: Mapping[str, Any], *, folder: Path | None = None) -> Method:
         """As of any method; a hierarchy may be the path of a CSV file, from the folder of the plan."""
-        given = dict(node)
-        if isinstance(given.get("hierarchy"), str):
-            given["hierarchy"] = Hierarchy.read((folder or Path()) / given["hierarchy"])
-        return super().of_form(given)
+        parameters = dict(node)
+        if isinstance(parameters.get("hierarchy"), str):
+            parameters["hierarchy"] = Hierarchy.read((folder or Path()) / parameters["hierarchy"])
+        return super().of_form(parameters)

@@ -94,23 +94,23 @@ class Step:
         """What differs between a table and what a method made of it."""
         old = before if done.rows is None else before[done.rows]
         new_rows = done.rows is not None and not len(done.rows)
-        found = []
+        column_cells = []
         for name in method.variables:
             if new_rows or name not in done.frame.columns:
-                found.append(Cells(name, before[name].count(), before[name].count(), 0))
+                column_cells.append(Cells(name, before[name].count(), before[name].count(), 0))
                 continue
             was, now = texts(old[name]), texts(done.frame[name])
             gone = int((was.is_not_null() & now.is_null()).sum())
-            found.append(Cells(name, int(was.count()), int((~alike(old[name], done.frame[name])).sum()), gone))
+            column_cells.append(Cells(name, int(was.count()), int((~alike(old[name], done.frame[name])).sum()), gone))
         deleted = 0 if done.rows is None or new_rows else before.height - len(done.rows)
-        return cls(method, before.height, deleted, tuple(found), done.notes, done.designs)
+        return cls(method, before.height, deleted, tuple(column_cells), done.notes, done.designs)
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names."""
-        cells = {each.variable: {"cells": each.cells, "changed": each.changed, "suppressed": each.suppressed}
-                 for each in self.columns}  # fmt: skip
-        told = {"step": self.method.form(), "rows": self.rows, "deleted": self.deleted, "columns": cells}
-        return told | {"notes": list(self.notes)}
+        cells = {column.variable: {"cells": column.cells, "changed": column.changed, "suppressed": column.suppressed}
+                 for column in self.columns}  # fmt: skip
+        json_fields = {"step": self.method.form(), "rows": self.rows, "deleted": self.deleted, "columns": cells}
+        return json_fields | {"notes": list(self.notes)}
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ class Log(Printed):
     @property
     def changed(self) -> int:
         """Cells that differ now; a cell that two steps change counts twice."""
-        return sum(each.changed for step in self.steps for each in step.columns)
+        return sum(column.changed for step in self.steps for column in step.columns)
 
     @property
     def suppressed(self) -> int:
         """Cells that are gaps now, and were not."""
-        return sum(each.suppressed for step in self.steps for each in step.columns)
+        return sum(column.suppressed for step in self.steps for column in step.columns)
 
     @property
     def deleted(self) -> int:
@@ -172,13 +172,13 @@ class Log(Printed):
     def content(self) -> list[Content]:
         """A row for each column of each step, what each step promises, and notes."""
         rows = [
-            [f"{number}. {step.method.name}: {each.variable}", f"{each.cells:,}", f"{each.changed:,}",
-             f"{each.suppressed:,}", percent(each.suppressed / each.cells) if each.cells else "–"]
-            for number, step in enumerate(self.steps, 1) for each in step.columns
+            [f"{number}. {step.method.name}: {column.variable}", f"{column.cells:,}", f"{column.changed:,}",
+             f"{column.suppressed:,}", percent(column.suppressed / column.cells) if column.cells else "–"]
+            for number, step in enumerate(self.steps, 1) for column in step.columns
         ]  # fmt: skip
         table = grid("What was done, cell by cell", ["step", "cells", "changed", "suppressed", "share"], rows)
         promises = [
-            f"{number}. {_told(step.method)}: {step.method.promise}" for number, step in enumerate(self.steps, 1)
+            f"{number}. {_method_text(step.method)}: {step.method.promise}" for number, step in enumerate(self.steps, 1)
         ]
         notes = [Note(f"{step.method.name}: {text}") for step in self.steps for text in step.notes]
         gone = [
@@ -188,7 +188,7 @@ class Log(Printed):
         return [table, Points(tuple(promises), small=True), *gone, *notes]
 
 
-def _told(method: Verb) -> str:
+def _method_text(method: Verb) -> str:
     """A method with its plain parameters, such as ``bins (variable = age, width = 5)``."""
     plain = {name: value for name, value in method.form().items() if isinstance(value, str | int | float)}
     plain.pop("method")

@@ -64,16 +64,16 @@ def losses_of(
     Losses(answers=5, emptied=2, changed=1, left_out=())
     """
     names = [name for name in before.columns if name in after.columns and name not in set(numbers)]
-    touched, stayed = set(changed), before[list(rows)]
-    answers = emptied = differing = 0
+    changed_names, rows_before = set(changed), before[list(rows)]
+    answers = emptied = changed_cells = 0
     for name in names:
-        known = texts(before[name]).count()
-        was = texts(stayed[name])
-        answers, emptied = answers + known, emptied + known - was.count()
-        if name in touched:
+        answer_count = texts(before[name]).count()
+        was = texts(rows_before[name])
+        answers, emptied = answers + answer_count, emptied + answer_count - was.count()
+        if name in changed_names:
             now = texts(after[name])
             gone = int((was.is_not_null() & now.is_null()).sum())
             emptied += gone
-            differing += int((was.is_not_null() & ~alike(stayed[name], after[name])).sum()) - gone
+            changed_cells += int((was.is_not_null() & ~alike(rows_before[name], after[name])).sum()) - gone
     left_out = tuple(name for name in before.columns if name not in after.columns)
-    return Losses(answers, emptied, differing, left_out)
+    return Losses(answers, emptied, changed_cells, left_out)

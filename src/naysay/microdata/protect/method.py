@@ -94,12 +94,12 @@ class Method(ABC):
 
     def form(self) -> dict[str, Any]:
         """The method as plain data, as a plan holds it."""
-        told: dict[str, Any] = {"method": self.name}
+        plain_form: dict[str, Any] = {"method": self.name}
         for field in fields(self):
             value = _plain(getattr(self, field.name))
             if value is not None and value != {} and (value != [] or field.name in ("keys", "variables")):
-                told[field.name] = value
-        return told
+                plain_form[field.name] = value
+        return plain_form
 
     @classmethod
     def of_form(cls, node: Mapping[str, Any], *, folder: Path | None = None) -> Method:
@@ -110,13 +110,13 @@ class Method(ABC):
         DataError
             A parameter that it does not have, or one that is missing.
         """
-        known = [field.name for field in fields(cls)]
-        given = {name: value for name, value in node.items() if name != "method"}
-        for name in given:
-            if name not in known:
-                raise DataError(f"{cls.name!r} has no parameter {name!r}; {_checks.nearest(name, known)}")
+        parameter_names = [field.name for field in fields(cls)]
+        parameters = {name: value for name, value in node.items() if name != "method"}
+        for name in parameters:
+            if name not in parameter_names:
+                raise DataError(f"{cls.name!r} has no parameter {name!r}; {_checks.nearest(name, parameter_names)}")
         try:
-            return cls(**given)
+            return cls(**parameters)
         except TypeError as error:
             raise DataError(f"the step {cls.name!r} is not complete: {str(error).partition('() ')[2]}") from None
 
@@ -148,14 +148,14 @@ def numbers_of(frame: pl.DataFrame, name: str, *, what: str) -> Floats:
         return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     texts = column.cast(pl.String, strict=False)
     texts = texts.set(texts == "", None)
-    found = texts.str.strip_chars().cast(pl.Float64, strict=False)
-    wrong = found.is_null() & texts.is_not_null()
+    numbers = texts.str.strip_chars().cast(pl.Float64, strict=False)
+    wrong = numbers.is_null() & texts.is_not_null()
     if wrong.any():
         row = wrong.arg_max() or 0
-        told = f"column {name!r}, row {row + 1}, holds {str(texts[row])[:60]!r}, which is not a number"
+        complaint = f"column {name!r}, row {row + 1}, holds {str(texts[row])[:60]!r}, which is not a number"
         way_out = f"{what} needs numbers; say which cells are missing (--na), or recode the column by a hierarchy"
-        raise DataError(f"{told}; {way_out}", row=row, column=name, value=texts[row])
-    return found.fill_null(float("nan")).to_numpy()
+        raise DataError(f"{complaint}; {way_out}", row=row, column=name, value=texts[row])
+    return numbers.fill_null(float("nan")).to_numpy()
 
 
 def _plain(value: Any) -> Any:
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "form"):
         return value.form()
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain(part) for part in value]
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     return value.item() if isinstance(value, np.generic) else value

@@ -20,11 +20,11 @@ from naysay.microdata.protect.synthetic import Synthesize
 
 _RECODING = (Recode, Bins, Intervals, Dates, Generalize)
 _NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
-_DRAWN = (Pram, Negative)
+_RANDOMIZED = (Pram, Negative)
 
 METHODS: dict[str, type[Method]] = {
-    each.name: each
-    for each in (Drop, *_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize, Shuffle, Renumber)
+    method_class.name: method_class
+    for method_class in (Drop, *_RECODING, Suppress, *_NUMBERS, RankSwap, *_RANDOMIZED, Synthesize, Shuffle, Renumber)
 }
 """A new method is a class in a file of its own, and its name here."""
 
@@ -39,5 +39,5 @@ def method_of(node: Mapping[str, Any], *, folder: Path | None = None) -> Method:
     """
     name = node.get("method")
     if name not in METHODS:
-        raise DataError(f"a step must name one of the methods {_checks.shown(METHODS, 40)}; got {name!r}")
+        raise DataError(f"a step must name one of the methods {_checks.listing_text(METHODS, 40)}; got {name!r}")
     return METHODS[str(name)].of_form(node, folder=folder)

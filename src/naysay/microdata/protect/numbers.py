@@ -20,7 +20,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Method, Random, numbers_of
-from naysay.microdata.protect.recoding import gapped
+from naysay.microdata.protect.recoding import with_gaps
 from naysay.microdata.protect.tables import texts
 
 Floats = NDArray[np.float64]
@@ -28,10 +28,10 @@ Floats = NDArray[np.float64]
 
 def several(names: Any, what: str) -> tuple[str, ...]:
     """Names of variables as a tuple, one at least and each once."""
-    found = (names,) if isinstance(names, str) else tuple(names)
-    if not found or len(set(found)) < len(found):
+    column_names = (names,) if isinstance(names, str) else tuple(names)
+    if not column_names or len(set(column_names)) < len(column_names):
         raise DataError(f"{what} needs one variable or more, each named once; got {names!r}")
-    return found
+    return column_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +80,13 @@ class Round(Random):
         return self.how == "nearest"
 
     def done(self, frame: pl.DataFrame) -> Done:
-        made = []
+        rounded_columns = []
         for place, name in enumerate(self.columns):
             number = numbers_of(frame, name, what=self.name) / self.base
             low = np.floor(number)
             up = self.rng(place).random(len(low)) < number - low if self.how == "random" else None
-            made.append(gapped(frame[name], (np.round(number) if up is None else low + up) * self.base))
-        return Done(frame.with_columns(made))
+            rounded_columns.append(with_gaps(frame[name], (np.round(number) if up is None else low + up) * self.base))
+        return Done(frame.with_columns(rounded_columns))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,49 +132,55 @@ class Noise(Random):
 
     @property
     def promise(self) -> str:
-        kept = {
+        what_stays = {
             "independent": "means stay right on average; variances grow and correlations shrink",
             "correlated": "correlations stay right on average; variances grow",
             "masked": "means and covariances stay right on average",
         }
-        return f"{kept[self.how]}; outliers stay outliers, so nobody is promised company"
+        return f"{what_stays[self.how]}; outliers stay outliers, so nobody is promised company"
 
     def done(self, frame: pl.DataFrame) -> Done:
         x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
         if np.isinf(x).any():
             row, place = np.argwhere(np.isinf(x))[0]
-            told = f"column {self.columns[place]!r}, row {row + 1}, holds an infinite number"
+            complaint = f"column {self.columns[place]!r}, row {row + 1}, holds an infinite number"
             raise DataError(
-                f"{told}, whose deviation has no size; empty the cell, or top-code it first",
+                f"{complaint}, whose deviation has no size; empty the cell, or top-code it first",
                 row=int(row),
                 column=self.columns[place],
             )
-        whole = ~np.isnan(x).any(axis=1)
-        if whole.sum() < 2:
-            raise DataError(f"noise needs two records or more with all of {list(self.columns)}; got {int(whole.sum())}")
+        is_complete = ~np.isnan(x).any(axis=1)
+        if is_complete.sum() < 2:
+            raise DataError(
+                f"noise needs two records or more with all of {list(self.columns)}; got {int(is_complete.sum())}"
+            )
         sd = np.nanstd(x, axis=0, ddof=1)
         delta = self.percent / 100
-        drawn = self.rng().standard_normal(x.shape)
+        standard_noise = self.rng().standard_normal(x.shape)
         if self.how == "independent":
-            e = drawn * sd
+            e = standard_noise * sd
         else:
-            values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(x[whole], rowvar=False)))
-            e = drawn @ (vectors * np.sqrt(np.maximum(values, 0))).T
+            values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(x[is_complete], rowvar=False)))
+            e = standard_noise @ (vectors * np.sqrt(np.maximum(values, 0))).T
         mean = np.nanmean(x, axis=0)
-        made = mean + np.sqrt(1 - delta**2) * (x - mean) + delta * e if self.how == "masked" else x + delta * e
-        notes = [f"the standard deviation of the noise in {name!r} is {delta * each:.6g}, r(x, y) is {r:.3f}"
-                 for name, each, r in zip(self.columns, sd, _alike(x, made), strict=True)]  # fmt: skip
-        columns = [gapped(frame[name], made[:, place]) for place, name in enumerate(self.columns)]
+        noisy_numbers = mean + np.sqrt(1 - delta**2) * (x - mean) + delta * e if self.how == "masked" else x + delta * e
+        notes = [
+            f"the standard deviation of the noise in {name!r} is {delta * deviation:.6g}, r(x, y) is {r:.3f}"
+            for name, deviation, r in zip(self.columns, sd, _correlations(x, noisy_numbers), strict=True)
+        ]
+        columns = [with_gaps(frame[name], noisy_numbers[:, place]) for place, name in enumerate(self.columns)]
         return Done(frame.with_columns(columns), None, tuple(notes))
 
 
-def _alike(x: Floats, y: Floats) -> list[float]:
-    found = []
-    for one, other in zip(x.T, y.T, strict=True):
-        known = ~np.isnan(one)
-        varies = known.sum() > 1 and np.ptp(one[known]) > 0
-        found.append(float(np.corrcoef(one[known], other[known])[0, 1]) if varies else float("nan"))
-    return found
+def _correlations(x: Floats, y: Floats) -> list[float]:
+    correlations = []
+    for numbers_before, numbers_after in zip(x.T, y.T, strict=True):
+        is_known = ~np.isnan(numbers_before)
+        varies = is_known.sum() > 1 and np.ptp(numbers_before[is_known]) > 0
+        correlations.append(
+            float(np.corrcoef(numbers_before[is_known], numbers_after[is_known])[0, 1]) if varies else float("nan")
+        )
+    return correlations
 
 
 Ints = NDArray[np.int64]
@@ -215,7 +221,7 @@ class Microaggregate(Method):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "microaggregation"))
         check_choice(self.how, ("jointly", "each"), what="how")
-        _checks.whole(self.least, 2, 2**31, what="least")
+        _checks.whole_number(self.least, 2, 2**31, what="least")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -229,31 +235,38 @@ class Microaggregate(Method):
 
     def done(self, frame: pl.DataFrame) -> Done:
         x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
-        made, lost, total = x.copy(), 0.0, 0.0
+        averaged_numbers, lost, total = x.copy(), 0.0, 0.0
         jointly = [list(range(x.shape[1]))] if self.how == "jointly" else [[place] for place in range(x.shape[1])]
         for places in jointly:
-            known = ~np.isnan(x[:, places]).any(axis=1)
-            if known.sum() < self.least:
-                told = f"{int(known.sum())} records have all of {[self.columns[place] for place in places]}"
-                raise DataError(f"groups need {self.least} records or more; {told}")
-            own = _standard(x[known][:, places])
-            group = optimal(own[:, 0], self.least) if len(places) == 1 else mdav(own, self.least)
-            means = np.stack([np.bincount(group, column) for column in x[known][:, places].T], axis=1)
-            made[np.flatnonzero(known)[:, None], places] = (means / np.bincount(group)[:, None])[group]
-            centers = np.stack([np.bincount(group, column) for column in own.T], axis=1) / np.bincount(group)[:, None]
-            lost += float(np.square(own - centers[group]).sum())
-            total += float(np.square(own).sum())
-            made[~known] = np.where(np.isnan(x[~known]), np.nan, made[~known])
+            is_complete = ~np.isnan(x[:, places]).any(axis=1)
+            if is_complete.sum() < self.least:
+                complaint = f"{int(is_complete.sum())} records have all of {[self.columns[place] for place in places]}"
+                raise DataError(f"groups need {self.least} records or more; {complaint}")
+            standard_scores = _standard(x[is_complete][:, places])
+            group = (
+                optimal(standard_scores[:, 0], self.least) if len(places) == 1 else mdav(standard_scores, self.least)
+            )
+            means = np.stack([np.bincount(group, column) for column in x[is_complete][:, places].T], axis=1)
+            averaged_numbers[np.flatnonzero(is_complete)[:, None], places] = (means / np.bincount(group)[:, None])[
+                group
+            ]
+            centers = (
+                np.stack([np.bincount(group, column) for column in standard_scores.T], axis=1)
+                / np.bincount(group)[:, None]
+            )
+            lost += float(np.square(standard_scores - centers[group]).sum())
+            total += float(np.square(standard_scores).sum())
+            averaged_numbers[~is_complete] = np.where(np.isnan(x[~is_complete]), np.nan, averaged_numbers[~is_complete])
         notes = [
             f"information lost: {100 * lost / total:.6g} % of the variance of standardized variables"
             if total
             else "nothing varies"
         ]
-        some = np.isnan(x).any(axis=1) & ~np.isnan(x).all(axis=1)
-        if self.how == "jointly" and some.any():
-            told = _checks.several(int(some.sum()), "record misses", "records miss")
-            notes.append(f"{told} one of the variables and stay as they are, without company")
-        columns = [gapped(frame[name], made[:, place]) for place, name in enumerate(self.columns)]
+        is_partial = np.isnan(x).any(axis=1) & ~np.isnan(x).all(axis=1)
+        if self.how == "jointly" and is_partial.any():
+            missing_sentence = _checks.several(int(is_partial.sum()), "record misses", "records miss")
+            notes.append(f"{missing_sentence} one of the variables and stay as they are, without company")
+        columns = [with_gaps(frame[name], averaged_numbers[:, place]) for place, name in enumerate(self.columns)]
         return Done(frame.with_columns(columns), None, tuple(notes))
 
 
@@ -275,33 +288,33 @@ def mdav(x: Floats, least: int) -> Ints:
         blocks = np.array_split(order, -(-len(x) // BLOCK))
     number = 0
     for rows in blocks:
-        own = _mdav(np.ascontiguousarray(x[rows]), least)
-        group[rows] = own + number
-        number += int(own.max()) + 1
+        block_groups = _mdav(np.ascontiguousarray(x[rows]), least)
+        group[rows] = block_groups + number
+        number += int(block_groups.max()) + 1
     return group
 
 
 def _mdav(x: Floats, least: int) -> Ints:
-    group, left, number = np.zeros(len(x), np.int64), np.arange(len(x)), 0
+    group, ungrouped_rows, number = np.zeros(len(x), np.int64), np.arange(len(x)), 0
 
     def around(center: Floats) -> None:
-        nonlocal left, number
-        distance = np.square(x[left] - center).sum(axis=1)
+        nonlocal ungrouped_rows, number
+        distance = np.square(x[ungrouped_rows] - center).sum(axis=1)
         nearest = np.argpartition(distance, least - 1)[:least]
-        group[left[nearest]] = number
-        left, number = np.delete(left, nearest), number + 1
+        group[ungrouped_rows[nearest]] = number
+        ungrouped_rows, number = np.delete(ungrouped_rows, nearest), number + 1
 
     def farthest(center: Floats) -> Floats:
-        found: Floats = x[left[np.square(x[left] - center).sum(axis=1).argmax()]]
-        return found
+        far_record: Floats = x[ungrouped_rows[np.square(x[ungrouped_rows] - center).sum(axis=1).argmax()]]
+        return far_record
 
-    while len(left) >= 3 * least:
-        one = farthest(x[left].mean(axis=0))
-        around(one)
-        around(farthest(one))
-    if len(left) >= 2 * least:
-        around(farthest(x[left].mean(axis=0)))
-    group[left] = number
+    while len(ungrouped_rows) >= 3 * least:
+        first_center = farthest(x[ungrouped_rows].mean(axis=0))
+        around(first_center)
+        around(farthest(first_center))
+    if len(ungrouped_rows) >= 2 * least:
+        around(farthest(x[ungrouped_rows].mean(axis=0)))
+    group[ungrouped_rows] = number
     return group
 
 
@@ -319,9 +332,9 @@ def optimal(x: Floats, least: int) -> Ints:
     for stop in range(least, n + 1):
         starts = np.arange(max(0, stop - 2 * least + 1), stop - least + 1)
         spread = second[stop] - second[starts] - (first[stop] - first[starts]) ** 2 / (stop - starts)
-        whole = cost[starts] + spread
-        best = int(whole.argmin())
-        cost[stop], last[stop] = whole[best], starts[best]
+        total_cost = cost[starts] + spread
+        best = int(total_cost.argmin())
+        cost[stop], last[stop] = total_cost[best], starts[best]
     group, stop, number = np.zeros(n, np.int64), n, 0
     while stop > 0:
         group[order[last[stop] : stop]] = number
@@ -388,19 +401,21 @@ class RankSwap(Random):
         if self.within:
             groups = frame.select(pl.struct(self.within).rank("dense")).to_series().to_numpy()
             parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-        made = []
+        swapped_columns = []
         for place, name in enumerate(self.columns):
             column, order = frame[name], np.arange(frame.height)
-            rank = _ordered(column)
+            rank = _cell_ranks(column)
             for number, rows in enumerate(parts):
-                known = rows[column.is_not_null().to_numpy()[rows]]
-                ranked = known[np.argsort(rank[known], kind="stable")]
-                order[ranked] = ranked[_swapped(len(ranked), self.percent, self.rng(place, number))]
-            made.append(column.gather(order).alias(name))
-        return Done(frame.with_columns(made))
+                filled_rows = rows[column.is_not_null().to_numpy()[rows]]
+                rows_by_rank = filled_rows[np.argsort(rank[filled_rows], kind="stable")]
+                order[rows_by_rank] = rows_by_rank[
+                    _swap_partners(len(rows_by_rank), self.percent, self.rng(place, number))
+                ]
+            swapped_columns.append(column.gather(order).alias(name))
+        return Done(frame.with_columns(swapped_columns))
 
 
-def _ordered(column: pl.Series) -> NDArray[np.float64]:
+def _cell_ranks(column: pl.Series) -> NDArray[np.float64]:
     """The rank of each cell; numbers in texts count as numbers."""
     if column.dtype == pl.String:
         number = column.cast(pl.Float64, strict=False)
@@ -409,23 +424,23 @@ def _ordered(column: pl.Series) -> NDArray[np.float64]:
         column = pl.Series([str(cell) for cell in column])
     if isinstance(column.dtype, pl.Enum):
         column = column.to_physical()
-    own = column if column.dtype.is_numeric() or column.dtype.is_temporal() else texts(column)
-    return own.rank("ordinal").fill_null(0).to_numpy().astype(float)
+    sortable = column if column.dtype.is_numeric() or column.dtype.is_temporal() else texts(column)
+    return sortable.rank("ordinal").fill_null(0).to_numpy().astype(float)
 
 
-def _swapped(n: int, percent: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _swap_partners(n: int, percent: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Partners: each place not taken yet takes another one at random, at most so many places further up."""
     reach = int(percent * n / 100)
     partner, free = np.arange(n), np.ones(n, bool)
     if not reach:
         return partner
-    for place, drawn in enumerate(rng.random(n)):
+    for place, uniform_draw in enumerate(rng.random(n)):
         if not free[place]:
             continue
-        open_ = np.flatnonzero(free[place + 1 : place + 1 + reach])
-        if len(open_):
-            other = place + 1 + open_[int(drawn * len(open_))]
-            partner[place], partner[other] = other, place
-            free[other] = False
+        free_places = np.flatnonzero(free[place + 1 : place + 1 + reach])
+        if len(free_places):
+            other_place = place + 1 + free_places[int(uniform_draw * len(free_places))]
+            partner[place], partner[other_place] = other_place, place
+            free[other_place] = False
         free[place] = False
     return partner

@@ -40,8 +40,8 @@ class _Masks:
     """For each row of the file the keys that it keeps, as bits, and the rows that are deleted."""
 
     keys: tuple[str, ...]
-    kept: NDArray[np.integer]
-    gone: NDArray[np.intp]
+    keep_bits: NDArray[np.integer]
+    deleted_rows: NDArray[np.intp]
 
 
 def release_in_pieces(
@@ -78,58 +78,67 @@ def release_in_pieces(
     rows = int(raw.select(pl.len()).collect().item())
     if not rows:
         raise DataError(f"{path.name!r} has no rows")
-    others = [name for name in schema.names() if name not in plan.keys]
-    numbers = [name for name in others if numbers_of_people(column := raw.select(name).collect(), naming(column))]
-    given = notes_of(plan)
-    plan = closed(plan, numbers)
+    other_columns = [name for name in schema.names() if name not in plan.keys]
+    number_columns = [
+        name for name in other_columns if numbers_of_people(column := raw.select(name).collect(), naming(column))
+    ]
+    plan_notes = notes_of(plan)
+    plan = closed(plan, number_columns)
     check_out(path, out, force=force)
     strata = [name for step in plan.steps if isinstance(step, Suppress) for name in step.strata]
-    changed = {name for step in plan.steps for name in step.variables} | set(plan.keys)
+    changed_columns = {name for step in plan.steps for name in step.variables} | set(plan.keys)
     steps: list[Step] = []
-    coded, released_table = (_gaps(raw, names, plan.missing) for names in ({*changed, *strata}, changed))
+    coded_table, released_table = (
+        _gaps(raw, names, plan.missing) for names in ({*changed_columns, *strata}, changed_columns)
+    )
     stays: _Masks | None = None
     order: NDArray[np.intp] | None = None
     shown_rows = rows
     for step in plan.steps:
         method = step.prepared()
         if isinstance(method, Drop):
-            cells = [Cells(name, held := int(released_table.select(pl.col(name).count()).collect().item()), held, 0)
-                     for name in method.columns]  # fmt: skip
+            cells = [
+                Cells(name, filled_cells, filled_cells, 0)
+                for name in method.columns
+                for filled_cells in [int(released_table.select(pl.col(name).count()).collect().item())]
+            ]
             released_table = released_table.drop(method.columns)
             steps.append(Step(method, rows, 0, tuple(cells)))
         elif isinstance(method, Coarser):
-            coded, released_table, told = _recoded(method, coded, released_table)
-            steps.append(Step(method, rows, 0, (told,)))
+            coded_table, released_table, recoded_cells = _recode_column(method, coded_table, released_table)
+            steps.append(Step(method, rows, 0, (recoded_cells,)))
         elif isinstance(method, Suppress):
-            stays, told_step = _suppressed(method, coded, rows)
-            shown_rows -= told_step.deleted
-            steps.append(told_step)
+            stays, suppress_step = _suppress_tuples(method, coded_table, rows)
+            shown_rows -= suppress_step.deleted
+            steps.append(suppress_step)
         elif isinstance(method, Shuffle):
             order = method.order(shown_rows)
             steps.append(Step(method, shown_rows, 0, ()))
         elif isinstance(method, Renumber):
             for name in method.columns:
-                if name not in numbers:
+                if name not in number_columns:
                     raise DataError(
                         f"{name!r} has one value in several rows; to number it anew needs the file in memory: "
                         f"leave it out (--drop {name})",
                         column=name,
                     )
-            held_cells = released_table.select(pl.col(method.columns).count()).collect().row(0, named=True)
-            numbered_cells = (Cells(name, cells, cells, 0) for name, cells in held_cells.items())
+            filled_counts = released_table.select(pl.col(method.columns).count()).collect().row(0, named=True)
+            numbered_cells = (Cells(name, cells, cells, 0) for name, cells in filled_counts.items())
             steps.append(Step(method, shown_rows, 0, tuple(numbered_cells)))
     log = Log(tuple(steps))
     done = Plan(**{**vars(plan), "steps": log.methods})
-    numbered = [name for step in done.steps if isinstance(step, Renumber) for name in step.columns]
-    released = released_table.collect_schema().names()
-    untried = _untried(done, log, [name for name in released if name not in numbered], trial=trial)
+    renumbered_columns = [name for step in done.steps if isinstance(step, Renumber) for name in step.columns]
+    released_names = released_table.collect_schema().names()
+    untried_sentences = _untried_notes(
+        done, log, [name for name in released_names if name not in renumbered_columns], trial=trial
+    )
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-        there = Path(folder) / out.name
+        temporary_out = Path(folder) / out.name
         pieces = _pieces(released_table, rows, stays)
-        ordered = pieces if order is None else _scattered(pieces, order, Path(folder))
-        files.write_pieces(_renumbered(ordered, numbered), there)
-        written = pl.scan_parquet(there, glob=False)
-        standings = tuple(_standing(done, known, raw, written) for known in done.known)
+        ordered_pieces = pieces if order is None else _scatter_pieces(pieces, order, Path(folder))
+        files.write_pieces(_renumber_pieces(ordered_pieces, renumbered_columns), temporary_out)
+        written_table = pl.scan_parquet(temporary_out, glob=False)
+        standings = tuple(_standing(done, key_set, raw, written_table) for key_set in done.known)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         source = {
@@ -140,17 +149,23 @@ def release_in_pieces(
             "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "naysay": version("naysay"),
         } | ({} if table is None else {"table": table})
-        names = [name for name in released if name not in numbered and naming(written.select(name).collect())]
-        households = [name for name in others if name in released and grouping(raw.select(name).collect(), plan.keys)]
+        names = [
+            name
+            for name in released_names
+            if name not in renumbered_columns and naming(written_table.select(name).collect())
+        ]
+        households = [
+            name for name in other_columns if name in released_names and grouping(raw.select(name).collect(), plan.keys)
+        ]
         notes = ["memory does not hold this file: intruders were not tried on it, and answers that it lost are counted "
-                 "by step only", *given, *untried]  # fmt: skip
-        found = Release(done, log, standings, (), {}, names, households, {}, notes, source)
+                 "by step only", *plan_notes, *untried_sentences]  # fmt: skip
+        release = Release(done, log, standings, (), {}, names, households, {}, notes, source)
         note = Path(folder) / log_of(out).name
-        note.write_text(log_text(found, [] if stays is None else stays.gone.tolist()), encoding="utf-8")
+        note.write_text(log_text(release, [] if stays is None else stays.deleted_rows.tolist()), encoding="utf-8")
         files.place_of(out).unlink(missing_ok=True)
         note.replace(log_of(out))
-        there.replace(out)
-    return found
+        temporary_out.replace(out)
+    return release
 
 
 def _check(path: Path, plan: Plan, out: Path) -> None:
@@ -189,46 +204,50 @@ def _gaps(raw: pl.LazyFrame, names: set[str], missing: Sequence[str]) -> pl.Lazy
     return raw.with_columns(gaps)
 
 
-def _recoded(method: Coarser, coded: pl.LazyFrame, table: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame, Cells]:
+def _recode_column(
+    method: Coarser, coded_table: pl.LazyFrame, table: pl.LazyFrame
+) -> tuple[pl.LazyFrame, pl.LazyFrame, Cells]:
     """The file with one column recoded, by its distinct values."""
     name = method.variable
     if table.collect_schema()[name].is_nested():
         raise DataError(f"{name!r} holds lists, which are recoded in memory only; leave it out", column=name)
-    counted = table.group_by(name).len().collect(engine="streaming").sort(name)
-    new = method.values(counted.select(name))
-    known = counted[name].is_not_null()
-    differs = known & ~alike(counted[name], new)
-    cells = Cells(name, int(counted["len"].filter(texts(counted[name]).is_not_null()).sum()),
-                  int(counted["len"].filter(differs).sum()), 0)  # fmt: skip
-    found = pl.col(name).replace_strict(counted[name].filter(known), new.filter(known), default=None)
-    return coded.with_columns(found), table.with_columns(found), cells
+    value_counts = table.group_by(name).len().collect(engine="streaming").sort(name)
+    coarser_values = method.values(value_counts.select(name))
+    is_filled = value_counts[name].is_not_null()
+    differs = is_filled & ~alike(value_counts[name], coarser_values)
+    cells = Cells(name, int(value_counts["len"].filter(texts(value_counts[name]).is_not_null()).sum()),
+                  int(value_counts["len"].filter(differs).sum()), 0)  # fmt: skip
+    recode_expression = pl.col(name).replace_strict(
+        value_counts[name].filter(is_filled), coarser_values.filter(is_filled), default=None
+    )
+    return coded_table.with_columns(recode_expression), table.with_columns(recode_expression), cells
 
 
-def _suppressed(method: Suppress, coded: pl.LazyFrame, rows: int) -> tuple[_Masks, Step]:
+def _suppress_tuples(method: Suppress, coded_table: pl.LazyFrame, rows: int) -> tuple[_Masks, Step]:
     """What each row keeps, decided on distinct tuples of keys."""
-    keys = _keys(coded, [*method.keys, *method.strata])
-    keep, left = masks(method, Units.of_tuples(keys))
+    keys = _keys(coded_table, [*method.keys, *method.strata])
+    keep, to_delete = masks(method, Units.of_tuples(keys))
     tuples = keys.tuples
     cells = []
     for place, name in enumerate(method.keys):
-        held = (tuples.columns[place] > 0) & ~left
-        emptied = int(tuples.count[held & (keep >> place & 1 == 0)].sum())
-        cells.append(Cells(name, int(tuples.count[held].sum()), emptied, emptied))
-        if held.any() and not (held & (keep >> place & 1 > 0)).any():
+        was_filled = (tuples.columns[place] > 0) & ~to_delete
+        emptied = int(tuples.count[was_filled & (keep >> place & 1 == 0)].sum())
+        cells.append(Cells(name, int(tuples.count[was_filled].sum()), emptied, emptied))
+        if was_filled.any() and not (was_filled & (keep >> place & 1 > 0)).any():
             raise DataError(
                 f"suppression would empty column {name!r}; recode it first (numbers by --bins {name}=5), give it more "
                 "importance, or leave it out of the file",
                 column=name,
             )
-    deleted = int(tuples.count[left].sum())
+    deleted = int(tuples.count[to_delete].sum())
     if deleted == rows:
         raise DataError(f"the target {method.target} would delete every record; recode the keys first, or take fewer")
-    kept = keep.astype(np.min_scalar_type((1 << len(keys.variables)) - 1))[keys.owner]
-    gone = np.flatnonzero(left[keys.owner]) if deleted else np.zeros(0, np.intp)
-    return _Masks(tuple(method.keys), kept, gone), Step(method, rows, deleted, tuple(cells), method.notes(deleted))
+    keep_bits = keep.astype(np.min_scalar_type((1 << len(keys.variables)) - 1))[keys.owner]
+    gone = np.flatnonzero(to_delete[keys.owner]) if deleted else np.zeros(0, np.intp)
+    return _Masks(tuple(method.keys), keep_bits, gone), Step(method, rows, deleted, tuple(cells), method.notes(deleted))
 
 
-def _untried(plan: Plan, log: Log, names: Sequence[str], *, trial: bool) -> list[str]:
+def _untried_notes(plan: Plan, log: Log, names: Sequence[str], *, trial: bool) -> list[str]:
     """Notes on columns that were not tried for what they tell of hidden cells.
 
     Raises
@@ -238,14 +257,16 @@ def _untried(plan: Plan, log: Log, names: Sequence[str], *, trial: bool) -> list
     """
     if not any(cells.changed for step in log for cells in step.columns if cells.variable in plan.keys):
         return []
-    every = [name for name in names if any(name not in known for known in plan.known)]
-    every += [ROW_ORDER] if plan.keep_order else []
-    open_ = [name for name in every if name not in plan.accepted]
-    told = "memory does not hold this file, and what other columns tell of cells that it hides was not tried"
-    if open_ and not trial:
-        ways = f"leave {open_[0]!r} out (--drop), or accept it, which the log tells (--accept {open_[0]!r})"
-        raise DataError(f"{told}: {_checks.shown(open_)}; {ways}", column=open_[0])
-    return [f"{told}: {_checks.shown(every)}"] if every else []
+    untried_names = [name for name in names if any(name not in key_set for key_set in plan.known)]
+    untried_names += [ROW_ORDER] if plan.keep_order else []
+    not_accepted = [name for name in untried_names if name not in plan.accepted]
+    sentence = "memory does not hold this file, and what other columns tell of cells that it hides was not tried"
+    if not_accepted and not trial:
+        ways = (
+            f"leave {not_accepted[0]!r} out (--drop), or accept it, which the log tells (--accept {not_accepted[0]!r})"
+        )
+        raise DataError(f"{sentence}: {_checks.listing_text(not_accepted)}; {ways}", column=not_accepted[0])
+    return [f"{sentence}: {_checks.listing_text(untried_names)}"] if untried_names else []
 
 
 def _pieces(table: pl.LazyFrame, rows: int, stays: _Masks | None) -> Iterator[pl.DataFrame]:
@@ -253,29 +274,29 @@ def _pieces(table: pl.LazyFrame, rows: int, stays: _Masks | None) -> Iterator[pl
     for begin in range(0, rows, _ROWS):
         piece = table.slice(begin, _ROWS).collect()
         if stays is not None:
-            kept = pl.Series(stays.kept[begin : begin + _ROWS])
+            keep_bits = pl.Series(stays.keep_bits[begin : begin + _ROWS])
             piece = piece.with_columns(
-                pl.select(pl.when((kept & (1 << place)) > 0).then(piece[name])).to_series().alias(name)
+                pl.select(pl.when((keep_bits & (1 << place)) > 0).then(piece[name])).to_series().alias(name)
                 for place, name in enumerate(stays.keys)
             )
-            low, high = np.searchsorted(stays.gone, (begin, begin + _ROWS))
-            there = np.ones(piece.height, bool)
-            there[stays.gone[low:high] - begin] = False
-            piece = piece.filter(pl.Series(there))
+            low, high = np.searchsorted(stays.deleted_rows, (begin, begin + _ROWS))
+            is_released = np.ones(piece.height, bool)
+            is_released[stays.deleted_rows[low:high] - begin] = False
+            piece = piece.filter(pl.Series(is_released))
         yield piece.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
 
 
-def _scattered(pieces: Iterator[pl.DataFrame], order: NDArray[np.intp], folder: Path) -> Iterator[pl.DataFrame]:
+def _scatter_pieces(pieces: Iterator[pl.DataFrame], order: NDArray[np.intp], folder: Path) -> Iterator[pl.DataFrame]:
     """The rows in another order: each goes to the part of the file where it will be, and each part is sorted."""
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     begin, parts = 0, -(-len(order) // _ROWS)
     for number, piece in enumerate(pieces):
-        own = place[begin : begin + piece.height]
+        released_places = place[begin : begin + piece.height]
         begin += piece.height
-        rows = np.argsort(own)
-        sorted_piece = piece[rows].with_columns(pl.Series("naysay_place", own[rows]))
-        ends = np.searchsorted(own[rows], np.arange(parts + 1) * _ROWS)
+        rows = np.argsort(released_places)
+        sorted_piece = piece[rows].with_columns(pl.Series("naysay_place", released_places[rows]))
+        ends = np.searchsorted(released_places[rows], np.arange(parts + 1) * _ROWS)
         for part in range(parts):
             sorted_piece[ends[part] : ends[part + 1]].write_ipc(folder / f"{part}-{number}", compression="zstd")
     pieces_read = number + 1
@@ -286,26 +307,29 @@ def _scattered(pieces: Iterator[pl.DataFrame], order: NDArray[np.intp], folder: 
             path.unlink()
 
 
-def _renumbered(pieces: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _renumber_pieces(pieces: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Columns that differ for all, numbered in the order of rows."""
     last = dict.fromkeys(names, 0)
     for piece in pieces:
         columns = []
         for name in names:
-            known = texts(piece[name]).is_not_null()
-            number = pl.select(pl.when(known).then(known.cast(pl.Int64).cum_sum() + last[name])).to_series()
+            is_filled = texts(piece[name]).is_not_null()
+            number = pl.select(pl.when(is_filled).then(is_filled.cast(pl.Int64).cum_sum() + last[name])).to_series()
             columns.append(number.cast(pl.String if piece[name].dtype == pl.String else pl.Int64).alias(name))
-            last[name] += int(known.sum())
+            last[name] += int(is_filled.sum())
         yield piece.with_columns(columns)
 
 
-def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written: pl.LazyFrame) -> Standing:
+def _standing(plan: Plan, keys: tuple[str, ...], raw: pl.LazyFrame, written_table: pl.LazyFrame) -> Standing:
     """The fewest matches before, and in the file as it is written."""
     before = _guarantee(_gaps(raw, set(keys), plan.missing), keys, plan)
-    left = [name for name in keys if name in written.collect_schema()]
-    if not left:
+    released_keys = [name for name in keys if name in written_table.collect_schema()]
+    if not released_keys:
         return Standing(keys, before, None)
-    after, goal = _guarantee(written, left, plan), plan.goal  # whose new values may read as missing elsewhere
+    after, goal = (
+        _guarantee(written_table, released_keys, plan),
+        plan.goal,
+    )  # whose new values may read as missing elsewhere
     if goal is not None and (after.of(goal.reading) or 0) < goal.least:
         raise DataError(
             f"the plan reaches {goal.reading} >= {after.of(goal.reading)}, not {goal}, and nothing was kept: end it "
@@ -326,5 +350,5 @@ def _keys(table: pl.LazyFrame, names: Sequence[str]) -> Keys:
         return Keys(table, list(names))
     cells = [pl.col(name).fill_nan(None) for name in measures]
     broken = table.select((cell != cell.round(0)).any() for cell in cells).collect(engine="streaming")
-    written = [text_of(name, schema[name]).alias(name) for name in measures if broken[name].item()]
-    return Keys(table.with_columns(written), list(names))
+    text_columns = [text_of(name, schema[name]).alias(name) for name in measures if broken[name].item()]
+    return Keys(table.with_columns(text_columns), list(names))

@@ -90,8 +90,8 @@ class Plan:
         for name in ("keys", "steps", "missing", "accepted"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "sets", tuple(map(tuple, self.sets)))
-        for known in self.sets:
-            check_names(known, self.keys, what="key")
+        for key_set in self.sets:
+            check_names(key_set, self.keys, what="key")
         for step in self.steps:
             if not isinstance(step, Method):
                 raise DataError(f"the steps of a plan must be methods; got {step!r}")
@@ -123,22 +123,24 @@ class Plan:
             way.
         """
         frame, back = opened(table)
-        made, log, _ = self.run(frame)
-        return back(made), log
+        released_frame, log, _ = self.run(frame)
+        return back(released_frame), log
 
     def run(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Log, pl.Series]:
         """The same in memory, and the row of the original that each row of the result was; empty for new rows."""
-        asked = [*self.keys, *(name for step in self.steps for name in step.needs)]
-        check_names([*asked, *(each for each in (self.unit, self.order) if each is not None)], frame.columns)
-        made, log, rows = frame, Log(()), pl.int_range(frame.height, eager=True)
+        needed_columns = [*self.keys, *(name for step in self.steps for name in step.needs)]
+        check_names(
+            [*needed_columns, *(column for column in (self.unit, self.order) if column is not None)], frame.columns
+        )
+        current_frame, log, rows = frame, Log(()), pl.int_range(frame.height, eager=True)
         for step in self.steps:
             method = step.prepared()
-            done = self._done(method, made)
-            log += Log((Step.of(method, made, done),))
+            done = self._done(method, current_frame)
+            log += Log((Step.of(method, current_frame, done),))
             rows = rows if done.rows is None else rows.gather(done.rows)
-            made = done.frame
-        self._check(made)
-        return made, log, rows
+            current_frame = done.frame
+        self._check(current_frame)
+        return current_frame, log, rows
 
     def coarsened(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The original in the values of the release: only what is recoded, as an intruder can do it themselves."""
@@ -153,56 +155,63 @@ class Plan:
 
         A threshold that is taken from the file is another one where a step before it emptied or moved cells.
         """
-        found: list[str] = []
+        moving_steps: list[str] = []
         for number, step in enumerate(self.steps):
-            changed = any(isinstance(each, Suppress) or not each.foretold for each in self.steps[:number])
-            if set(step.variables) & set(self.keys) and (not step.foretold or (isinstance(step, Top) and changed)):
-                found.append(step.name)
-        return list(dict.fromkeys(found))
+            is_changed = any(
+                isinstance(earlier_step, Suppress) or not earlier_step.foretold for earlier_step in self.steps[:number]
+            )
+            if set(step.variables) & set(self.keys) and (not step.foretold or (isinstance(step, Top) and is_changed)):
+                moving_steps.append(step.name)
+        return list(dict.fromkeys(moving_steps))
 
     def _done(self, method: Method, frame: pl.DataFrame) -> Done:
         """One step; what all rows of a household share is drawn once for the household."""
         if self.unit is None or isinstance(method, Coarser | Suppress | Shuffle | Renumber):
             return method.done(frame)
-        shared = frame.group_by(self.unit).agg(pl.col(name).n_unique() for name in method.variables)
-        alike = {name: bool((shared[name] == 1).all()) for name in method.variables if name != self.unit}
-        if shared.height == frame.height or not any(alike.values()):
+        distinct_counts = frame.group_by(self.unit).agg(pl.col(name).n_unique() for name in method.variables)
+        alike = {name: bool((distinct_counts[name] == 1).all()) for name in method.variables if name != self.unit}
+        if distinct_counts.height == frame.height or not any(alike.values()):
             return method.done(frame)
         if not all(alike.values()):
-            one, other = ([name for name in alike if alike[name] is same] for same in (True, False))
-            told = f"all rows of one {self.unit!r} share {_checks.shown(one)}, but not {_checks.shown(other)}"
+            shared_names, differing_names = ([name for name in alike if alike[name] is same] for same in (True, False))
+            complaint = (
+                f"all rows of one {self.unit!r} share {_checks.listing_text(shared_names)}, "
+                f"but not {_checks.listing_text(differing_names)}"
+            )
             raise DataError(
-                f"{told}; give {method.name!r} in two steps, or members of one unit would differ where they cannot"
+                f"{complaint}; give {method.name!r} in two steps, or members of one unit would differ where they cannot"
             )
         heads = frame.unique(self.unit, keep="first", maintain_order=True)
         done = method.done(heads)
-        drawn = done.frame.select(self.unit, *method.variables)
-        return Done(frame.drop(method.variables).join(drawn, on=self.unit, how="left", maintain_order="left")
+        drawn_heads = done.frame.select(self.unit, *method.variables)
+        return Done(frame.drop(method.variables).join(drawn_heads, on=self.unit, how="left", maintain_order="left")
                     .select(frame.columns), None, done.notes)  # fmt: skip
 
-    def _check(self, made: pl.DataFrame) -> None:
+    def _check(self, released_frame: pl.DataFrame) -> None:
         goal = self.goal
         if goal is None:
             return
-        self.check_conditions(made)
-        for known in self.known:
-            keys = [name for name in known if name in made.columns]  # who leaves a key out has the others to protect
+        self.check_conditions(released_frame)
+        for key_set in self.known:
+            keys = [
+                name for name in key_set if name in released_frame.columns
+            ]  # who leaves a key out has the others to protect
             if keys:
-                self._check_set(made, goal, keys)
+                self._check_set(released_frame, goal, keys)
 
-    def _check_set(self, made: pl.DataFrame, goal: Target, keys: Sequence[str]) -> None:
-        found = self.guarantee(made, keys)
-        reached = found.of(goal.reading)
-        if reached is None:
+    def _check_set(self, released_frame: pl.DataFrame, goal: Target, keys: Sequence[str]) -> None:
+        key_guarantee = self.guarantee(released_frame, keys)
+        fewest_matches = key_guarantee.of(goal.reading)
+        if fewest_matches is None:
             raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
-        if reached < goal.least:
-            below = found.below["kcm".index(goal.reading)]
-            values = {name: made[name].n_unique() for name in keys}
+        if fewest_matches < goal.least:
+            below = key_guarantee.below["kcm".index(goal.reading)]
+            values = {name: released_frame[name].n_unique() for name in keys}
             finest = max(values, key=lambda name: values[name])
             raise DataError(
-                f"the plan reaches {goal.reading} >= {reached}, not {goal}: {below:,} of {found.records:,} records "
-                f"stay below it; {finest!r} tells most apart, with {values[finest]:,} values: recode it, or end the "
-                "plan with a step that suppresses"
+                f"the plan reaches {goal.reading} >= {fewest_matches}, not {goal}: {below:,} of "
+                f"{key_guarantee.records:,} records stay below it; {finest!r} tells most apart, with "
+                f"{values[finest]:,} values: recode it, or end the plan with a step that suppresses"
             )
 
     def check_conditions(self, frame: pl.DataFrame) -> None:
@@ -211,27 +220,27 @@ class Plan:
         for condition in () if self.goal is None or not keys else self.goal.conditions:
             rows = unmet(frame, keys, [condition], unit=self.unit, order=self.order)
             if rows:
-                told = f"{rows:,} of {frame.height:,} records are in classes that fail {condition}"
-                raise DataError(f"{told}: end the plan with a step that suppresses for the same target")
+                complaint = f"{rows:,} of {frame.height:,} records are in classes that fail {condition}"
+                raise DataError(f"{complaint}: end the plan with a step that suppresses for the same target")
 
     def form(self) -> dict[str, Any]:
         """The plan as plain data."""
-        told: dict[str, Any] = {"naysay": "plan", "version": _VERSION, "keys": list(self.keys)}
-        told["target"] = "none" if self.goal is None else str(self.goal)
+        plain_form: dict[str, Any] = {"naysay": "plan", "version": _VERSION, "keys": list(self.keys)}
+        plain_form["target"] = "none" if self.goal is None else str(self.goal)
         if self.importance:
-            told["importance"] = dict(self.importance)
+            plain_form["importance"] = dict(self.importance)
         for name in ("unit", "order"):
             if getattr(self, name) is not None:
-                told[name] = getattr(self, name)
+                plain_form[name] = getattr(self, name)
         if self.missing:
-            told["missing"] = list(self.missing)
+            plain_form["missing"] = list(self.missing)
         if self.sets:
-            told["sets"] = [list(known) for known in self.sets]
+            plain_form["sets"] = [list(key_set) for key_set in self.sets]
         if self.accepted:
-            told["accepted"] = list(self.accepted)
+            plain_form["accepted"] = list(self.accepted)
         if self.keep_order:
-            told["keep_order"] = True
-        return told | {"step": [step.form() for step in self.steps]}
+            plain_form["keep_order"] = True
+        return plain_form | {"step": [step.form() for step in self.steps]}
 
     def toml(self) -> str:
         """The plan as the text of a TOML file."""
@@ -244,18 +253,18 @@ class Plan:
         """The plan that plain data describes; files that it names are in the folder."""
         if node.get("naysay") != "plan" or node.get("version") != _VERSION:
             raise DataError(f'a plan begins with naysay = "plan" and version = {_VERSION}; this file does not')
-        given = {name: value for name, value in node.items() if name not in ("naysay", "version", "step", "log")}
-        known = [each.name for each in fields(cls)]
-        for name in given:
-            if name not in known or name == "steps":
-                raise DataError(f"a plan has no entry {name!r}; {_checks.nearest(name, [*known, 'step'])}")
-        if "keys" not in given:
+        entries = {name: value for name, value in node.items() if name not in ("naysay", "version", "step", "log")}
+        entry_names = [plan_field.name for plan_field in fields(cls)]
+        for name in entries:
+            if name not in entry_names or name == "steps":
+                raise DataError(f"a plan has no entry {name!r}; {_checks.nearest(name, [*entry_names, 'step'])}")
+        if "keys" not in entries:
             raise DataError("a plan must name its keys")
         steps = node.get("step", [])
         if not isinstance(steps, list):
             raise DataError("steps of a plan are written as [[step]], one after the other")
-        given["target"] = None if given.get("target") == "none" else given.get("target", "k >= 3")
-        return cls(**given, steps=[method_of(each, folder=folder) for each in steps])
+        entries["target"] = None if entries.get("target") == "none" else entries.get("target", "k >= 3")
+        return cls(**entries, steps=[method_of(step_form, folder=folder) for step_form in steps])
 
     @classmethod
     def read(cls, source: str | Path) -> Plan:
@@ -352,20 +361,20 @@ def guarantee(
     (1, 1, 1, (2, 1, 1))
     """
     frame, _ = opened(table)
-    read = Keys(keyed(frame, [name for name in keys if name not in (cells or {})]), list(keys), cells=cells)
-    return of_units(Units.of(frame, read, unit=unit, order=order), least)
+    table_keys = Keys(keyed(frame, [name for name in keys if name not in (cells or {})]), list(keys), cells=cells)
+    return of_units(Units.of(frame, table_keys, unit=unit, order=order), least)
 
 
 def of_units(units: Units, least: int) -> Guarantee:
     """The same of units that are counted already."""
-    k = totals(units.shown(-1, np.arange(len(units))), units.count)
+    k = totals(units.shown_numbers(-1, np.arange(len(units))), units.count)
     c: Ints | None = None
     m: Ints | None = None
     if units.single:
-        found = readings(units.keys)
-        c, m = found.showing, found.possible
-    below = tuple(None if each is None else int(units.count[each < least].sum()) for each in (k, c, m))
-    fewest = tuple(None if each is None else int(each.min()) for each in (k, c, m))
+        count_readings = readings(units.keys)
+        c, m = count_readings.showing, count_readings.possible
+    below = tuple(None if counts is None else int(units.count[counts < least].sum()) for counts in (k, c, m))
+    fewest = tuple(None if counts is None else int(counts.min()) for counts in (k, c, m))
     return Guarantee(units.total, fewest[0] or 0, fewest[1], fewest[2], (below[0] or 0, below[1], below[2]), least)
 
 
@@ -429,7 +438,7 @@ def propose(
         flat = frame[name].explode() if frame[name].dtype.is_nested() else frame[name]
         hierarchy.check(texts(flat).drop_nulls().unique().sort().to_list(), name)
     first: list[Method] = [Bins(variable=name, width=width) for name, width in (bins or {}).items()]
-    shared: dict[str, Any] = {"unit": unit, "order": order}
+    unit_options: dict[str, Any] = {"unit": unit, "order": order}
     last = Suppress(
         keys=tuple(keys),
         target=goal,
@@ -437,20 +446,20 @@ def propose(
         strata=tuple(strata),
         sets=sets,
         related=related or {},
-        **shared,
+        **unit_options,
     )
     free = [name for name in keys if name not in (bins or {})]
     free = [name for name in free if np.isfinite(price[name]) or name in (hierarchies or {})]
     ladders = {name: _ladder(name, frame[name], (hierarchies or {}).get(name)) for name in free}
 
-    def planned(steps: Sequence[Method]) -> Plan:
-        whole = [*first, *steps, last]
-        about: dict[str, Any] = {"importance": importance or {}, "missing": missing, "sets": sets, **shared}
-        return Plan(keys=tuple(keys), target=goal, steps=whole, **about)
+    def plan_with(steps: Sequence[Method]) -> Plan:
+        all_steps = [*first, *steps, last]
+        about: dict[str, Any] = {"importance": importance or {}, "missing": missing, "sets": sets, **unit_options}
+        return Plan(keys=tuple(keys), target=goal, steps=all_steps, **about)
 
     tuples = frame.select(pl.struct(keys).n_unique()).item()
     descent = _Descent(frame, ladders, max(_FEWEST_PLANS, _WORK // (tuples << min(len(keys), 16))))
-    return planned(descent.best(lambda steps: _loss(planned(steps), frame, price, hierarchies or {})))
+    return plan_with(descent.best(lambda steps: _loss(plan_with(steps), frame, price, hierarchies or {})))
 
 
 def _ladder(name: str, column: pl.Series, hierarchy: Hierarchy | None) -> list[Method | None]:
@@ -465,18 +474,22 @@ def _ladder(name: str, column: pl.Series, hierarchy: Hierarchy | None) -> list[M
     number = cells.cast(pl.Float64, strict=False)
     if number.null_count() or number.is_infinite().any() or number.n_unique() < _FEW_VALUES:
         return [None]
-    known = np.sort(number.to_numpy())
-    span = float(known[-1] - known[0])
-    whole = bool((known == np.floor(known)).all())
-    widths = nesting(known.tolist()) if whole else [float(f"{span / parts:.0e}") for parts in (50, 20, 10, 5, 2)]
+    sorted_numbers = np.sort(number.to_numpy())
+    span = float(sorted_numbers[-1] - sorted_numbers[0])
+    is_whole = bool((sorted_numbers == np.floor(sorted_numbers)).all())
+    widths = (
+        nesting(sorted_numbers.tolist()) if is_whole else [float(f"{span / parts:.0e}") for parts in (50, 20, 10, 5, 2)]
+    )
     ladder: list[Method | None] = [None]
-    for width in [*([1] if whole and number.n_unique() <= _MOST_BOUNDS else []), *widths]:
-        low, high = (np.quantile(known, share) for share in (_TAIL, 1 - _TAIL))
+    for width in [*([1] if is_whole and number.n_unique() <= _MOST_BOUNDS else []), *widths]:
+        low, high = (np.quantile(sorted_numbers, share) for share in (_TAIL, 1 - _TAIL))
         first, last = np.ceil(low / width) * width, np.floor(high / width) * width
         bounds = np.arange(first, last + width / 2, width)
-        tails = Intervals(variable=name, bounds=[round(float(each), 9) for each in bounds]) if len(bounds) > 1 else None
+        tails = (
+            Intervals(variable=name, bounds=[round(float(bound), 9) for bound in bounds]) if len(bounds) > 1 else None
+        )
         ladder += [
-            each for each in (Bins(variable=name, width=width) if width != 1 else None, tails) if each is not None
+            rung for rung in (Bins(variable=name, width=width) if width != 1 else None, tails) if rung is not None
         ]
     return ladder
 
@@ -497,24 +510,26 @@ class _Descent:
         heights = [len(ladder) - 1 for ladder in self.ladders.values()]
         starts = [[height * part // 2 for height in heights] for part in range(3)]
         for start in starts:
-            place, moved = start, True
+            place, has_moved = start, True
             self._loss(start, loss)
-            while moved and self.most > 0:
-                moved = False
+            while has_moved and self.most > 0:
+                has_moved = False
                 for key, height in enumerate(heights):
-                    for way in (1, 2, -1, -2):
-                        other = [*place[:key], place[key] + way, *place[key + 1 :]]
-                        while 0 <= other[key] <= height and self._loss(other, loss) < self._loss(place, loss):
-                            place, moved = other, True
-                            other = [*place[:key], place[key] + way, *place[key + 1 :]]
-        found = min(self.losses, key=lambda each: (self.losses[each], each))
-        if np.isinf(self.losses[found]):
+                    for rungs_up in (1, 2, -1, -2):
+                        other_place = [*place[:key], place[key] + rungs_up, *place[key + 1 :]]
+                        while 0 <= other_place[key] <= height and self._loss(other_place, loss) < self._loss(
+                            place, loss
+                        ):
+                            place, has_moved = other_place, True
+                            other_place = [*place[:key], place[key] + rungs_up, *place[key + 1 :]]
+        best_place = min(self.losses, key=lambda tried_place: (self.losses[tried_place], tried_place))
+        if np.isinf(self.losses[best_place]):
             raise self.problem or DataError("no plan was found")
-        return self._steps(found)
+        return self._steps(best_place)
 
     def _steps(self, place: Sequence[int]) -> list[Method]:
         rungs = (ladder[rung] for ladder, rung in zip(self.ladders.values(), place, strict=True))
-        return [each for each in rungs if each is not None]
+        return [step for step in rungs if step is not None]
 
     def _loss(self, place: Sequence[int], loss: Callable[[Sequence[Method]], float]) -> float:
         at = tuple(place)
@@ -531,12 +546,14 @@ class _Descent:
 
 def _loss(plan: Plan, frame: pl.DataFrame, price: Mapping[str, float], hierarchies: Mapping[str, Hierarchy]) -> float:
     """The mean loss of the cells that were known, summed over the keys by their weight."""
-    made, _, rows = plan.run(frame)
+    released_frame, _, rows = plan.run(frame)
     total = 0.0
     for name, weight in price.items():
-        own = hierarchies.get(name)
+        hierarchy = hierarchies.get(name)
         values = (
-            frame.select(pl.col(name).unique().drop_nulls()) if own is None else pl.DataFrame({name: [*own.levels]})
+            frame.select(pl.col(name).unique().drop_nulls())
+            if hierarchy is None
+            else pl.DataFrame({name: [*hierarchy.levels]})
         )
         parents = values
         for step in plan.steps:
@@ -545,8 +562,8 @@ def _loss(plan: Plan, frame: pl.DataFrame, price: Mapping[str, float], hierarchi
         groups = pl.DataFrame({"value": texts(values[name]), "parent": texts(parents[name])})
         share = dict(groups.select("value", pl.len().over("parent") / groups.height).iter_rows())
         loss = texts(frame[name]).replace_strict(share, default=None, return_dtype=pl.Float64).to_numpy().copy()
-        shown = np.zeros(frame.height, bool)
-        shown[rows.to_numpy()[made[name].is_not_null().to_numpy()]] = True
-        loss[~shown & ~np.isnan(loss)] = 1.0
+        is_shown = np.zeros(frame.height, bool)
+        is_shown[rows.to_numpy()[released_frame[name].is_not_null().to_numpy()]] = True
+        loss[~is_shown & ~np.isnan(loss)] = 1.0
         total += min(weight, 100.0) * (float(np.nanmean(loss)) if (~np.isnan(loss)).any() else 0.0)
     return total

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn(Random):
+class _RandomizedColumn(Random):
     """A column whose cells are drawn by a design, record by record."""
 
     variable: str
@@ -69,47 +69,49 @@ class _Drawn(Random):
                 raise DataError(f"{self.variable!r} holds the text 'missing' beside gaps; recode one of them")
             cells = cells.fill_null(missing)
         labels = self._labels(frame[self.variable], cells)
-        known = cells.is_not_null().to_numpy()
+        is_known = cells.is_not_null().to_numpy()
         place = cells.replace_strict({label: at for at, label in enumerate(labels)}, default=-1, return_dtype=pl.Int64)
-        count = np.bincount(place.to_numpy()[known], minlength=len(labels))
+        count = np.bincount(place.to_numpy()[is_known], minlength=len(labels))
         design = self.design(labels, count / max(count.sum(), 1))
-        made: list[str | None] = [None] * frame.height
-        for number, rows in enumerate(self._strata(frame, known)):
+        drawn_cells: list[str | None] = [None] * frame.height
+        for number, rows in enumerate(self._strata(frame, is_known)):
             truth = cells.gather(rows).to_list()
             for row, cell in zip(rows.tolist(), design.randomize(truth, rng=self.rng(number)).texts(), strict=True):
-                made[row] = cell
-        column = pl.Series(self.variable, made, dtype=pl.String)
+                drawn_cells[row] = cell
+        column = pl.Series(self.variable, drawn_cells, dtype=pl.String)
         kind = frame.schema[self.variable]
         if kind.is_integer() and self.gaps == "keep":
             column = column.cast(kind)
-        told = told_of(self.variable, design, count)
-        return Done(frame.with_columns(column), None, told, {self.variable: design})
+        design_notes = notes_of_design(self.variable, design, count)
+        return Done(frame.with_columns(column), None, design_notes, {self.variable: design})
 
     def _labels(self, column: pl.Series, cells: pl.Series) -> tuple[str, ...]:
-        found = cells.drop_nulls().unique().sort().to_list()
+        cell_labels = cells.drop_nulls().unique().sort().to_list()
         if isinstance(column.dtype, pl.Enum):
-            found = [label for label in column.dtype.categories.to_list() if label in found]
-        unknown = [label for label in found if self.categories and label not in self.categories]
+            cell_labels = [label for label in column.dtype.categories.to_list() if label in cell_labels]
+        unknown = [label for label in cell_labels if self.categories and label not in self.categories]
         if unknown:
             raise DataError(f"column {self.variable!r} holds {unknown[0]!r}, which is none of its categories")
-        labels = tuple(self.categories) or tuple(found)
+        labels = tuple(self.categories) or tuple(cell_labels)
         if len(labels) < 2:
             raise DataError(f"answers are drawn from two categories or more; {self.variable!r} holds {len(labels)}")
         if len(labels) > 1_000:
-            told = f"{self.variable!r} holds {len(labels):,} different values and looks like an identifier or a measure"
-            raise DataError(f"{told}; recode it first, or leave it out")
+            complaint = (
+                f"{self.variable!r} holds {len(labels):,} different values and looks like an identifier or a measure"
+            )
+            raise DataError(f"{complaint}; recode it first, or leave it out")
         return labels
 
-    def _strata(self, frame: pl.DataFrame, known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    def _strata(self, frame: pl.DataFrame, is_known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
         """The rows of each stratum that are drawn; each stratum has numbers of its own."""
         if not self.within:
-            return [np.flatnonzero(known)]
+            return [np.flatnonzero(is_known)]
         group = frame.select(pl.struct(self.within).rank("dense")).to_series().to_numpy()
-        return [np.flatnonzero(known & (group == each)) for each in np.unique(group)]
+        return [np.flatnonzero(is_known & (group == stratum)) for stratum in np.unique(group)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pram(_Drawn):
+class Pram(_RandomizedColumn):
     """Categories replaced at random, with known probabilities P (Gouweleeuw et al. 1998).
 
     Parameters
@@ -169,21 +171,21 @@ class Pram(_Drawn):
             other = (1 - stay) / (len(labels) - 1)
             rows = [[stay if i == j else other for j in range(len(labels))] for i in range(len(labels))]
         try:
-            made = designs.custom(rows, categories=labels)
+            column_design = designs.custom(rows, categories=labels)
         except DesignError as error:
             raise DataError(f"the probabilities of {self.variable!r} cannot be: {error}") from None
-        if len(made.space.labels) != len(labels):
+        if len(column_design.space.labels) != len(labels):
             raise DataError(f"the matrix of {self.variable!r} must have a row for each of its {len(labels)} categories")
-        made = _invariant(made, labels, shares) if self.invariant else made
-        if np.linalg.cond(made.matrix) > 1e12:
+        column_design = _invariant(column_design, labels, shares) if self.invariant else column_design
+        if np.linalg.cond(column_design.matrix) > 1e12:
             raise DataError(
                 f"the matrix of {self.variable!r} is singular: nothing can be estimated; raise its diagonal"
             )
-        return made
+        return column_design
 
 
 @dataclass(frozen=True, kw_only=True)
-class Negative(_Drawn):
+class Negative(_RandomizedColumn):
     """A negative release: each record says a category that is *not* its own.
 
     Parameters
@@ -219,36 +221,38 @@ class Negative(_Drawn):
         return designs.negative(labels)
 
 
-def _invariant(made: Design, labels: tuple[str, ...], shares: Floats) -> Design:
+def _invariant(pram_design: Design, labels: tuple[str, ...], shares: Floats) -> Design:
     """R = QP with Q[k, l] = P[l, k]·T_k / Σ_m P[l, m]·T_m, in whole parts of 10⁹: R·T = T."""
-    p = np.asarray(made.matrix, float)
+    p = np.asarray(pram_design.matrix, float)
     weight = p * shares
     total = weight.sum(axis=1, keepdims=True)
     q = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0).T
     r = q @ p
     for empty in np.flatnonzero(shares == 0):
         r[:, empty] = np.eye(len(shares))[empty]
-    whole = np.floor(r * _FINE + 0.5).astype(np.int64)
-    whole[np.arange(len(whole)), np.arange(len(whole))] += _FINE - whole.sum(axis=0)
-    return designs.custom([[Fraction(int(each), _FINE) for each in row] for row in whole], categories=labels)
+    numerators = np.floor(r * _FINE + 0.5).astype(np.int64)
+    numerators[np.arange(len(numerators)), np.arange(len(numerators))] += _FINE - numerators.sum(axis=0)
+    return designs.custom(
+        [[Fraction(int(numerator), _FINE) for numerator in row] for row in numerators], categories=labels
+    )
 
 
-def told_of(name: str, design: Design, count: NDArray[np.int64]) -> tuple[str, ...]:
+def notes_of_design(name: str, design: Design, count: NDArray[np.int64]) -> tuple[str, ...]:
     """What a design costs: its condition, its least diagonal, ε, and the largest standard error that it adds."""
     p = np.asarray(design.matrix, float)
     n, share = int(count.sum()), count / max(count.sum(), 1)
     inverse = np.linalg.inv(p)
     spread = np.diag(p @ share) - (p * share) @ p.T
-    added = np.sqrt(np.maximum(np.diag(inverse @ spread @ inverse.T), 0) / max(n, 1))
+    added_errors = np.sqrt(np.maximum(np.diag(inverse @ spread @ inverse.T), 0) / max(n, 1))
     condition = float(np.linalg.cond(p))
     epsilon = privacy.epsilon(design)
-    told = [
+    notes = [
         f"{name}: condition {condition:.4g}, least diagonal {np.diag(p).min():.4g}, ε = "
         f"{'∞' if np.isinf(epsilon) else f'{epsilon:.3g}'}; the largest standard error it adds to a share is "
-        f"{added.max():.4f}"
+        f"{added_errors.max():.4f}"
     ]
     if condition > _POOR:
-        told.append(
+        notes.append(
             f"{name}: joint tables cannot be undone with such a condition; use P itself, not the invariant form"
         )
-    return tuple(told)
+    return tuple(notes)

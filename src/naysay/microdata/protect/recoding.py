@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_choice, check_names
-from naysay.microdata.protect.engines import recoded
+from naysay.microdata.protect.engines import recode_on_engine
 from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method, numbers_of
 from naysay.microdata.protect.tables import texts
@@ -47,14 +47,16 @@ class Coarser(Method):
         column = frame[self.variable]
         if isinstance(column.dtype, pl.List | pl.Array):  # candidates become the candidates of their groups
             flat = column.cast(pl.List(column.dtype.inner)).explode().unique().drop_nulls()
-            known = dict(zip(texts(flat).to_list(), self.values(flat.to_frame(self.variable)).to_list(), strict=True))
-            made = pl.Series(
+            coarser_of = dict(
+                zip(texts(flat).to_list(), self.values(flat.to_frame(self.variable)).to_list(), strict=True)
+            )
+            coarser_cells = pl.Series(
                 self.variable,
-                [None if cell is None else list(dict.fromkeys(known[text] for text in texts(cell).to_list()))
+                [None if cell is None else list(dict.fromkeys(coarser_of[text] for text in texts(cell).to_list()))
                  for cell in column],
                 dtype=pl.List(pl.String),
             )  # fmt: skip
-            return Done(frame.with_columns(made))
+            return Done(frame.with_columns(coarser_cells))
         return Done(frame.with_columns(self.values(frame.select(self.variable)).alias(self.variable)))
 
     @abstractmethod
@@ -62,10 +64,10 @@ class Coarser(Method):
         """The coarser value of each cell, as an Enum whose categories stand in their order."""
 
     def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
-        return recoded(self, table, self.values)
+        return recode_on_engine(self, table, self.values)
 
 
-def ordered(cells: Sequence[str | None], order: Sequence[str]) -> pl.Series:
+def enum_of_labels(cells: Sequence[str | None], order: Sequence[str]) -> pl.Series:
     """Texts as an Enum: files of SPSS and Stata number its categories in this order."""
     return pl.Series(cells, dtype=pl.Enum(list(dict.fromkeys(order))))
 
@@ -103,14 +105,18 @@ class Recode(Coarser):
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
         cells = texts(frame[self.variable])
-        missed = cells.drop_nulls().unique().sort().to_list() if self.others is None else []
-        unknown = [value for value in missed if value not in self.into]
+        file_values = cells.drop_nulls().unique().sort().to_list() if self.others is None else []
+        unknown = [value for value in file_values if value not in self.into]
         if unknown:
-            told = f"the recoding of {self.variable!r} does not say what becomes of {_checks.shown(unknown)}"
-            raise DataError(f"{told}; name them, or say what all others become", column=self.variable, value=unknown[0])
+            complaint = (
+                f"the recoding of {self.variable!r} does not say what becomes of {_checks.listing_text(unknown)}"
+            )
+            raise DataError(
+                f"{complaint}; name them, or say what all others become", column=self.variable, value=unknown[0]
+            )
         order = [*self.into.values(), *([] if self.others is None else [self.others])]
-        found = [None if cell is None else self.into.get(cell, self.others) for cell in cells.to_list()]
-        return ordered(found, order)
+        recoded_cells = [None if cell is None else self.into.get(cell, self.others) for cell in cells.to_list()]
+        return enum_of_labels(recoded_cells, order)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,10 +153,13 @@ class Bins(Coarser):
     def values(self, frame: pl.DataFrame) -> pl.Series:
         number, stay = _apart(frame, self.variable, self.keep, self.name)
         low = np.floor((number - self.base) / self.width) * self.width + self.base
-        found = np.unique(low[~np.isnan(low)])
-        whole = _whole(number) and float(self.width).is_integer() and float(self.base).is_integer()
-        words = {each: label_between(each, each + self.width, whole=whole) for each in found.tolist()}
-        return _named(low, words, stay, self.keep)
+        bin_starts = np.unique(low[~np.isnan(low)])
+        whole = _is_whole(number) and float(self.width).is_integer() and float(self.base).is_integer()
+        words = {
+            bin_start: label_between(bin_start, bin_start + self.width, whole=whole)
+            for bin_start in bin_starts.tolist()
+        }
+        return _label_cells(low, words, stay, self.keep)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,16 +190,18 @@ class Intervals(Coarser):
         object.__setattr__(self, "bounds", tuple(self.bounds))
         object.__setattr__(self, "keep", tuple(map(str, self.keep)))
         if not self.bounds or any(low >= high for low, high in zip(self.bounds, self.bounds[1:], strict=False)):
-            raise DataError(f"bounds of {self.variable!r} must rise, one at least; got {_checks.shown(self.bounds)}")
+            raise DataError(
+                f"bounds of {self.variable!r} must rise, one at least; got {_checks.listing_text(self.bounds)}"
+            )
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
         number, stay = _apart(frame, self.variable, self.keep, self.name)
         place = np.searchsorted(np.array(self.bounds, float), number, side="right").astype(float)
         place[np.isnan(number)] = np.nan
-        whole = _whole(number) and all(float(each).is_integer() for each in self.bounds)
+        whole = _is_whole(number) and all(float(bound).is_integer() for bound in self.bounds)
         inner = [label_between(low, high, whole=whole) for low, high in zip(self.bounds, self.bounds[1:], strict=False)]
         words = [f"under {_text(self.bounds[0])}", *inner, f"{_text(self.bounds[-1])} or more"]
-        return _named(place, dict(enumerate(words)), stay, self.keep)
+        return _label_cells(place, dict(enumerate(words)), stay, self.keep)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,14 +229,14 @@ class Dates(Coarser):
         wrong = days.is_null() & texts(column).is_not_null()
         if wrong.any():
             row = wrong.arg_max() or 0
-            told = f"column {self.variable!r}, row {row + 1}, holds {str(column[row])[:40]!r}, which is no date"
-            raise DataError(f"{told} such as 1984-05-03", row=row, column=self.variable, value=column[row])
+            complaint = f"column {self.variable!r}, row {row + 1}, holds {str(column[row])[:40]!r}, which is no date"
+            raise DataError(f"{complaint} such as 1984-05-03", row=row, column=self.variable, value=column[row])
         year = days.dt.year().cast(pl.String)
         if self.to == "quarter":
-            found = year + " Q" + days.dt.quarter().cast(pl.String)
+            periods = year + " Q" + days.dt.quarter().cast(pl.String)
         else:
-            found = year if self.to == "year" else days.dt.strftime("%Y-%m")
-        return ordered(found.to_list(), sorted(found.drop_nulls().unique().to_list()))
+            periods = year if self.to == "year" else days.dt.strftime("%Y-%m")
+        return enum_of_labels(periods.to_list(), sorted(periods.drop_nulls().unique().to_list()))
 
 
 def _apart(frame: pl.DataFrame, name: str, keep: Sequence[str], what: str) -> tuple[np.ndarray, list[str | None]]:
@@ -234,20 +245,23 @@ def _apart(frame: pl.DataFrame, name: str, keep: Sequence[str], what: str) -> tu
         return numbers_of(frame, name, what=what), [None] * frame.height
     cells = texts(frame[name])
     stays = cells.is_in(list(keep)).fill_null(value=False)
-    rest = frame.with_columns(cells.set(stays, None).alias(name))
-    return numbers_of(rest, name, what=what), cells.set(~stays, None).to_list()
+    numeric_frame = frame.with_columns(cells.set(stays, None).alias(name))
+    return numbers_of(numeric_frame, name, what=what), cells.set(~stays, None).to_list()
 
 
-def _named(
+def _label_cells(
     number: np.ndarray, words: Mapping[float, str], stay: Sequence[str | None], keep: Sequence[str]
 ) -> pl.Series:
-    cells = [own if np.isnan(each) else words[each] for each, own in zip(number.tolist(), stay, strict=True)]
-    return ordered(cells, [*words.values(), *keep])
+    cells = [
+        stay_text if np.isnan(cell_number) else words[cell_number]
+        for cell_number, stay_text in zip(number.tolist(), stay, strict=True)
+    ]
+    return enum_of_labels(cells, [*words.values(), *keep])
 
 
-def _whole(number: np.ndarray) -> bool:
-    known = number[~np.isnan(number)]
-    return bool((known == np.floor(known)).all())
+def _is_whole(number: np.ndarray) -> bool:
+    known_numbers = number[~np.isnan(number)]
+    return bool((known_numbers == np.floor(known_numbers)).all())
 
 
 def label_between(low: float, high: float, *, whole: bool) -> str:
@@ -307,7 +321,7 @@ class Top(Method):
         if self.share is not None and not 0 < self.share < 1:
             raise DataError(f"the share of records to be coded must lie between 0 and 1; got {self.share!r}")
         check_choice(self.by, ("mean", "median", "threshold"), what="by")
-        _checks.whole(self.least, 1, 2**31, what="least")
+        _checks.whole_number(self.least, 1, 2**31, what="least")
 
     @property
     def _threshold(self) -> float | None:
@@ -327,8 +341,10 @@ class Top(Method):
 
     @property
     def promise(self) -> str:
-        kept = "the mean is kept, the variance is not" if self.by == "mean" else "neither mean nor variance is kept"
-        return f"{self.least} records or more share the coded value; {kept}"
+        what_stays = (
+            "the mean is kept, the variance is not" if self.by == "mean" else "neither mean nor variance is kept"
+        )
+        return f"{self.least} records or more share the coded value; {what_stays}"
 
     def done(self, frame: pl.DataFrame) -> Done:
         check_names(self.needs, frame.columns)
@@ -336,30 +352,31 @@ class Top(Method):
         limit = self._limit(number)
         beyond = number > limit
         if 0 < beyond.sum() < self.least:
-            told = f"{int(beyond.sum())} records lie beyond {self._sign * limit:g} of {self.variable!r}"
-            raise DataError(f"{told}, fewer than {self.least}: take a threshold that more of them pass")
+            complaint = f"{int(beyond.sum())} records lie beyond {self._sign * limit:g} of {self.variable!r}"
+            raise DataError(f"{complaint}, fewer than {self.least}: take a threshold that more of them pass")
         if not beyond.any():
             return Done(frame, None, (f"no value lies beyond {self._sign * limit:g}: nothing was changed",))
         weight = np.ones(len(number)) if self.weight is None else numbers_of(frame, self.weight, what="a weight")
-        made = number.copy()
-        made[beyond] = {"threshold": limit, "median": float(np.median(number[beyond]))}.get(
+        coded_numbers = number.copy()
+        coded_numbers[beyond] = {"threshold": limit, "median": float(np.median(number[beyond]))}.get(
             self.by, float(np.average(number[beyond], weights=weight[beyond]))
         )
-        lost = 1 - np.nanvar(made) / np.nanvar(number) if np.nanvar(number) else 0.0
+        lost = 1 - np.nanvar(coded_numbers) / np.nanvar(number) if np.nanvar(number) else 0.0
+        coded_value = self._sign * coded_numbers[beyond][0]
         notes = (
-            f"{int(beyond.sum()):,} records beyond {self._sign * limit:g} got {self._sign * made[beyond][0]:.6g}",
+            f"{int(beyond.sum()):,} records beyond {self._sign * limit:g} got {coded_value:.6g}",
             f"the variance falls by {100 * lost:.1f} %",
         )
-        return Done(frame.with_columns(gapped(frame[self.variable], self._sign * made)), None, notes)
+        return Done(frame.with_columns(with_gaps(frame[self.variable], self._sign * coded_numbers)), None, notes)
 
     def _limit(self, number: Floats) -> float:
         """The threshold: given, or the value that at most the share of the records exceed."""
         if self._threshold is not None:
             return self._sign * self._threshold
-        known = np.sort(number[~np.isnan(number)])
-        if not len(known):
+        sorted_numbers = np.sort(number[~np.isnan(number)])
+        if not len(sorted_numbers):
             raise DataError(f"column {self.variable!r} holds no number", column=self.variable)
-        return float(known[max(int(np.ceil(len(known) * (1 - (self.share or 0)) - 1e-9)) - 1, 0)])
+        return float(sorted_numbers[max(int(np.ceil(len(sorted_numbers) * (1 - (self.share or 0)) - 1e-9)) - 1, 0)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,8 +402,8 @@ class Bottom(Top):
         return self.below
 
 
-def gapped(column: pl.Series, number: Floats) -> pl.Series:
+def with_gaps(column: pl.Series, number: Floats) -> pl.Series:
     """A column's new numbers with gaps where they are NaN: whole numbers again where the column held no others."""
-    made = pl.Series(column.name, number).fill_nan(None)
-    whole = bool(((made == made.round(0)) & (made.abs() < 2**53)).all())
-    return made.cast(pl.Int64) if whole and not column.dtype.is_float() else made
+    gapped_numbers = pl.Series(column.name, number).fill_nan(None)
+    is_whole = bool(((gapped_numbers == gapped_numbers.round(0)) & (gapped_numbers.abs() < 2**53)).all())
+    return gapped_numbers.cast(pl.Int64) if is_whole and not column.dtype.is_float() else gapped_numbers

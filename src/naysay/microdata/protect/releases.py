@@ -38,7 +38,7 @@ from naysay.show import Content, Facts, Note
 
 __all__ = ["Release", "Standing", "check_out", "closed", "codebook", "log_of", "log_text", "planned", "release"]
 
-_CHOSEN = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
+_LEAST_SEED = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Release(Printed):
     def worst(self) -> Standing:
         """The set of keys on which most people may be found, or where nobody measured that, on which fewest match."""
 
-        def risk(each: Standing) -> tuple[float, float, float]:
-            fewest = math.inf if each.after is None else each.after.k
-            return each.weighing_after or 0.0, each.bound_after or 0.0, -fewest
+        def risk(standing: Standing) -> tuple[float, float, float]:
+            fewest = math.inf if standing.after is None else standing.after.k
+            return standing.weighing_after or 0.0, standing.bound_after or 0.0, -fewest
 
         return max(self.standings, key=risk)
 
@@ -119,12 +119,12 @@ class Release(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; the risk is that on the worst set of keys."""
-        several = [{"keys": list(each.keys), **each.to_dict()} for each in self.standings]
+        standings = [{"keys": list(standing.keys), **standing.to_dict()} for standing in self.standings]
         return {
             "plan": self.plan.form(),
             **self.log.to_dict(),
             **self.worst.to_dict(),
-            "sets": several if len(several) > 1 else [],
+            "sets": standings if len(standings) > 1 else [],
             "hints": [hint.to_dict() for hint in self.hints],
             "naming": list(self.naming),
             "households": list(self.households),
@@ -136,43 +136,50 @@ class Release(Printed):
 
     def content(self) -> list[Content]:
         """Provenance, what was done, and risk before and after."""
-        named = [f"{name} ({self.labels[name]})" if name in self.labels else name for name in self.plan.keys]
+        key_names = [f"{name} ({self.labels[name]})" if name in self.labels else name for name in self.plan.keys]
         goal = "none" if self.plan.goal is None else str(self.plan.goal)
-        told = ((name, f"{self.source[name]:,}") for name in ("rows", "rows released"))
-        facts = [("original", str(self.source["original"])), *told, ("keys", ", ".join(named)), ("target", goal)]
+        row_facts = ((name, f"{self.source[name]:,}") for name in ("rows", "rows released"))
+        facts = [
+            ("original", str(self.source["original"])),
+            *row_facts,
+            ("keys", ", ".join(key_names)),
+            ("target", goal),
+        ]
         risk = [
             part
-            for each in self.standings
-            for part in each.content(
-                on=f", on {', '.join(each.keys)}" if len(self.standings) > 1 else "", moved=self.plan.moved
+            for standing in self.standings
+            for part in standing.content(
+                on=f", on {', '.join(standing.keys)}" if len(self.standings) > 1 else "", moved=self.plan.moved
             )
         ]
         return [Facts(tuple(facts)), *self.log.content(), *risk, *self._notes()]
 
     def _notes(self) -> list[Content]:
         """What a curator may overlook."""
-        left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
-        notes: list[Content] = [Note(left)] if self.naming else []
+        naming_sentence = (
+            f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
+        )
+        notes: list[Content] = [Note(naming_sentence)] if self.naming else []
         for hint in self.hints:
-            accepted = set(hint.columns) <= set(self.plan.accepted)
+            is_accepted = set(hint.columns) <= set(self.plan.accepted)
             notes.append(
-                Note(f"{hint}; that is {'accepted, and stands in the log' if accepted else 'not accepted yet'}")
+                Note(f"{hint}; that is {'accepted, and stands in the log' if is_accepted else 'not accepted yet'}")
             )
         notes += [Note(text) for text in self.notes]
         if self.households:
             name = self.households[0]
-            told = f"{_checks.shown(self.households)} may say which rows are one household"
+            household_sentence = f"{_checks.listing_text(self.households)} may say which rows are one household"
             notes.append(
                 Note(
-                    f"{told}: rows were protected one by one, and a household is found by the keys of all its "
-                    f"members together; leave it out (--drop {name}), or protect households (--unit {name})"
+                    f"{household_sentence}: rows were protected one by one, and a household is found by the keys of "
+                    f"all its members together; leave it out (--drop {name}), or protect households (--unit {name})"
                 )
             )
         if self.reasons:
-            told = _checks.shown([f"{cells:,} of {name}" for name, cells in self.reasons.items()])
+            reason_counts = _checks.listing_text([f"{cells:,} of {name}" for name, cells in self.reasons.items()])
             notes.append(
                 Note(
-                    f"cells that say why they are missing ({told}) are plain gaps in the release: "
+                    f"cells that say why they are missing ({reason_counts}) are plain gaps in the release: "
                     "with the reason, rows that are counted as the same would read differently"
                 )
             )
@@ -186,9 +193,9 @@ def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl
             labels = original.value_labels(name)
             if labels and not all(_missing(original, name, code) for code in labels):
                 code, label = next(iter(labels.items()))
-                told = f"the codes of {name!r} have labels, such as {code:g} = {label!r}"
+                complaint = f"the codes of {name!r} have labels, such as {code:g} = {label!r}"
                 raise DataError(
-                    f"{told}; {step.name!r} computes with numbers and would make labels false: recode the column "
+                    f"{complaint}; {step.name!r} computes with numbers and would make labels false: recode the column "
                     "instead, or remove its labels first",
                     column=name,
                 )
@@ -241,38 +248,66 @@ def release(
     notes = notes_of(plan)
     plan = closed(plan, numbers_of_people(original.frame, naming(original.frame)))
     check_out(original.path, out, force=force)
-    made, log, rows = planned(plan, original)
+    released_frame, log, rows = planned(plan, original)
     done = Plan(**{**vars(plan), "steps": log.methods})
-    changed = {name for step in log for name in step.method.variables} | set(plan.keys)
-    kept = None if made.height != len(rows) else rows.to_list()
+    changed_columns = {name for step in log for name in step.method.variables} | set(plan.keys)
+    original_rows = None if released_frame.height != len(rows) else rows.to_list()
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-        there = Path(folder) / out.name
-        original.write(made, kept, there, changed=changed, plain=plan.keys)
-        written, cells = _read_again(there, original, made)
-        seen = _with_reasons(made, cells, plan.keys)
-        found_hints = _hints(done, original, seen, kept, beside or {}, trial=trial)
-        found = _measured(done, original, written, seen, cells, log, kept, below, found_hints, beside or {}, notes)
-        if kept is not None:
-            own = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
-            found = replace(found, losses=losses_of(own, made, kept, changed=changed, numbers=_renumbered(done)))
-        note, book = Path(folder) / log_of(out).name, files.place_of(there)
-        gone = None if kept is None else sorted(set(range(original.frame.height)) - set(kept))
-        note.write_text(log_text(found, gone), encoding="utf-8")
+        temporary_out = Path(folder) / out.name
+        original.write(released_frame, original_rows, temporary_out, changed=changed_columns, plain=plan.keys)
+        written_frame, cells = _read_again(temporary_out, original, released_frame)
+        frame_with_reasons = _with_reasons(released_frame, cells, plan.keys)
+        found_hints = _hints(done, original, frame_with_reasons, original_rows, beside or {}, trial=trial)
+        measured_release = _measure_release(
+            done,
+            original,
+            written_frame,
+            frame_with_reasons,
+            cells,
+            log,
+            original_rows,
+            below,
+            found_hints,
+            beside or {},
+            notes,
+        )
+        if original_rows is not None:
+            original_frame = original.frame.drop([f"as in {name}" for name in beside or {}], strict=False)
+            measured_release = replace(
+                measured_release,
+                losses=losses_of(
+                    original_frame,
+                    released_frame,
+                    original_rows,
+                    changed=changed_columns,
+                    numbers=_renumbered_columns(done),
+                ),
+            )
+        note, book = Path(folder) / log_of(out).name, files.place_of(temporary_out)
+        gone = None if original_rows is None else sorted(set(range(original.frame.height)) - set(original_rows))
+        note.write_text(log_text(measured_release, gone), encoding="utf-8")
         if log.designs:
             meanings = codebook(out.stem, "", log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             # measured by the categories' own labels; a reader's labels say that chance had a part
-            original.write(made, kept, there, changed=changed, plain=plan.keys, meanings=meanings)
-            digest = hashlib.sha256(there.read_bytes()).hexdigest()
-            told = replace(meanings, hash=digest)
-            book.write_text(json.dumps(told.form(), ensure_ascii=False, indent=1), encoding="utf-8")
+            original.write(
+                released_frame,
+                original_rows,
+                temporary_out,
+                changed=changed_columns,
+                plain=plan.keys,
+                meanings=meanings,
+            )
+            digest = hashlib.sha256(temporary_out.read_bytes()).hexdigest()
+            hashed_codebook = replace(meanings, hash=digest)
+            book.write_text(json.dumps(hashed_codebook.form(), ensure_ascii=False, indent=1), encoding="utf-8")
             book.replace(files.place_of(out))
         else:
             files.place_of(out).unlink(
                 missing_ok=True
             )  # of a release that is overwritten: it would tell of other cells
         note.replace(log_of(out))
-        there.replace(out)
-    return found
+        temporary_out.replace(out)
+    return measured_release
 
 
 def check_out(source: Path, out: Path, *, force: bool) -> None:
@@ -294,13 +329,17 @@ def log_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.log.toml")
 
 
-def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _read_again(
+    path: Path, original: files.Original, released_frame: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The release as it is read, and all that it holds; what was read by codes, and still has them, is so again."""
     encoding = original.encoding if files.kind(path) == files.kind(original.path) else None
-    codes = [name for name, kind in made.schema.items() if kind != pl.Enum] if original.codes else False
+    codes = [name for name, kind in released_frame.schema.items() if kind != pl.Enum] if original.codes else False
     missing, separator = original.missing, original.separator
-    read = files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
-    return read, files.stored_cells(path, separator=separator, encoding=encoding)
+    written_frame = files.Original.read(
+        path, separator=separator, encoding=encoding, codes=codes, missing=missing
+    ).frame
+    return written_frame, files.stored_cells(path, separator=separator, encoding=encoding)
 
 
 def notes_of(plan: Plan) -> list[str]:
@@ -309,9 +348,9 @@ def notes_of(plan: Plan) -> list[str]:
     seeded = [step.name for step in plan.steps if isinstance(step, Random) and step.seed is not None]
     if seeded:
         notes.append(
-            f"the seeds of {_checks.shown(dict.fromkeys(seeded))} were not drawn for this release, they stand in the "
-            "plan: who has that plan undoes what was drawn, and so does who guesses a seed that somebody chose. Leave "
-            "seeds out of a plan, and new ones are drawn; only to repeat a release, run its log"
+            f"the seeds of {_checks.listing_text(dict.fromkeys(seeded))} were not drawn for this release, they stand "
+            "in the plan: who has that plan undoes what was drawn, and so does who guesses a seed that somebody chose. "
+            "Leave seeds out of a plan, and new ones are drawn; only to repeat a release, run its log"
         )
     if plan.keep_order:
         notes.append(
@@ -324,18 +363,20 @@ def notes_of(plan: Plan) -> list[str]:
 def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
     """The plan with its last steps: columns of numbers that name people drawn anew, and rows in random order."""
     for step in plan.steps:
-        if isinstance(step, Random) and step.seed is not None and step.seed < _CHOSEN:
+        if isinstance(step, Random) and step.seed is not None and step.seed < _LEAST_SEED:
             raise DataError(
                 f"the step {step.name!r} has the seed {step.seed}, which somebody chose: who guesses it undoes what "
                 "was drawn. Leave the seed out: one of 63 bits is drawn, and the log holds it"
             )
     if any(isinstance(step, Synthesize) for step in plan.steps):
         return plan  # made-up records have no place and no number
-    dropped = {name for step in plan.steps if isinstance(step, Drop) for name in step.columns}
-    shared = [] if plan.unit is None else [plan.unit]
-    listed = [name for name in (*numbers, *shared) if name not in (*plan.keys, *dropped, plan.order)]
-    changed = {name for step in plan.steps for name in step.variables}
-    names = [name for name in dict.fromkeys(listed) if name not in changed]
+    dropped_columns = {name for step in plan.steps if isinstance(step, Drop) for name in step.columns}
+    unit_columns = [] if plan.unit is None else [plan.unit]
+    number_columns = [
+        name for name in (*numbers, *unit_columns) if name not in (*plan.keys, *dropped_columns, plan.order)
+    ]
+    changed_columns = {name for step in plan.steps for name in step.variables}
+    names = [name for name in dict.fromkeys(number_columns) if name not in changed_columns]
     steps = (*plan.steps, *((Renumber(columns=names),) if names else ()))
     first = next((place for place, step in enumerate(steps) if isinstance(step, Renumber)), len(steps))
     # new numbers follow the order of rows, which must be no more that of the original; a log has these steps already
@@ -344,20 +385,23 @@ def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
     return replace(plan, steps=steps)
 
 
-def _with_reasons(made: pl.DataFrame, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _with_reasons(released_frame: pl.DataFrame, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """A release with what its file says in gaps of other columns than keys: why an answer is missing tells, too."""
-    others = [name for name, kind in made.schema.items() if name not in keys and not kind.is_nested()]
-    filled = [name for name in others if (made[name].is_null() & cells[name].is_not_null()).any()]
-    return made.with_columns(
-        made[name].cast(pl.String).zip_with(made[name].is_not_null(), cells[name].cast(pl.String)) for name in filled
+    other_columns = [name for name, kind in released_frame.schema.items() if name not in keys and not kind.is_nested()]
+    reason_columns = [
+        name for name in other_columns if (released_frame[name].is_null() & cells[name].is_not_null()).any()
+    ]
+    return released_frame.with_columns(
+        released_frame[name].cast(pl.String).zip_with(released_frame[name].is_not_null(), cells[name].cast(pl.String))
+        for name in reason_columns
     )
 
 
 def _hints(
     plan: Plan,
     original: files.Original,
-    made: pl.DataFrame,
-    kept: list[int] | None,
+    released_frame: pl.DataFrame,
+    original_rows: list[int] | None,
     beside: Mapping[str, pl.DataFrame],
     *,
     trial: bool,
@@ -369,56 +413,76 @@ def _hints(
     DataError
         Where the plan does not accept that.
     """
-    if kept is None:
+    if original_rows is None:
         return {}
     moved = {name for step in plan.steps if step.name in plan.moved for name in step.variables}
-    found: dict[tuple[str, ...], Hints] = {}
-    for known in plan.known:
-        keys = [name for name in known if name in made.columns]
-        out = [
+    hints_by_keys: dict[tuple[str, ...], Hints] = {}
+    for key_set in plan.known:
+        keys = [name for name in key_set if name in released_frame.columns]
+        earlier_columns = [
             column.rename(f"{column.name} of {name}")
             for name, table in beside.items()
-            for column in table[kept]
+            for column in table[original_rows]
             if column.name not in keys
         ]
         if keys:
-            found[known] = hints(
-                original.frame[kept],
-                made.hstack(out),
+            hints_by_keys[key_set] = hints(
+                original.frame[original_rows],
+                released_frame.hstack(earlier_columns),
                 keys,
                 moved=moved,
                 ordered=plan.keep_order,
-                alone=[each.name for each in out],
+                alone=[earlier_column.name for earlier_column in earlier_columns],
             )
-    open_ = [hint for each in found.values() for hint in each.hints if not set(hint.columns) <= set(plan.accepted)]
-    if open_ and not trial:
-        hint = max(open_, key=lambda each: (each.implied, each.narrowed))
-        more = f" (and {_checks.several(len(open_) - 1, 'more hint', 'more hints')})" if len(open_) > 1 else ""
+    unaccepted_hints = [
+        hint
+        for key_hints in hints_by_keys.values()
+        for hint in key_hints.hints
+        if not set(hint.columns) <= set(plan.accepted)
+    ]
+    if unaccepted_hints and not trial:
+        hint = max(unaccepted_hints, key=lambda other_hint: (other_hint.implied, other_hint.narrowed))
+        more = (
+            f" (and {_checks.several(len(unaccepted_hints) - 1, 'more hint', 'more hints')})"
+            if len(unaccepted_hints) > 1
+            else ""
+        )
         column = hint.columns[0]
         ways = f"empty it along (--related {column}={hint.key}), leave it out (--drop {column})"
         if column in plan.keys:
             ways = f"name it in the same set of keys as {hint.key!r}"
         accept = " ".join(f"--accept {name!r}" for name in hint.columns)
         raise DataError(f"{hint}{more}: {ways}, or accept it, which the log tells ({accept})", column=column)
-    return found
+    return hints_by_keys
 
 
-def _measured(
+def _measure_release(
     plan: Plan,
     original: files.Original,
-    written: pl.DataFrame,
-    seen: pl.DataFrame,
+    written_frame: pl.DataFrame,
+    frame_with_reasons: pl.DataFrame,
     stored: pl.DataFrame,
     log: Log,
-    kept: list[int] | None,
+    original_rows: list[int] | None,
     below: int | None,
-    found: Mapping[tuple[str, ...], Hints],
+    hints_by_keys: Mapping[tuple[str, ...], Hints],
     beside: Mapping[str, pl.DataFrame],
     notes: Sequence[str],
 ) -> Release:
-    plan.check_conditions(written)
+    plan.check_conditions(written_frame)
     standings = tuple(
-        standing_on(plan, keys, original, written, seen, stored, kept, below, found.get(keys), beside)
+        standing_on(
+            plan,
+            keys,
+            original,
+            written_frame,
+            frame_with_reasons,
+            stored,
+            original_rows,
+            below,
+            hints_by_keys.get(keys),
+            beside,
+        )
         for keys in plan.known
     )
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
@@ -426,25 +490,25 @@ def _measured(
         "original": original.path.name,
         "sha256": digest,
         "rows": original.frame.height,
-        "rows released": written.height,
+        "rows released": written_frame.height,
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     } | ({} if original.table is None else {"table": original.table})
     notes = list(notes)
-    if any(not each.pairs for each in found.values()):
+    if any(not key_hints.pairs for key_hints in hints_by_keys.values()):
         notes.append(
             "columns were tried alone for what they tell of keys, and not all pairs of them: there are too many"
         )
     reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
-    in_order = original.frame.select(name for name in written.columns if name in original.frame.columns)
+    in_order = original.frame.select(name for name in written_frame.columns if name in original.frame.columns)
     households = [] if plan.unit is not None else grouping(in_order, plan.keys)
     return Release(
         plan,
         log,
         standings,
-        tuple(hint for each in found.values() for hint in each.hints),
+        tuple(hint for key_hints in hints_by_keys.values() for hint in key_hints.hints),
         original.labels,
-        naming(written.drop(_renumbered(plan), strict=False)),
+        naming(written_frame.drop(_renumbered_columns(plan), strict=False)),
         households,
         reasons,
         notes,
@@ -452,23 +516,25 @@ def _measured(
     )
 
 
-def _renumbered(plan: Plan) -> list[str]:
+def _renumbered_columns(plan: Plan) -> list[str]:
     return [name for step in plan.steps if isinstance(step, Renumber) for name in step.columns]
 
 
-def log_text(found: Release, gone: Sequence[int] | None) -> str:
+def log_text(written_release: Release, gone: Sequence[int] | None) -> str:
     """The plan with its seeds, and below it what it did."""
     import tomlkit
 
-    told = found.to_dict()
-    log = {name: told[name] for name in ("source", "steps", "notes")}
-    risk = {name: told[name] for name in told if name.startswith(("guarantee", "intruder", "hints", "sets"))}
+    json_fields = written_release.to_dict()
+    log = {name: json_fields[name] for name in ("source", "steps", "notes")}
+    risk = {
+        name: json_fields[name] for name in json_fields if name.startswith(("guarantee", "intruder", "hints", "sets"))
+    }
     document = tomlkit.document()
     document.add(
         tomlkit.comment("The log of a release: a plan that repeats it. With its seeds, whoever has this file can")
     )
     document.add(tomlkit.comment("undo what was drawn at random: keep it with the original, and never publish it."))
-    document.update(found.plan.form())
+    document.update(written_release.plan.form())
     rows = {} if gone is None else {"rows_left_out": list(gone)}
     document["log"] = _clean(log | rows | risk)
     return tomlkit.dumps(document)
@@ -477,9 +543,9 @@ def log_text(found: Release, gone: Sequence[int] | None) -> str:
 def _clean(value: Any) -> Any:
     """Plain data without what TOML cannot hold: None and NaN."""
     if isinstance(value, Mapping):
-        return {str(name): _clean(each) for name, each in value.items() if not _void(each)}
+        return {str(name): _clean(part) for name, part in value.items() if not _void(part)}
     if isinstance(value, list | tuple):
-        return [_clean(each) for each in value if not _void(each)]
+        return [_clean(part) for part in value if not _void(part)]
     return value
 
 

@@ -41,19 +41,19 @@ def hierarchy_of_values(column: pl.Series) -> Hierarchy:
     ('20 to 24', '20 to 29', '20 to 39', 'any')
     """
     flat = column.explode() if isinstance(column.dtype, pl.List | pl.Array) else column
-    known = texts(flat).drop_nulls().unique().sort()
-    if not known.len():
+    value_texts = texts(flat).drop_nulls().unique().sort()
+    if not value_texts.len():
         raise DataError(f"column {column.name!r} holds no value, and so has no levels", column=column.name)
-    number = known.cast(pl.Float64, strict=False)
-    if not number.null_count() and number.is_finite().all() and known.len() >= _FEW_VALUES:
+    number = value_texts.cast(pl.Float64, strict=False)
+    if not number.null_count() and number.is_finite().all() and value_texts.len() >= _FEW_VALUES:
         order = np.argsort(number.to_numpy(), kind="stable")
-        return _bins([known[int(place)] for place in order], np.sort(number.to_numpy(), kind="stable"))
-    days = known.str.slice(0, 10).str.to_date(strict=False)
+        return _bins([value_texts[int(place)] for place in order], np.sort(number.to_numpy(), kind="stable"))
+    days = value_texts.str.slice(0, 10).str.to_date(strict=False)
     if not days.null_count():
         frame = pl.DataFrame({column.name: days})
         levels = [Dates(variable=column.name, to=to).values(frame).to_list() for to in ("month", "quarter", "year")]
-        return Hierarchy({leaf: (*labels, _TOP) for leaf, *labels in zip(known.to_list(), *levels, strict=True)})
-    return Hierarchy({leaf: (leaf, _TOP) for leaf in known.to_list()})
+        return Hierarchy({leaf: (*labels, _TOP) for leaf, *labels in zip(value_texts.to_list(), *levels, strict=True)})
+    return Hierarchy({leaf: (leaf, _TOP) for leaf in value_texts.to_list()})
 
 
 def _bins(leaves: Sequence[str], numbers: np.ndarray) -> Hierarchy:
@@ -89,12 +89,12 @@ def write_hierarchies(path: Path, frame: pl.DataFrame, keys: Sequence[str]) -> d
         written to.
     """
     check_names(keys, frame.columns)
-    found = {name: hierarchy_of_values(frame[name]) for name in keys}
+    hierarchies = {name: hierarchy_of_values(frame[name]) for name in keys}
     tables: dict[str, list[list[str | int]]] = {}
-    for name, hierarchy in found.items():
+    for name, hierarchy in hierarchies.items():
         if len(hierarchy.levels) >= MOST_ROWS:
-            told = f"{name!r} has {len(hierarchy.levels):,} values, and a sheet {MOST_ROWS:,} rows"
-            raise DataError(f"{told}; round it first, or put it in bins (--bins)", column=name)
+            complaint = f"{name!r} has {len(hierarchy.levels):,} values, and a sheet {MOST_ROWS:,} rows"
+            raise DataError(f"{complaint}; round it first, or put it in bins (--bins)", column=name)
         cells = frame[name].explode() if frame[name].dtype.is_nested() else frame[name]
         counts = Counter(texts(cells).drop_nulls().to_list())
         head: list[str | int] = [name, _COUNT, *(f"level {level}" for level in range(1, hierarchy.height + 1))]
@@ -111,7 +111,7 @@ def write_hierarchies(path: Path, frame: pl.DataFrame, keys: Sequence[str]) -> d
                     csv.writer(file).writerows(rows)
     except OSError as error:
         raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
-    return found
+    return hierarchies
 
 
 def _titles(keys: Sequence[str]) -> dict[str, str]:
@@ -140,8 +140,8 @@ def _write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[str | int
             for row in rows:
                 sheet.append([_text_cell(openpyxl, sheet, cell) if isinstance(cell, str) else cell for cell in row])
     except openpyxl.utils.exceptions.IllegalCharacterError:
-        told = f"sheet {title!r}: a value holds control characters, which Excel refuses"
-        raise DataError(f"{told}; write CSV files into a folder instead") from None
+        complaint = f"sheet {title!r}: a value holds control characters, which Excel refuses"
+        raise DataError(f"{complaint}; write CSV files into a folder instead") from None
     book.save(path)
 
 
@@ -163,16 +163,16 @@ def read_hierarchies(path: Path, *, separator: str = ",") -> dict[str, Hierarchy
         A cell that is empty, or that breaks the nesting, with its sheet, row and column; a value or key that stands
         twice; a file that cannot be read.
     """
-    found: dict[str, Hierarchy] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     for where, rows in _tables(path, separator):
         if rows:
             key, hierarchy = _hierarchy(where, rows)
-            if key in found:
+            if key in hierarchies:
                 raise DataError(f"{where}: the key {key!r} has a sheet already; remove one of them", column=key)
-            found[key] = hierarchy
-    if not found:
+            hierarchies[key] = hierarchy
+    if not hierarchies:
         raise DataError(f"{str(path)!r} holds no hierarchy; write one with --write-hierarchies")
-    return found
+    return hierarchies
 
 
 def _tables(path: Path, separator: str) -> Iterable[tuple[str, list[tuple[int, list[Any]]]]]:
@@ -193,12 +193,12 @@ def _tables(path: Path, separator: str) -> Iterable[tuple[str, list[tuple[int, l
     try:
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # some programs write a range that leaves out later rows
-            yield f"sheet {sheet.title!r}", _filled(sheet.iter_rows(values_only=True))
+            yield f"sheet {sheet.title!r}", _filled_rows(sheet.iter_rows(values_only=True))
     finally:
         book.close()
 
 
-def _filled(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
+def _filled_rows(rows: Iterable[Sequence[Any]]) -> list[tuple[int, list[Any]]]:
     return [
         (number, list(row))
         for number, row in enumerate(rows, 1)
@@ -213,8 +213,8 @@ def _hierarchy(where: str, rows: Sequence[tuple[int, list[Any]]]) -> tuple[str, 
         head.pop()
     first = 2 if head[1:2] == [_COUNT] else 1
     if not head or not head[0] or len(head) <= first or not all(head):
-        told = f"the first row must name the key, {_COUNT!r} and each level; got {head}"
-        raise DataError(f"{where}: {told}", row=0)
+        complaint = f"the first row must name the key, {_COUNT!r} and each level; got {head}"
+        raise DataError(f"{where}: {complaint}", row=0)
     levels = head[first:]
     leaves: dict[str, tuple[int, list[str]]] = {}
     for number, cells in rows[1:]:
@@ -231,11 +231,11 @@ def _hierarchy(where: str, rows: Sequence[tuple[int, list[Any]]]) -> tuple[str, 
         labels = (labels + [""] * len(levels))[: len(levels)]
         if "" in (leaf, *labels):
             column = [head[0], *levels][[leaf, *labels].index("")]
-            told = f"the cell is empty; every value needs a label on each of {len(levels)} levels"
-            raise DataError(f"{where}, row {number}, column {column!r}: {told}", row=number - 1, column=column)
+            complaint = f"the cell is empty; every value needs a label on each of {len(levels)} levels"
+            raise DataError(f"{where}, row {number}, column {column!r}: {complaint}", row=number - 1, column=column)
         if leaf in leaves:
-            told = f"{leaf!r} stands in row {leaves[leaf][0]} already; remove one of the rows"
-            raise DataError(f"{where}, row {number}, column {head[0]!r}: {told}", row=number - 1, value=leaf)
+            complaint = f"{leaf!r} stands in row {leaves[leaf][0]} already; remove one of the rows"
+            raise DataError(f"{where}, row {number}, column {head[0]!r}: {complaint}", row=number - 1, value=leaf)
         leaves[leaf] = (number, labels)
     if not leaves:
         raise DataError(f"{where}: no value stands below the first row")
@@ -252,8 +252,10 @@ def _cell(cell: Any, place: str) -> str:
         A day or time, into which spreadsheet programs turn labels such as 1-5.
     """
     if isinstance(cell, datetime.date | datetime.time):
-        told = f"the spreadsheet holds a day or time here, {cell.isoformat()}, perhaps in place of a label such as 1-5"
-        raise DataError(f"{place}: {told}; format the column as text and type it again")
+        complaint = (
+            f"the spreadsheet holds a day or time here, {cell.isoformat()}, perhaps in place of a label such as 1-5"
+        )
+        raise DataError(f"{place}: {complaint}; format the column as text and type it again")
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return "" if cell is None else str(cell)
@@ -268,17 +270,17 @@ def _check_nesting(where: str, levels: Sequence[str], leaves: Mapping[str, tuple
             usual.setdefault(label, parent)
         for number, label, parent in pairs:
             if parent != usual[label]:
-                other = next(row for row, *pair in pairs if pair == [label, usual[label]])
-                told = (
-                    f"{parent!r}, but in row {other} {label!r} ({levels[level - 1]}) is in {usual[label]!r}; a label "
-                    "belongs to one label of the next level: change one of the two"
+                usual_row = next(row for row, *pair in pairs if pair == [label, usual[label]])
+                complaint = (
+                    f"{parent!r}, but in row {usual_row} {label!r} ({levels[level - 1]}) is in {usual[label]!r}; a "
+                    "label belongs to one label of the next level: change one of the two"
                 )
                 place = f"{where}, row {number}, column {levels[level]!r}"
-                raise DataError(f"{place}: {told}", row=number - 1, column=levels[level], value=parent)
+                raise DataError(f"{place}: {complaint}", row=number - 1, column=levels[level], value=parent)
     tops = [(number, labels[-1]) for number, labels in leaves.values()]
     top = Counter(label for _, label in tops).most_common(1)[0][0]
     for number, label in tops:
         if label != top:
-            told = f"{label!r}, but other rows have {top!r}; the last level must be one label"
+            complaint = f"{label!r}, but other rows have {top!r}; the last level must be one label"
             place = f"{where}, row {number}, column {levels[-1]!r}"
-            raise DataError(f"{place}: {told}: add a level such as {_TOP!r}", row=number - 1, column=levels[-1])
+            raise DataError(f"{place}: {complaint}: add a level such as {_TOP!r}", row=number - 1, column=levels[-1])

@@ -95,7 +95,9 @@ class Standing:
             "intruder_before": self.intruder_before,
             "intruder_after": self.intruder_after,
         }
-        risk: dict[str, Any] = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
+        risk: dict[str, Any] = {
+            name: None if risk_measure is None else risk_measure.to_dict() for name, risk_measure in pairs.items()
+        }
         risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
         risk["intruder_most"] = {
             "before": self.most_before,
@@ -131,8 +133,8 @@ class Standing:
         before, after, nearest_found = self.intruder_before, self.intruder_after, self.intruder_nearest
         bound = ["at most, whatever other columns tell", _share(self.most_before), _share(self.bound_after)]
         if moved:
-            told = f"after {', '.join(moved)}, keys may hold other values than the true ones"
-            note = Note(f"{told}, and exact matching sees too little; naysay attack measures more attacks")
+            moved_sentence = f"after {', '.join(moved)}, keys may hold other values than the true ones"
+            note = Note(f"{moved_sentence}, and exact matching sees too little; naysay attack measures more attacks")
             if before is None or nearest_found is None:
                 return [note]
             title = (
@@ -168,12 +170,12 @@ def standing_on(
     plan: Plan,
     keys: tuple[str, ...],
     original: files.Original,
-    written: pl.DataFrame,
-    seen: pl.DataFrame,
+    written_frame: pl.DataFrame,
+    frame_with_reasons: pl.DataFrame,
     stored: pl.DataFrame,
-    kept: list[int] | None,
+    original_rows: list[int] | None,
     below: int | None,
-    found: Hints | None,
+    key_hints: Hints | None,
     beside: Mapping[str, pl.DataFrame],
 ) -> Standing:
     """The risk of a release on one set of keys.
@@ -183,13 +185,13 @@ def standing_on(
     plan : Plan
     keys : tuple of str
     original : Original
-    written, seen, stored : DataFrame
+    written_frame, frame_with_reasons, stored : DataFrame
         The release row by row: as it is read, with why other cells than those of keys are missing, and as it is stored.
-    kept : list of int, optional
+    original_rows : list of int, optional
         The row of the original that each row was; None where they are new.
     below : int, optional
         People are at risk if their m is below this.
-    found : Hints, optional
+    key_hints : Hints, optional
         What other columns tell of these keys.
     beside : mapping of name to DataFrame
         Releases that are out already, row by row as the original.
@@ -200,95 +202,117 @@ def standing_on(
         Written cells, or releases that are out, with which the target of the plan is not reached.
     """
     before = plan.guarantee(original.frame, keys)
-    left = [name for name in keys if name in written.columns]
-    if not left:
+    released_keys = [name for name in keys if name in written_frame.columns]
+    if not released_keys:
         return Standing(keys, before, None)
-    after, goal = plan.guarantee(written, left), plan.goal
+    after, goal = plan.guarantee(written_frame, released_keys), plan.goal
     if goal is not None and (after.of(goal.reading) or 0) < goal.least:
-        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
-        raise DataError(f"{told}: values that differed in memory read differently there")
-    if plan.unit is not None or kept is None:
+        complaint = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
+        raise DataError(f"{complaint}: values that differed in memory read differently there")
+    if plan.unit is not None or original_rows is None:
         return Standing(keys, before, after)
     coarse = plan.coarsened(original.frame)
     people = {name: texts_of_values(original.frame[name]) for name in keys}
-    shown, released = ({name: texts_of_values(frame[name]) for name in left} for frame in (coarse, written))
+    coarse_texts, released_texts = (
+        {name: texts_of_values(frame[name]) for name in released_keys} for frame in (coarse, written_frame)
+    )
     least = below or before.least
-    first = informed(people, people, keys, below=least)
-    cells = {} if found is None else found.told
+    intruder_before = informed(people, people, keys, below=least)
+    cells = {} if key_hints is None else key_hints.claim_numbers
     secrets = {f"told {name}": pl.Series(codes) for name, codes in cells.items() if codes.any()}
-    out: dict[str, pl.Series] = {}
-    for other, table in beside.items():
-        out |= {
-            f"{name} of {other}": texts_of_values(table[name]).gather(kept) for name in keys if name in table.columns
+    earlier_columns: dict[str, pl.Series] = {}
+    for earlier_name, table in beside.items():
+        earlier_columns |= {
+            f"{name} of {earlier_name}": texts_of_values(table[name]).gather(original_rows)
+            for name in keys
+            if name in table.columns
         }
-        out[f"in {other}"] = table.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(kept)
-    counts = _alike({**released, **secrets, **out})
-    joint = _fewest(_alike({**released, **out}), before.least) if out else None
+        earlier_columns[f"in {earlier_name}"] = (
+            table.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(original_rows)
+        )
+    counts = _class_sizes({**released_texts, **secrets, **earlier_columns})
+    joint = _fewest(_class_sizes({**released_texts, **earlier_columns}), before.least) if earlier_columns else None
     if goal is not None and goal.reading == "k" and joint is not None and joint[0] < goal.least:
         raise DataError(
-            f"beside {_checks.shown(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has both "
-            f"files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
+            f"beside {_checks.listing_text(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has "
+            f"both files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
         )
     for condition in () if goal is None or joint is None else goal.conditions:
-        shown_out = [column.rename(name) for name, column in out.items()]
-        unmet_rows = unmet(written.hstack(shown_out), [*left, *out], [condition])
+        shown_out = [column.rename(name) for name, column in earlier_columns.items()]
+        unmet_rows = unmet(written_frame.hstack(shown_out), [*released_keys, *earlier_columns], [condition])
         if unmet_rows:
             raise DataError(
-                f"beside {_checks.shown(beside)}, {unmet_rows:,} records are in classes that fail {condition}: have a "
-                "plan proposed with --beside, or ask for less"
+                f"beside {_checks.listing_text(beside)}, {unmet_rows:,} records are in classes that fail {condition}: "
+                "have a plan proposed with --beside, or ask for less"
             )
-    read_back = _fewest(_alike({**released, **secrets}), before.least) if secrets else None
+    read_back = _fewest(_class_sizes({**released_texts, **secrets}), before.least) if secrets else None
     rows = original.frame.height
-    truth = _classes({name: cells.gather(kept) for name, cells in people.items()}, rows=len(kept))
-    most = [float((1 / each).sum()) / rows for each in (_alike(people), counts)]
-    drawn = {name for step in plan.steps if isinstance(step, Random) for name in step.variables}
-    repeated = _classes(
-        {name: cells for name, cells in {**released, **out}.items() if name not in drawn}, rows=len(kept)
+    truth = _classes({name: cells.gather(original_rows) for name, cells in people.items()}, rows=len(original_rows))
+    most = [float((1 / class_sizes).sum()) / rows for class_sizes in (_class_sizes(people), counts)]
+    drawn_columns = {name for step in plan.steps if isinstance(step, Random) for name in step.variables}
+    repeated_classes = _classes(
+        {name: cells for name, cells in {**released_texts, **earlier_columns}.items() if name not in drawn_columns},
+        rows=len(original_rows),
     )
-    bound = ceiling(truth, repeated, _whole(plan, stored, kept, beside)) / rows
+    bound = ceiling(truth, repeated_classes, _whole_rows(plan, stored, original_rows, beside)) / rows
     standing = Standing(
-        keys, before, after, read_back, joint, intruder_before=first, most_before=most[0], bound_after=bound
+        keys, before, after, read_back, joint, intruder_before=intruder_before, most_before=most[0], bound_after=bound
     )
     if plan.moved:
-        return replace(standing, intruder_nearest=_nearest(left, coarse, written, kept))
-    second = informed(shown, released, left, below=least, rows=kept)
+        return replace(standing, intruder_nearest=_nearest(released_keys, coarse, written_frame, original_rows))
+    intruder_after = informed(coarse_texts, released_texts, released_keys, below=least, rows=original_rows)
     # rows that are told apart may still hold the same people, and gains in a sample are scaled: neither beats the bound
-    true = [original.frame[name].gather(kept) for name in keys if not original.frame.schema[name].is_nested()]
-    classes = _classes({**released, **secrets, **out}, rows=len(kept))
-    right = weighing(true, _others(plan, keys, seen, kept, beside), classes) / rows
+    true_columns = [
+        original.frame[name].gather(original_rows) for name in keys if not original.frame.schema[name].is_nested()
+    ]
+    classes = _classes({**released_texts, **secrets, **earlier_columns}, rows=len(original_rows))
+    right = (
+        weighing(true_columns, _other_columns(plan, keys, frame_with_reasons, original_rows, beside), classes) / rows
+    )
     return replace(
         standing,
-        intruder_after=replace(second, at_risk=first.at_risk, below=least),
+        intruder_after=replace(intruder_after, at_risk=intruder_before.at_risk, below=least),
         most_after=min(most[1], bound),
         weighing_after=min(right, bound),
     )
 
 
-def _others(
-    plan: Plan, keys: Sequence[str], seen: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+def _other_columns(
+    plan: Plan,
+    keys: Sequence[str],
+    frame_with_reasons: pl.DataFrame,
+    original_rows: Sequence[int],
+    beside: Mapping[str, pl.DataFrame],
 ) -> list[pl.Series]:
     """What this release and those that are out show beside the keys, with the order of rows where it is kept."""
-    tables = (seen, *(table[kept] for table in beside.values()))
-    found = [column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()]
-    return [*found, *([pl.int_range(len(kept), eager=True).alias(ROW_ORDER)] if plan.keep_order else [])]
+    tables = (frame_with_reasons, *(table[original_rows] for table in beside.values()))
+    shown_columns = [
+        column for table in tables for column in table if column.name not in keys and not column.dtype.is_nested()
+    ]
+    return [
+        *shown_columns,
+        *([pl.int_range(len(original_rows), eager=True).alias(ROW_ORDER)] if plan.keep_order else []),
+    ]
 
 
-def _whole(
-    plan: Plan, stored: pl.DataFrame, kept: Sequence[int], beside: Mapping[str, pl.DataFrame]
+def _whole_rows(
+    plan: Plan, stored: pl.DataFrame, original_rows: Sequence[int], beside: Mapping[str, pl.DataFrame]
 ) -> NDArray[np.int64]:
     """All that is out on each person, letter by letter, as a number: equal ones cannot be told apart."""
-    drawn = {name for step in plan.steps if isinstance(step, Renumber) for name in step.columns}
+    renumbered_names = {name for step in plan.steps if isinstance(step, Renumber) for name in step.columns}
     # of new numbers that nobody shares, only who has none says something
-    alone = [name for name in drawn if name in stored.columns and stored[name].drop_nulls().is_unique().all()]
-    shown = stored.with_columns(pl.col(alone).is_null())
-    tables = {"": shown, **{name: table[kept] for name, table in beside.items()}}
+    unshared_names = [
+        name for name in renumbered_names if name in stored.columns and stored[name].drop_nulls().is_unique().all()
+    ]
+    shown_frame = stored.with_columns(pl.col(unshared_names).is_null())
+    tables = {"": shown_frame, **{name: table[original_rows] for name, table in beside.items()}}
     columns = {
         f"{column.name} of {name}": column if column.dtype.is_nested() else column.cast(pl.String)
         for name, table in tables.items()
         for column in table
     }
-    order = {ROW_ORDER: pl.int_range(len(kept), eager=True)} if plan.keep_order else {}
-    return _classes({**columns, **order}, rows=len(kept))
+    order = {ROW_ORDER: pl.int_range(len(original_rows), eager=True)} if plan.keep_order else {}
+    return _classes({**columns, **order}, rows=len(original_rows))
 
 
 def _classes(columns: Mapping[str, pl.Series], *, rows: int) -> NDArray[np.int64]:
@@ -300,7 +324,7 @@ def _classes(columns: Mapping[str, pl.Series], *, rows: int) -> NDArray[np.int64
     return number.to_numpy().astype(np.int64) - 1
 
 
-def _alike(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
+def _class_sizes(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
     """How many rows read like each row, gaps included."""
     frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
     return frame.select(pl.len().over(frame.columns)).to_series().to_numpy().astype(np.int64)
@@ -310,19 +334,23 @@ def _fewest(counts: NDArray[np.int64], least: int) -> tuple[int, int]:
     return int(counts.min()), int((counts < least).sum())
 
 
-def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, kept: Sequence[int]) -> Share | None:
+def _nearest(
+    keys: Sequence[str], people: pl.DataFrame, written_frame: pl.DataFrame, original_rows: Sequence[int]
+) -> Share | None:
     """How often the nearest record is the person's own, for some people of the release; None for sets of candidates."""
-    if any(frame.schema[name].is_nested() for frame in (people, written) for name in keys):
+    if any(frame.schema[name].is_nested() for frame in (people, written_frame) for name in keys):
         return None
     # a CSV file holds numbers as texts, and between texts there is no distance
-    people, written = (
-        frame_of(files.as_measured(frame.lazy(), keys).collect(), what="a file") for frame in (people, written)
+    people, written_frame = (
+        frame_of(files.as_measured(frame.lazy(), keys).collect(), what="a file") for frame in (people, written_frame)
     )
-    own = np.full(people.height, -1, dtype=np.int64)
-    own[kept] = np.arange(len(kept))
-    most = max(_FEWEST_TRIED, min(_MOST_TRIED, _DISTANCES // (len(keys) * max(written.height, 1))))
-    tried = Register(tuple(keys), people, written, own).take(np.sort(kept)).sampled(most, seed=1)
-    return share_of(nearest(tried)["nearest"].right)
+    released_places = np.full(people.height, -1, dtype=np.int64)
+    released_places[original_rows] = np.arange(len(original_rows))
+    most = max(_FEWEST_TRIED, min(_MOST_TRIED, _DISTANCES // (len(keys) * max(written_frame.height, 1))))
+    tried_people = (
+        Register(tuple(keys), people, written_frame, released_places).take(np.sort(original_rows)).sampled(most, seed=1)
+    )
+    return share_of(nearest(tried_people)["nearest"].right)
 
 
 def _number(value: int | None) -> str:

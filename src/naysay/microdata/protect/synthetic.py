@@ -69,9 +69,9 @@ class Synthesize(Random):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "synthesis"))
-        _checks.whole(self.least, 1, 2**31, what="least")
+        _checks.whole_number(self.least, 1, 2**31, what="least")
         if self.rows is not None:
-            _checks.whole(self.rows, 1, 2**31, what="rows")
+            _checks.whole_number(self.rows, 1, 2**31, what="rows")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -85,53 +85,57 @@ class Synthesize(Random):
         self._check_installed()
         self._check(frame)
         rng, n = self.rng(), self.rows or frame.height
-        drawn = np.sort(rng.integers(0, frame.height, n))
-        place = {self.columns[0]: drawn}
-        made = {self.columns[0]: frame[self.columns[0]].gather(drawn)}
+        source_rows = np.sort(rng.integers(0, frame.height, n))
+        place = {self.columns[0]: source_rows}
+        drawn_columns = {self.columns[0]: frame[self.columns[0]].gather(source_rows)}
         for number, name in enumerate(self.columns[1:], 1):
             before = list(self.columns[:number])
-            seen = _encoded(frame, before)
-            asked = np.column_stack([_encoded(frame, [each])[place[each]] for each in before])
-            place[name] = self._leaves(frame[name], seen, asked, rng)
-            made[name] = self._values(frame[name], place[name], rng)
-        made_frame = pl.DataFrame([column.alias(name) for name, column in made.items()])
-        repeated, unique = _repeated(frame.select(self.columns), made_frame)
+            file_predictors = _predictors(frame, before)
+            record_predictors = np.column_stack(
+                [_predictors(frame, [earlier_name])[place[earlier_name]] for earlier_name in before]
+            )
+            place[name] = self._leaves(frame[name], file_predictors, record_predictors, rng)
+            drawn_columns[name] = self._values(frame[name], place[name], rng)
+        drawn_frame = pl.DataFrame([column.alias(name) for name, column in drawn_columns.items()])
+        is_repeated, unique = _repeats(frame.select(self.columns), drawn_frame)
         half, twin = _halves(frame.select(self.columns), rng)
         notes = [
-            f"{int(repeated.sum()):,} records repeat one of {unique:,} combinations that are unique in the file",
+            f"{int(is_repeated.sum()):,} records repeat one of {unique:,} combinations that are unique in the file",
             f"of the {twin:,} unique in one half of the people, {half:,} stand in the other half",
         ]
-        left = [name for name in frame.columns if name not in self.columns]
-        if left:
-            notes.append(f"columns that are not synthesized are left out: {_checks.shown(left)}")
+        left_out_names = [name for name in frame.columns if name not in self.columns]
+        if left_out_names:
+            notes.append(f"columns that are not synthesized are left out: {_checks.listing_text(left_out_names)}")
         if self.drop:
-            made_frame = made_frame.filter(~pl.Series(repeated))
+            drawn_frame = drawn_frame.filter(~pl.Series(is_repeated))
             notes.append("these records were left out")
-        return Done(made_frame, np.zeros(0, np.intp), tuple(notes))
+        return Done(drawn_frame, np.zeros(0, np.intp), tuple(notes))
 
     @staticmethod
     def _check_installed() -> None:
         try:
             importlib.import_module("sklearn")
         except ModuleNotFoundError as error:
-            told = f"synthetic records need {error.name}, which is not installed"
-            raise DataError(f"{told}; get it with: pip install 'naysay[protect]'") from None
+            complaint = f"synthetic records need {error.name}, which is not installed"
+            raise DataError(f"{complaint}; get it with: pip install 'naysay[protect]'") from None
 
     def _check(self, frame: pl.DataFrame) -> None:
-        need = max(2 * self.least, _FEWEST)
-        if frame.height < need:
-            told = f"synthesis needs {need} records or more, and the file has {frame.height}"
-            raise DataError(f"{told}: of so few, the new records would be the people themselves")
+        least_rows = max(2 * self.least, _FEWEST)
+        if frame.height < least_rows:
+            complaint = f"synthesis needs {least_rows} records or more, and the file has {frame.height}"
+            raise DataError(f"{complaint}: of so few, the new records would be the people themselves")
         for name in self.columns:
             column = frame[name]
             if column.dtype.is_nested():
                 raise DataError(f"{name!r} holds sets of candidates, which trees do not take", column=name)
             whole = not column.dtype.is_float()
             if whole and column.count() > 20 and column.drop_nulls().n_unique() == column.count():
-                told = f"{name!r} differs in every record: it is an identifier, and would come back as it is"
-                raise DataError(f"{told}; leave it out, or coarsen it", column=name)
+                complaint = f"{name!r} differs in every record: it is an identifier, and would come back as it is"
+                raise DataError(f"{complaint}; leave it out, or coarsen it", column=name)
 
-    def _leaves(self, column: pl.Series, seen: Floats, asked: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
+    def _leaves(
+        self, column: pl.Series, file_predictors: Floats, record_predictors: Floats, rng: np.random.Generator
+    ) -> NDArray[np.intp]:
         """For each new record a record of the file in the same leaf."""
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -140,64 +144,72 @@ class Synthesize(Random):
         state = int(rng.integers(2**31))
         if number is not None and column.n_unique() > _MANY and not number.null_count():
             tree: Any = DecisionTreeRegressor(min_samples_leaf=self.least, random_state=state)
-            tree.fit(seen, number.to_numpy())
+            tree.fit(file_predictors, number.to_numpy())
         else:
             tree = DecisionTreeClassifier(min_samples_leaf=self.least, random_state=state)
             with warnings.catch_warnings():  # many categories for few records are no regression
                 warnings.simplefilter("ignore", UserWarning)
-                tree.fit(seen, target)
-        leaf, wanted = tree.apply(seen), tree.apply(asked)
-        order = np.argsort(leaf, kind="stable")
-        start = np.searchsorted(leaf[order], wanted, side="left")
-        stop = np.searchsorted(leaf[order], wanted, side="right")
-        found: NDArray[np.intp] = order[start + (rng.random(len(wanted)) * (stop - start)).astype(np.int64)]
-        return found
+                tree.fit(file_predictors, target)
+        file_leaves, record_leaves = tree.apply(file_predictors), tree.apply(record_predictors)
+        order = np.argsort(file_leaves, kind="stable")
+        start = np.searchsorted(file_leaves[order], record_leaves, side="left")
+        stop = np.searchsorted(file_leaves[order], record_leaves, side="right")
+        source_rows: NDArray[np.intp] = order[
+            start + (rng.random(len(record_leaves)) * (stop - start)).astype(np.int64)
+        ]
+        return source_rows
 
     def _values(self, column: pl.Series, place: NDArray[np.intp], rng: np.random.Generator) -> pl.Series:
         """The values of these records; smoothed ones lie between a value and its neighbor in the file."""
         if not self.smooth or not column.dtype.is_float():
             return column.gather(place)
         values = column.fill_null(float("nan")).to_numpy()
-        known = np.unique(values[~np.isnan(values)])
-        own = values[place]
-        above = known[np.minimum(np.searchsorted(known, own, side="right"), len(known) - 1)]
-        above = np.where(above == own, known[max(len(known) - 2, 0)], above)  # the highest has a neighbor below only
-        return pl.Series(own + rng.random(len(own)) * (above - own)).fill_nan(None)
+        distinct_numbers = np.unique(values[~np.isnan(values)])
+        copied_numbers = values[place]
+        above = distinct_numbers[
+            np.minimum(np.searchsorted(distinct_numbers, copied_numbers, side="right"), len(distinct_numbers) - 1)
+        ]
+        above = np.where(
+            above == copied_numbers, distinct_numbers[max(len(distinct_numbers) - 2, 0)], above
+        )  # the highest has a neighbor below only
+        return pl.Series(copied_numbers + rng.random(len(copied_numbers)) * (above - copied_numbers)).fill_nan(None)
 
 
-def _encoded(frame: pl.DataFrame, names: Sequence[str]) -> Floats:
+def _predictors(frame: pl.DataFrame, names: Sequence[str]) -> Floats:
     """Predictors as numbers: measures as they are, categories of few values each a column of 0 and 1."""
-    found = []
+    predictors = []
     for name in names:
         column = frame[name]
         if column.dtype.is_numeric() and column.dtype != pl.Boolean and column.n_unique() > _MANY:
             number = column.cast(pl.Float64).fill_nan(None)
-            found += [number.fill_null(number.median() or 0).to_numpy(), number.is_null().to_numpy().astype(float)]
+            predictors += [number.fill_null(number.median() or 0).to_numpy(), number.is_null().to_numpy().astype(float)]
             continue
         cells = texts(column).fill_null("\0")
         values = cells.unique().sort().to_list()
         if len(values) <= _MANY:
-            found += [(cells == value).to_numpy().astype(float) for value in values]
+            predictors += [(cells == value).to_numpy().astype(float) for value in values]
         else:
-            found.append(cells.rank("dense").to_numpy().astype(float))
-    return np.column_stack(found)
+            predictors.append(cells.rank("dense").to_numpy().astype(float))
+    return np.column_stack(predictors)
 
 
-def _repeated(frame: pl.DataFrame, made: pl.DataFrame) -> tuple[NDArray[np.bool_], int]:
+def _repeats(frame: pl.DataFrame, drawn_frame: pl.DataFrame) -> tuple[NDArray[np.bool_], int]:
     """Which new records repeat a combination that is unique in the file, and how many are unique there."""
     names = frame.columns
-    own = frame.select(texts(frame[name]).fill_null("\0").alias(name) for name in names)
-    alone = own.filter(pl.struct(names).is_unique()).with_columns(naysay_alone=pl.lit(value=True))
-    asked = made.select(texts(made[name]).fill_null("\0").alias(name) for name in names)
-    met = asked.join(alone, on=names, how="left", maintain_order="left")["naysay_alone"].fill_null(value=False)
-    return met.to_numpy(), alone.height
+    file_texts = frame.select(texts(frame[name]).fill_null("\0").alias(name) for name in names)
+    unique_rows = file_texts.filter(pl.struct(names).is_unique()).with_columns(naysay_alone=pl.lit(value=True))
+    drawn_texts = drawn_frame.select(texts(drawn_frame[name]).fill_null("\0").alias(name) for name in names)
+    met = drawn_texts.join(unique_rows, on=names, how="left", maintain_order="left")["naysay_alone"].fill_null(
+        value=False
+    )
+    return met.to_numpy(), unique_rows.height
 
 
 def _halves(frame: pl.DataFrame, rng: np.random.Generator) -> tuple[int, int]:
     """How many of those unique in one half of the file stand in the other half, and how many are unique there."""
     order = rng.permutation(frame.height)
-    one, other = frame[order[: frame.height // 2]], frame[order[frame.height // 2 :]]
-    met, unique = _repeated(one, other.unique())
+    first_half, second_half = frame[order[: frame.height // 2]], frame[order[frame.height // 2 :]]
+    met, unique = _repeats(first_half, second_half.unique())
     return int(met.sum()), unique
 
 
@@ -248,5 +260,5 @@ def combined(
     if len(q) < 2:
         raise DataError(f"{kind} synthetic data needs two copies or more; got {len(q)} (kind='one' takes one)")
     between, m = float(q.var(ddof=1)), len(q)
-    whole = between / m + v.mean() if kind == "partially" else (1 + 1 / m) * between - v.mean()
-    return Combined(float(q.mean()), float(whole))
+    variance = between / m + v.mean() if kind == "partially" else (1 + 1 / m) * between - v.mean()
+    return Combined(float(q.mean()), float(variance))

@@ -46,17 +46,19 @@ class Target:
         if isinstance(told, Target):
             return told
         size, *others = re.split(r"\s+and\s+", str(told))
-        found = _FORM.match(size)
-        if found is None or found[1] not in READINGS:
+        form_match = _FORM.match(size)
+        if form_match is None or form_match[1] not in READINGS:
             readings = ", ".join(f"{name} ({what})" for name, what in READINGS.items())
             raise DataError(f"a target must be such as 'k >= 3', with one of {readings}; got {size!r}")
-        least = int(found[3])
+        least = int(form_match[3])
         if least < 2:
             raise DataError(f"a target must ask for 2 matches or more; got {str(told)!r}, which every file meets")
         conditions = tuple(map(Condition.of, others))
-        if conditions and found[1] != "k":
-            raise DataError(f"conditions are for classes that read the same: ask for k, not {found[1]}, beside them")
-        return cls(found[1], least, conditions)
+        if conditions and form_match[1] != "k":
+            raise DataError(
+                f"conditions are for classes that read the same: ask for k, not {form_match[1]}, beside them"
+            )
+        return cls(form_match[1], least, conditions)
 
     def form(self) -> str:
         """As a plan writes it."""
@@ -74,15 +76,25 @@ def prices(keys: tuple[str, ...], importance: Any) -> list[float]:
     DataError
         Importance of a variable that is no key, or a word or number that is none.
     """
-    for name, told in importance.items():
+    for name, key_importance in importance.items():
         if name not in keys:
             raise DataError(
                 f"importance is for keys; {name!r} is none of them ({_checks.nearest(name, keys)})", column=name
             )
-        good = told in COSTS if isinstance(told, str) else isinstance(told, int | float) and told > 0
+        good = (
+            key_importance in COSTS
+            if isinstance(key_importance, str)
+            else isinstance(key_importance, int | float) and key_importance > 0
+        )
         if not good:
             raise DataError(
-                f"importance of {name!r} must be one of {_checks.shown(COSTS)}, or a number above 0; got {told!r}",
+                f"importance of {name!r} must be one of {_checks.listing_text(COSTS)}, or a number above 0; "
+                f"got {key_importance!r}",
                 column=name,
             )
-    return [COSTS[told] if isinstance(told := importance.get(key, "normal"), str) else float(told) for key in keys]
+    return [
+        COSTS[key_importance]
+        if isinstance(key_importance := importance.get(key, "normal"), str)
+        else float(key_importance)
+        for key in keys
+    ]

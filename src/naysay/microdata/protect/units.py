@@ -30,8 +30,8 @@ def totals(keys: Packed, amount: Ints) -> Ints:
     except ModuleNotFoundError:
         _, place = np.unique(keys, return_inverse=True)
         return np.bincount(place, amount)[place].astype(np.int64)
-    found: Ints = compiled.totals(keys, amount)
-    return found
+    sums: Ints = compiled.totals(keys, amount)
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,37 +84,45 @@ class Units:
             if frame[name].null_count():
                 row = frame[name].is_null().arg_max()
                 raise DataError(f"every row needs its {name!r}; row {(row or 0) + 1} has none", column=name, row=row)
-        own = frame[unit].rank("dense").to_numpy().astype(np.int64) - 1
-        wave = np.zeros(len(own), np.int64) if order is None else frame[order].rank("dense").to_numpy().astype(np.int64)
-        rows = np.lexsort([wave, own])
+        unit_of_row = frame[unit].rank("dense").to_numpy().astype(np.int64) - 1
+        wave = (
+            np.zeros(len(unit_of_row), np.int64)
+            if order is None
+            else frame[order].rank("dense").to_numpy().astype(np.int64)
+        )
+        rows = np.lexsort([wave, unit_of_row])
         if order is not None and len(rows) > 1:
-            twice = (np.diff(own[rows]) == 0) & (np.diff(wave[rows]) == 0)
+            twice = (np.diff(unit_of_row[rows]) == 0) & (np.diff(wave[rows]) == 0)
             if twice.any():
                 row = int(rows[1:][twice][0])
-                told = f"row {row + 1} repeats {order!r} = {frame[order][row]} of {unit!r} = {frame[unit][row]}"
-                raise DataError(f"a unit must have one row for each {order!r}; {told}", row=row, column=order)
-        start = np.flatnonzero(np.diff(own[rows], prepend=-1))
+                repeat_sentence = (
+                    f"row {row + 1} repeats {order!r} = {frame[order][row]} of {unit!r} = {frame[unit][row]}"
+                )
+                raise DataError(
+                    f"a unit must have one row for each {order!r}; {repeat_sentence}", row=row, column=order
+                )
+        start = np.flatnonzero(np.diff(unit_of_row[rows], prepend=-1))
         members = np.asarray(keys.owner)[rows].astype(np.int64)
         row_member = np.empty(len(rows), np.int64)
         row_member[rows] = np.arange(len(rows))
-        return cls(keys, members, start, np.ones(len(start), np.int64), own, row_member, order is not None)
+        return cls(keys, members, start, np.ones(len(start), np.int64), unit_of_row, row_member, order is not None)
 
     @classmethod
     def of_tuples(cls, keys: Keys) -> Units:
         """People, grouped by their tuples."""
-        every = np.arange(keys.distinct)
-        owner = keys.owner if keys.remote is None else every
-        return cls(keys, every, every, keys.tuples.count, owner, owner)
+        tuple_numbers = np.arange(keys.distinct)
+        owner = keys.owner if keys.remote is None else tuple_numbers
+        return cls(keys, tuple_numbers, tuple_numbers, keys.tuples.count, owner, owner)
 
     def __post_init__(self) -> None:
         tuples = self.keys.tuples
         object.__setattr__(self, "cells", _Cells.of(tuples))
         object.__setattr__(self, "single", len(self.member) == len(self.start) == len(tuples))
-        known = np.zeros(len(tuples), np.int64)
+        known_bits = np.zeros(len(tuples), np.int64)
         for place, column in enumerate(tuples.columns):
-            known |= (column > 0).astype(np.int64) << place
-        shown = known if self.single else np.bitwise_or.reduceat(known[self.member], self.start)
-        object.__setattr__(self, "known", _checks.read_only(shown))
+            known_bits |= (column > 0).astype(np.int64) << place
+        unit_bits = known_bits if self.single else np.bitwise_or.reduceat(known_bits[self.member], self.start)
+        object.__setattr__(self, "known", _checks.read_only(unit_bits))
 
     cells: _Cells = None  # type: ignore[assignment]
     single: bool = True
@@ -128,59 +136,63 @@ class Units:
         """How many people, or households, there are."""
         return int(self.count.sum())
 
-    def part(self, places: Sequence[int], keep: Ints, there: NDArray[np.bool_]) -> Units:
+    def part(self, places: Sequence[int], keep: Ints, is_present: NDArray[np.bool_]) -> Units:
         """Some of the keys, of which each unit shows what it keeps; units that are not there count for nothing."""
-        if there.all() and len(places) == len(self.keys.variables) and not (self.known & ~keep).any():
+        if is_present.all() and len(places) == len(self.keys.variables) and not (self.known & ~keep).any():
             return self
         tuples = self.keys.tuples
         mask = keep if self.single else np.repeat(keep, np.diff(np.append(self.start, len(self.member))))
         columns = tuple(np.where(mask >> place & 1, tuples.columns[place][self.member], 0) for place in places)
-        made = Tuples(columns, tuple(tuples.sizes[place] for place in places), np.ones(len(self.member), np.int64))
-        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], made)
-        every, count = np.arange(len(self.member)), np.where(there, self.count, 0)
-        return Units(keys, every, self.start, count, self.row_unit, self.row_member, self.ordered)
+        part_tuples = Tuples(
+            columns, tuple(tuples.sizes[place] for place in places), np.ones(len(self.member), np.int64)
+        )
+        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], part_tuples)
+        member_numbers, count = np.arange(len(self.member)), np.where(is_present, self.count, 0)
+        return Units(keys, member_numbers, self.start, count, self.row_unit, self.row_member, self.ordered)
 
-    def shown(self, mask: int, which: Ints) -> Packed:
+    def shown_numbers(self, mask: int, unit_numbers: Ints) -> Packed:
         """What some units show on the keys in a mask, as numbers that are equal where it is."""
         if self.single:
-            return self.cells.under(mask, which)
-        return self._gathered(which, lambda rows: self.cells.under(mask, rows))
+            return self.cells.under(mask, unit_numbers)
+        return self._gather_members(unit_numbers, lambda rows: self.cells.under(mask, rows))
 
-    def together(self, each: Packed) -> Packed:
+    def together(self, tuple_numbers: Packed) -> Packed:
         """What units show whose members' tuples have these numbers."""
-        return self._gathered(np.arange(len(self)), lambda rows: each[rows])
+        return self._gather_members(np.arange(len(self)), lambda rows: tuple_numbers[rows])
 
-    def members(self, which: Ints) -> tuple[Ints, Ints, Ints]:
+    def members(self, unit_numbers: Ints) -> tuple[Ints, Ints, Ints]:
         """The members of some units, where those of each begin among them, and how many each has."""
-        length = np.diff(np.append(self.start, len(self.member)))[which]
+        length = np.diff(np.append(self.start, len(self.member)))[unit_numbers]
         begin = np.cumsum(length) - length
-        return np.arange(length.sum()) + np.repeat(self.start[which] - begin, length), begin, length
+        return np.arange(length.sum()) + np.repeat(self.start[unit_numbers] - begin, length), begin, length
 
-    def apart(self, group: Packed, mask: Ints, which: Ints) -> tuple[Ints, Packed, Ints]:
+    def apart(self, group: Packed, mask: Ints, unit_numbers: Ints) -> tuple[Ints, Packed, Ints]:
         """The members of some units, what each shows within the group of its unit, and where those of each unit begin.
 
         Each unit shows the keys of its mask. Members that read the same are one in the eyes of an intruder; with an
         order, only those in the same place.
         """
-        rows, begin, length = self.members(which)
+        rows, begin, length = self.members(unit_numbers)
         if self.single:
             return rows, group, begin
-        masks, shown = np.repeat(mask, length), np.zeros(len(rows), np.uint64)
-        for each in np.unique(mask).tolist():
-            shown[masks == each] = self.cells.under(each, self.member[rows[masks == each]])
+        masks, member_numbers = np.repeat(mask, length), np.zeros(len(rows), np.uint64)
+        for unit_mask in np.unique(mask).tolist():
+            member_numbers[masks == unit_mask] = self.cells.under(unit_mask, self.member[rows[masks == unit_mask]])
         place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
         return (
             rows,
-            _mixed(np.repeat(group, length) + _mixed(shown + _mixed(place.astype(np.uint64) + np.uint64(1)))),
+            _mix_bits(
+                np.repeat(group, length) + _mix_bits(member_numbers + _mix_bits(place.astype(np.uint64) + np.uint64(1)))
+            ),
             begin,
         )
 
-    def _gathered(self, which: Ints, told: Callable[[Ints], Packed]) -> Packed:
+    def _gather_members(self, unit_numbers: Ints, numbers_of: Callable[[Ints], Packed]) -> Packed:
         """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
-        rows, begin, length = self.members(which)
+        rows, begin, length = self.members(unit_numbers)
         place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
-        each = _mixed(told(self.member[rows]) + _mixed(place.astype(np.uint64) + np.uint64(1)))
-        return _mixed(np.add.reduceat(each, begin)) + length.astype(np.uint64)
+        member_numbers = _mix_bits(numbers_of(self.member[rows]) + _mix_bits(place.astype(np.uint64) + np.uint64(1)))
+        return _mix_bits(np.add.reduceat(member_numbers, begin)) + length.astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,18 +217,18 @@ class _Cells:
 
     def under(self, mask: int, rows: Ints) -> Packed:
         if self.packed is not None:
-            wanted = np.uint64(0)
-            for place, each in enumerate(self.bits):
-                wanted |= each if mask >> place & 1 else np.uint64(0)
-            return self.packed[rows] & wanted
+            mask_bits = np.uint64(0)
+            for place, column_bits in enumerate(self.bits):
+                mask_bits |= column_bits if mask >> place & 1 else np.uint64(0)
+            return self.packed[rows] & mask_bits
         total = np.zeros(len(rows), np.uint64)
         for place, column in enumerate(self.columns):
             if mask >> place & 1:
-                total += _mixed(column[rows].astype(np.uint64) + (np.uint64(place + 1) << np.uint64(40)))
+                total += _mix_bits(column[rows].astype(np.uint64) + (np.uint64(place + 1) << np.uint64(40)))
         return total
 
 
-def _mixed(keys: Packed) -> Packed:
+def _mix_bits(keys: Packed) -> Packed:
     """The finisher of splitmix64: equal keys stay equal, and sums of different ones hardly ever meet."""
     keys = (keys ^ (keys >> np.uint64(30))) * _MIX[0]
     keys = (keys ^ (keys >> np.uint64(27))) * _MIX[1]

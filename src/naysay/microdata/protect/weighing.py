@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.microdata.protect.clues import ranked
+from naysay.microdata.protect.clues import rank_codes
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,12 +42,12 @@ class _Clue:
     key: Codes
     column: Codes
     weight: float
-    there: NDArray[np.bool_]
-    both: Floats
+    is_learned: NDArray[np.bool_]
+    joint_counts: Floats
     gain: float
 
     @classmethod
-    def of(cls, keys: Sequence[Codes], columns: Sequence[Codes], there: NDArray[np.bool_]) -> _Clue | None:
+    def of(cls, keys: Sequence[Codes], columns: Sequence[Codes], is_learned: NDArray[np.bool_]) -> _Clue | None:
         """The groups and the weight that foretell left-out rows best; None where nothing is foretold."""
         best, most = None, _EVIDENCE
         for key in keys:
@@ -55,36 +55,44 @@ class _Clue:
                 size = (int(key.max(initial=0)) + 1, int(column.max(initial=0)) + 1)
                 if min(size) < 2:
                     continue
-                number = np.bincount((key * size[1] + column)[there], minlength=size[0] * size[1])
-                both = number.astype(float).reshape(size)
-                of_key, of_column = both.sum(axis=1, keepdims=True), both.sum(axis=0, keepdims=True)
+                number = np.bincount((key * size[1] + column)[is_learned], minlength=size[0] * size[1])
+                joint_counts = number.astype(float).reshape(size)
+                of_key, of_column = joint_counts.sum(axis=1, keepdims=True), joint_counts.sum(axis=0, keepdims=True)
                 for weight in _WEIGHTS:
-                    ratio = _ratio(both - 1, of_key - 1, of_column - 1, both.sum() - 1, weight)
-                    gain = float((both * np.log(np.where(both > 0, ratio, 1.0))).sum())
+                    ratio = _ratio(joint_counts - 1, of_key - 1, of_column - 1, joint_counts.sum() - 1, weight)
+                    gain = float((joint_counts * np.log(np.where(joint_counts > 0, ratio, 1.0))).sum())
                     if gain > most:
-                        best, most = cls(key, column, weight, there, both, gain), gain
+                        best, most = cls(key, column, weight, is_learned, joint_counts, gain), gain
         return best
 
     def bits(self, person: Codes, row: Codes, fold: Codes) -> Floats:
         """The log likelihood ratio of what a row shows, given the person's key, counted without their fold."""
-        size = self.both.shape
+        size = self.joint_counts.shape
         place = (fold * size[0] + self.key) * size[1] + self.column
-        out = np.bincount(place[self.there & (fold >= 0)], minlength=_FOLDS * self.both.size).reshape(_FOLDS, *size)
-        both = self.both - out
-        ratio = _ratio(both, both.sum(axis=2, keepdims=True), both.sum(axis=1, keepdims=True), _all(both), self.weight)
-        found: Floats = np.log(ratio)[fold[person], self.key[person], self.column[row]]
-        return found
+        fold_counts = np.bincount(
+            place[self.is_learned & (fold >= 0)], minlength=_FOLDS * self.joint_counts.size
+        ).reshape(_FOLDS, *size)
+        joint_counts = self.joint_counts - fold_counts
+        ratio = _ratio(
+            joint_counts,
+            joint_counts.sum(axis=2, keepdims=True),
+            joint_counts.sum(axis=1, keepdims=True),
+            _all(joint_counts),
+            self.weight,
+        )
+        log_ratios: Floats = np.log(ratio)[fold[person], self.key[person], self.column[row]]
+        return log_ratios
 
 
-def _all(both: Floats) -> Floats:
-    total: Floats = both.sum(axis=(1, 2), keepdims=True)
+def _all(joint_counts: Floats) -> Floats:
+    total: Floats = joint_counts.sum(axis=(1, 2), keepdims=True)
     return total
 
 
-def _ratio(both: Floats, of_key: Floats, of_column: Floats, rows: Floats | float, weight: float) -> Floats:
+def _ratio(joint_counts: Floats, of_key: Floats, of_column: Floats, rows: Floats | float, weight: float) -> Floats:
     share = np.maximum(of_column, 0.5) / np.maximum(rows, 1.0)
-    found: Floats = (np.maximum(both, 0.0) + weight * share) / ((np.maximum(of_key, 0.0) + weight) * share)
-    return found
+    ratios: Floats = (np.maximum(joint_counts, 0.0) + weight * share) / ((np.maximum(of_key, 0.0) + weight) * share)
+    return ratios
 
 
 def weighing(true: Sequence[pl.Series], columns: Sequence[pl.Series], classes: Codes) -> float:
@@ -115,24 +123,24 @@ def weighing(true: Sequence[pl.Series], columns: Sequence[pl.Series], classes: C
     chance = float((sizes > 0).sum())
     random = np.random.default_rng(0)
     n = len(classes)
-    there = np.ones(n, np.bool_) if n <= _LEARNED else random.permutation(n) < _LEARNED
+    is_learned = np.ones(n, np.bool_) if n <= _LEARNED else random.permutation(n) < _LEARNED
     first = np.zeros(len(sizes), np.int64)
     first[classes[::-1]] = np.arange(n)[::-1]
     apart = np.zeros(len(sizes), np.bool_)  # classes of people whose true keys differ
-    hidden: list[list[Codes]] = []
-    shown: list[list[Codes]] = []
+    hidden_keys: list[list[Codes]] = []
+    shown_keys: list[list[Codes]] = []
     for key in true:
         views = _views(key)
         differs = views[-1] != views[-1][first[classes]]
         apart[classes[differs]] = True
-        (hidden if differs.any() else shown).append(views)
-    clues, alone = _clues(hidden, shown, [_views(column) for column in columns], there)
+        (hidden_keys if differs.any() else shown_keys).append(views)
+    clues, single_count = _clues(hidden_keys, shown_keys, [_views(column) for column in columns], is_learned)
     if not clues:
         return chance
     order = np.argsort(classes, kind="stable")
     starts = np.cumsum(sizes) - sizes
     members: list[Codes] = []
-    pairs, weighed = 0, 0
+    pairs, weighed_rows = 0, 0
     for number in random.permutation(np.flatnonzero(apart)):
         rows = order[starts[number] : starts[number] + sizes[number]]
         part = rows if len(rows) <= _CLASS else random.choice(rows, _CLASS, replace=False)
@@ -140,12 +148,12 @@ def weighing(true: Sequence[pl.Series], columns: Sequence[pl.Series], classes: C
         if pairs > _PAIRS and members:
             break
         members.append(part)
-        weighed += len(rows)
-    gain = _right(members, clues, alone) - len(members)
-    return chance + max(0.0, gain * float(sizes[apart].sum()) / weighed)
+        weighed_rows += len(rows)
+    gain = _right(members, clues, single_count) - len(members)
+    return chance + max(0.0, gain * float(sizes[apart].sum()) / weighed_rows)
 
 
-def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
+def ceiling(true: Codes, known_classes: Codes, rows: Codes) -> float:
     """The most people, on average, whose row anybody finds who knows of each person no more than their keys.
 
     With N(x, c, r) people of true keys x whose row r is known to be in c, and N(r) rows that read r:
@@ -155,7 +163,7 @@ def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
     ----------
     true : (n,) int
         A number for the true keys of each person.
-    known : (n,) int
+    known_classes : (n,) int
         A number for what who repeats the steps knows of the row of each person.
     rows : (n,) int
         A number for the whole row of each person, with all that it shows.
@@ -173,7 +181,7 @@ def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
     >>> ceiling(np.array([0, 0, 1, 1]), np.zeros(4, np.int64), np.array([0, 0, 0, 1]))
     1.6666666666666665
     """
-    group = _paired(true, known)
+    group = _pair_numbers(true, known_classes)
     several = int(rows.max(initial=0)) + 1
     cells, people = np.unique(group * several + rows, return_counts=True)
     owner, row = np.divmod(cells, several)
@@ -182,31 +190,33 @@ def ceiling(true: Codes, known: Codes, rows: Codes) -> float:
     return float(most.sum())
 
 
-def _paired(one: Codes, other: Codes) -> Codes:
+def _pair_numbers(first_number: Codes, second_number: Codes) -> Codes:
     """Two numbers of each row as one, from 0."""
-    both: Codes = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1].astype(np.int64)
-    return both
+    pair_number: Codes = np.unique(
+        first_number * (int(second_number.max(initial=0)) + 1) + second_number, return_inverse=True
+    )[1].astype(np.int64)
+    return pair_number
 
 
 def _views(column: pl.Series) -> list[Codes]:
-    return [ranked(column, most, gaps=True) for most in _GROUPS]
+    return [rank_codes(column, most, gaps=True) for most in _GROUPS]
 
 
 def _clues(
     keys: Sequence[Sequence[Codes]],
-    shown: Sequence[Sequence[Codes]],
+    shown_keys: Sequence[Sequence[Codes]],
     columns: Sequence[Sequence[Codes]],
-    there: NDArray[np.bool_],
+    is_learned: NDArray[np.bool_],
 ) -> tuple[list[_Clue], int]:
     """What tells of hidden keys, each with each, and two of one side together; and how many are of one with one."""
-    alone = [[_Clue.of(key, column, there) for key in keys] for column in columns]
-    gain = [sum(clue.gain for clue in of if clue is not None) for of in alone]
+    single_clues = [[_Clue.of(key, column, is_learned) for key in keys] for column in columns]
+    gain = [sum(clue.gain for clue in column_clues if clue is not None) for column_clues in single_clues]
     best = [columns[place] for place in np.argsort(gain)[::-1][:_MOST_PAIRED]]
     # a key that is shown tells nothing alone, but may turn round what a column tells of another
-    two = [_together(*pair) for pair in [*combinations(keys, 2), *product(keys, shown)]][:_MOST_PAIRS]
-    tried = [*product(two, best), *product(keys, [_together(*pair) for pair in combinations(best, 2)])]
-    together = [_Clue.of(key, column, there) for key, column in tried]
-    singles = _strongest([clue for of in alone for clue in of])
+    two = [_together(*pair) for pair in [*combinations(keys, 2), *product(keys, shown_keys)]][:_MOST_PAIRS]
+    clue_pairs = [*product(two, best), *product(keys, [_together(*pair) for pair in combinations(best, 2)])]
+    together = [_Clue.of(key, column, is_learned) for key, column in clue_pairs]
+    singles = _strongest([clue for column_clues in single_clues for clue in column_clues])
     return [*singles, *_strongest(together)], len(singles)
 
 
@@ -219,7 +229,7 @@ def _together(one: Sequence[Codes], other: Sequence[Codes]) -> list[Codes]:
     return [one[0] * (int(other[0].max(initial=0)) + 1) + other[0]]
 
 
-def _right(members: Sequence[Codes], clues: Sequence[_Clue], alone: int) -> float:
+def _right(members: Sequence[Codes], clues: Sequence[_Clue], single_count: int) -> float:
     """How many find their row, if each takes the likeliest, by the clues and the trust in them that find most."""
     fold = np.full(len(clues[0].key), -1)
     for number, part in enumerate(members):
@@ -230,11 +240,11 @@ def _right(members: Sequence[Codes], clues: Sequence[_Clue], alone: int) -> floa
     for number, clue in enumerate(clues):
         bits += clue.bits(person, row, fold)
         first = bits.copy() if number == 0 else first
-        single = bits.copy() if number == alone - 1 else single
+        single = bits.copy() if number == single_count - 1 else single
     ends = np.cumsum([len(part) ** 2 for part in members])[:-1]
     together = bits - single
-    choices = [first, *(trust * some for some in (single, together, bits) for trust in _TRUST)]
-    return max(sum(map(_owners, np.split(some, ends))) for some in choices)
+    choices = [first, *(trust * log_ratios for log_ratios in (single, together, bits) for trust in _TRUST)]
+    return max(sum(map(_owners, np.split(log_ratios, ends))) for log_ratios in choices)
 
 
 def _owners(bits: Floats) -> float:

@@ -27,14 +27,14 @@ _WHOLE = 12  # lines of a label; a combination cut short would look like another
 _RANKED = 12  # combinations in a chart
 
 
-def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
+def alone(risk_table: RiskTable, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of how many respondents are alone, or have few or many like them, on each quasi-identifier.
 
     Two bars each: after listwise deletion (k), and by what may match (m).
 
     Parameters
     ----------
-    found : RiskTable
+    risk_table : RiskTable
     size : int
         Width in pixels at which text has its natural size.
     room : int
@@ -52,36 +52,43 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     >>> svg[:4], "1 of 3 alone" in svg
     ('<svg', True)
     """
-    rows = found.quasi_identifiers
+    rows = risk_table.quasi_identifiers
     names = [row.label for row in rows]
     sizes = {"k": [row.listwise.sizes for row in rows], "m": [row.matches.sizes for row in rows]}
     bars = []
-    for sign, every in sizes.items():
-        counts = np.array([(each.unique, each.below_5, each.below_10, each.records, found.n) for each in every])
+    for sign, all_sizes in sizes.items():
+        counts = np.array(
+            [
+                (row_sizes.unique, row_sizes.below_5, row_sizes.below_10, row_sizes.records, risk_table.n)
+                for row_sizes in all_sizes
+            ]
+        )
         parts = np.diff(counts, axis=1, prepend=0).tolist()
         words = [
-            [f"{part:,} of {found.n:,} {kind}" for part, kind in zip(own, CLASSES.values(), strict=True)]
-            for own in parts
+            [f"{part:,} of {risk_table.n:,} {kind}" for part, kind in zip(row_parts, CLASSES.values(), strict=True)]
+            for row_parts in parts
         ]
-        bars.append(Bars(sign, counts / found.n, words))
-    told = [
-        f"{finish.full(name)}, {bar.sign}: {said}"
+        bars.append(Bars(sign, counts / risk_table.n, words))
+    part_sentences = [
+        f"{finish.label_line(name)}, {bar.sign}: {part_words}"
         for place, name in enumerate(names)
         for bar in bars
-        for said, part in zip(bar.told[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True)
+        for part_words, part in zip(
+            bar.part_texts[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True
+        )
         if part > 0
     ]
     axis = Axis("share of the respondents", (0, 1), ".0%")
-    title, description = "How many respondents are alone", "; ".join(told)
+    title, description = "How many respondents are alone", "; ".join(part_sentences)
     return stacked_bars(names, bars, CLASSES, axis, title=title, description=description, size=size, room=room)
 
 
-def growth(found: Search, *, size: int = 640) -> str:
+def growth(search: Search, *, size: int = 640) -> str:
     """An SVG image of the share that stands out against the number of keys: worst, middle and mildest combination.
 
     Parameters
     ----------
-    found : Search
+    search : Search
     size : int
         Width in pixels at which text has its natural size.
 
@@ -100,36 +107,43 @@ def growth(found: Search, *, size: int = 640) -> str:
     >>> svg[:4], "2 keys: 100.00% on the worst combination" in svg
     ('<svg', True)
     """
-    shares = {size: sorted(each.unique(found.measure) / found.n for each in done) for size, done in found.by_size}
+    shares = {
+        size: sorted(combination.unique(search.measure) / search.n for combination in done)
+        for size, done in search.by_size
+    }
     if not shares:
         raise DataError("the search has finished no combination; let it go on before it is drawn")
-    three = {size: (own[0], own[len(own) // 2], own[-1]) for size, own in shares.items()}
-    told = {
+    three_shares = {
+        size: (size_shares[0], size_shares[len(size_shares) // 2], size_shares[-1])
+        for size, size_shares in shares.items()
+    }
+    size_texts = {
         size: f"{several(size, 'key', 'keys')}: {worst:.2%} on the worst combination, {middle:.2%} on the middle one, "
         f"{mildest:.2%} on the mildest"
-        for size, (mildest, middle, worst) in three.items()
+        for size, (mildest, middle, worst) in three_shares.items()
     }
     sizes = list(shares)
-    drawn = []
-    for name, own in zip(("mildest", "middle", "worst"), zip(*three.values(), strict=True), strict=True):
+    chart_lines = []
+    for name, line_shares in zip(("mildest", "middle", "worst"), zip(*three_shares.values(), strict=True), strict=True):
         points = [
-            f"{several(size, 'key', 'keys')}, {name}: {share:.2%}" for size, share in zip(sizes, own, strict=True)
+            f"{several(size, 'key', 'keys')}, {name}: {share:.2%}"
+            for size, share in zip(sizes, line_shares, strict=True)
         ]
-        drawn.append(Line(name, sizes, own, told[sizes[-1]], points))
-    top = max(max(own) for own in three.values()) or 0.01
+        chart_lines.append(Line(name, sizes, line_shares, size_texts[sizes[-1]], points))
+    top = max(max(size_shares) for size_shares in three_shares.values()) or 0.01
     digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
-    up = Axis("respondents who stand out", (0, top), f".{digits}%", nice=True, room=66 + 7 * max(0, digits - 2))
-    across = Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes)
-    title, description = "Who stands out, by the number of keys", "; ".join(told.values())
-    return lines(drawn, across, up, title=title, description=description, size=size, height=230)
+    share_axis = Axis("respondents who stand out", (0, top), f".{digits}%", nice=True, room=66 + 7 * max(0, digits - 2))
+    size_axis = Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes)
+    title, description = "Who stands out, by the number of keys", "; ".join(size_texts.values())
+    return lines(chart_lines, size_axis, share_axis, title=title, description=description, size=size, height=230)
 
 
-def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:
+def ranking(search: Search, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of the combinations on which most respondents stand out.
 
     Parameters
     ----------
-    found : Search
+    search : Search
     size, room : int
         As in `charts.dots`.
 
@@ -140,21 +154,21 @@ def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:
     >>> "1. age + gender: stand out (m = 1) 100.00%" in ranking(microdata.search(keys, size=2))
     True
     """
-    top = found.combinations[:_RANKED]
-    names = [f"{place}. {' + '.join(each.keys)}" for place, each in enumerate(top, start=1)]
+    top = search.combinations[:_RANKED]
+    names = [f"{place}. {' + '.join(combination.keys)}" for place, combination in enumerate(top, start=1)]
     marks = [
-        Mark("pooled", "alone (k = 1)", [each.k.unique / found.n for each in top]),
-        Mark("estimate", "stand out (m = 1)", [each.m.unique / found.n for each in top]),
+        Mark("pooled", "alone (k = 1)", [combination.k.unique / search.n for combination in top]),
+        Mark("estimate", "stand out (m = 1)", [combination.m.unique / search.n for combination in top]),
     ]
     return charts.dots(names, marks, title="The most dangerous combinations", size=size, room=room, lines=_WHOLE)
 
 
-def added(found: Contributions, *, size: int = 640, room: int = 26) -> str:
+def added(contributions: Contributions, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of what each key adds to the share of respondents who stand out.
 
     Parameters
     ----------
-    found : Contributions
+    contributions : Contributions
     size, room : int
         As in `charts.dots`.
 
@@ -166,10 +180,10 @@ def added(found: Contributions, *, size: int = 640, room: int = 26) -> str:
     >>> "age: last 66.67%" in svg
     True
     """
-    names = [each.key for each in found.keys]
+    names = [contribution.key for contribution in contributions.keys]
     marks = [
-        Mark("truth", "alone", [each.alone for each in found.keys]),
-        Mark("pooled", "last", [each.last for each in found.keys]),
-        Mark("estimate", "on average", [each.averaged for each in found.keys]),
+        Mark("truth", "alone", [contribution.alone for contribution in contributions.keys]),
+        Mark("pooled", "last", [contribution.last for contribution in contributions.keys]),
+        Mark("estimate", "on average", [contribution.averaged for contribution in contributions.keys]),
     ]
     return charts.dots(names, marks, title="What each key adds", size=size, room=room)

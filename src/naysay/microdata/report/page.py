@@ -42,7 +42,7 @@ _ROWS = 25  # of a table of combinations or recodings
 
 
 def risk_html(
-    found: RiskTable,
+    risk_table: RiskTable,
     *,
     keys: Keys | None = None,
     identifications: Sequence[Sequence[Identification]] = (),
@@ -61,7 +61,7 @@ def risk_html(
 
     Parameters
     ----------
-    found : RiskTable
+    risk_table : RiskTable
         Its titles stand in place of the names of keys.
     keys : Keys, optional
         For a table of what is missing and uncertain.
@@ -89,47 +89,53 @@ def risk_html(
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
-    called = Titles.of(found.titles)
-    found = called.risk(found)
-    search = None if search is None else called.search(search)
-    contributions = None if contributions is None else called.contributions(contributions)
-    recodings = None if recodings is None else called.recodings(recodings)
-    worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
+    titles = Titles.of(risk_table.titles)
+    risk_table = titles.risk(risk_table)
+    search = None if search is None else titles.search(search)
+    contributions = None if contributions is None else titles.contributions(contributions)
+    recodings = None if recodings is None else titles.recodings(recodings)
+    worst = max(row.matches.sizes.unique for row in risk_table.quasi_identifiers)
     facts = [
-        (f"{found.n:,}", "people in the file"),
-        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
+        (f"{risk_table.n:,}", "people in the file"),
+        *([(f"{risk_table.population:,.12g}", "people whom they were sampled from")] if risk_table.population else []),
         (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
         *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
     ]
     sections = [
-        Section("In short", html([_list(short(found, search, recodings, protection))])),
-        Section("What is assumed about the intruder", html(_intruder(found, identifications))),
+        Section("In short", html([_list(short(risk_table, search, recodings, protection))])),
+        Section("What is assumed about the intruder", html(_intruder(risk_table, identifications))),
         *(
-            [Section("What was done, and what is left", protected(protection, called))]
+            [Section("What was done, and what is left", protected(protection, titles))]
             if protection is not None
             else []
         ),
-        Section("Who stands out", html(_standing(found))),
-        *([Section("In the population", html(_people(found)))] if _modeled(found) else []),
-        Section("Missing and uncertain answers", html(_gaps(found, keys, called))),
+        Section("Who stands out", html(_standing(risk_table))),
+        *([Section("In the population", html(_people(risk_table)))] if _population_measures(risk_table) else []),
+        Section("Missing and uncertain answers", html(_gaps(risk_table, keys, titles))),
     ]
     if search is not None and search.combinations:
-        sections.append(Section("The most dangerous combinations", html(_searched(search))))
+        sections.append(Section("The most dangerous combinations", html(_search_content(search))))
     if contributions is not None:
-        sections.append(Section("What each key adds", html(_added(contributions))))
+        sections.append(Section("What each key adds", html(_contribution_content(contributions))))
     if recodings is not None and recodings.recodings:
-        sections.append(Section("What coarser values would change", html(_coarser(recodings))))
+        sections.append(Section("What coarser values would change", html(_recoding_content(recodings))))
     sections.append(Section("What these numbers do not say", html([_list(LIMITS)])))
     if provenance is not None:
         sections.append(Section("Where this report comes from", provenance.content()))
-    return page.html(title, sections, lead=lead(found), facts=facts, footnotes=GLOSSARY, flow=True)
+    return page.html(title, sections, lead=lead(risk_table), facts=facts, footnotes=GLOSSARY, flow=True)
 
 
-def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
-    rows = found.quasi_identifiers
+def _intruder(risk_table: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
+    rows = risk_table.quasi_identifiers
     kinds = SCENARIOS.values()
-    intruders = [(each.name, each.motivation, each.means, each.target, INTRUDERS[each.name]) for each in kinds]
-    success = [[row.label, *(spanned(each.success(row), each.most(row), percent) for each in kinds)] for row in rows]
+    intruders = [
+        (scenario.name, scenario.motivation, scenario.means, scenario.target, INTRUDERS[scenario.name])
+        for scenario in kinds
+    ]
+    success = [
+        [row.label, *(spanned(scenario.success(row), scenario.most(row), percent) for scenario in kinds)]
+        for row in rows
+    ]
     columns = (
         "scenario",
         "what drives them",
@@ -150,54 +156,72 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
             " least that such an intruder achieves and the most that anybody can.",
             small=True,
         ),
-        *_judged(rows, identifications),
+        *_attempt_content(rows, identifications),
     ]
 
 
-def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]) -> list[Content]:
+def _attempt_content(
+    rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]
+) -> list[Content]:
     """The table of attempts as they were judged, if any were."""
-    tries = [(row.label, each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
-    both = [spanned(each.probability, each.highest, lambda share: percent(share, 4)) for _, each in tries]
+    tries = [
+        (row.label, identification)
+        for row, tried in zip(rows, identifications, strict=False)
+        for identification in tried
+    ]
+    total_texts = [
+        spanned(identification.probability, identification.highest, lambda share: percent(share, 4))
+        for _, identification in tries
+    ]
     cells = [
-        (f"{name}, {each.scenario.name}", f"{each.attempt:g}", spanned(each.success, each.most, percent), together)
-        for (name, each), together in zip(tries, both, strict=True)
+        (
+            f"{name}, {identification.scenario.name}",
+            f"{identification.attempt:g}",
+            spanned(identification.success, identification.most, percent),
+            total_text,
+        )
+        for (name, identification), total_text in zip(tries, total_texts, strict=True)
     ]
     names = ("quasi-identifier and scenario", "somebody tries", "they succeed then", "both")
     return [grid("With the probability that somebody tries, as it was judged", names, cells)] if cells else []
 
 
-def _standing(found: RiskTable) -> list[Content]:
+def _standing(risk_table: RiskTable) -> list[Content]:
     return [
         _text(
             "Each quasi-identifier is looked at in two ways. In the upper bar (k) people with a gap in these keys are"
             " set aside, and the others are alone if nobody has the same keys. In the lower bar (m) nobody is set"
             " aside, and a gap may hide anything: people are alone only if nobody else can be the same."
         ),
-        Chart(lambda size, room: charts.alone(found, size=size, room=room)),
-        *(found.table_of(kind, page=True) for kind in found.kinds if kind not in _modeled(found)),
-        *([_list(found.reservations)] if found.reservations else []),
+        Chart(lambda size, room: charts.alone(risk_table, size=size, room=room)),
+        *(
+            risk_table.table_of(kind, page=True)
+            for kind in risk_table.kinds
+            if kind not in _population_measures(risk_table)
+        ),
+        *([_list(risk_table.reservations)] if risk_table.reservations else []),
     ]
 
 
-def _modeled(found: RiskTable) -> list[type[Measure]]:
+def _population_measures(risk_table: RiskTable) -> list[type[Measure]]:
     """The measures on request that speak of the population."""
-    return [kind for kind in found.kinds if issubclass(kind, OnRequest) and "population" in kind.needs]
+    return [kind for kind in risk_table.kinds if issubclass(kind, OnRequest) and "population" in kind.needs]
 
 
-def _people(found: RiskTable) -> list[Content]:
+def _people(risk_table: RiskTable) -> list[Content]:
     return [
         _text(
             "Most of the population is not in the file, so a person who is alone in the file need not be alone in the"
             " world. How many are must be estimated, and each way to do so assumes something that the file cannot"
             " confirm. Where the ways disagree, believe the range, not one of them."
         ),
-        *(found.table_of(kind, page=True) for kind in _modeled(found)),
-        _list(sentence for kind in _modeled(found) for sentence in kind.explanation),
+        *(risk_table.table_of(kind, page=True) for kind in _population_measures(risk_table)),
+        _list(sentence for kind in _population_measures(risk_table) for sentence in kind.explanation),
     ]
 
 
-def _gaps(found: RiskTable, keys: Keys | None, titles: Mapping[str, str]) -> list[Content]:
-    rules = dict.fromkeys(row.matches.rule for row in found.quasi_identifiers)
+def _gaps(risk_table: RiskTable, keys: Keys | None, titles: Mapping[str, str]) -> list[Content]:
+    rules = dict.fromkeys(row.matches.rule for row in risk_table.quasi_identifiers)
     parts: list[Content] = [
         _text(
             "People skip questions, or are not asked them. For k those with a missing or uncertain key are set aside,"
@@ -213,19 +237,22 @@ def _gaps(found: RiskTable, keys: Keys | None, titles: Mapping[str, str]) -> lis
             rows.append([titles[variable.name], POLICIES[variable.policy], *(f"{number:,}" for number in numbers)])
         names = ("key", "a missing answer", "values", "people without", "with several possible")
         parts.append(grid("The keys", names, rows, words=True))
-    different = [row.label for row in found.quasi_identifiers if row.missing]
+    different = [row.label for row in risk_table.quasi_identifiers if row.missing]
     if different:
         parts.append(_text("Where another policy was tried beside it, the tables name it in parentheses.", small=True))
     return parts
 
 
-def _searched(search: Search) -> list[Content]:
+def _search_content(search: Search) -> list[Content]:
     stand = STAND[search.measure]
     lengths = (
         (f"{size}", f"{len(done):,}", f"{done[0].unique(search.measure):,}", " + ".join(done[0].keys))
         for size, done in search.by_size
     )
-    rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
+    rows = [
+        _combination(place, combination, search)
+        for place, combination in enumerate(search.combinations[:_ROWS], start=1)
+    ]
     on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
     names = ["combination", "m=1", "m<5", "share", "exact", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
     return [
@@ -244,32 +271,45 @@ def _searched(search: Search) -> list[Content]:
     ]
 
 
-def _combination(place: int, each: Combination, search: Search) -> list[str]:
-    matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", percent(each.pr_su), percent(each.exact)]
-    listwise = [f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", percent(each.pr_su_all)]
-    name = f"{place}. {' + '.join(each.keys)}"
+def _combination(place: int, combination: Combination, search: Search) -> list[str]:
+    matches = [
+        f"{combination.m.unique:,}",
+        f"{combination.m.below_5:,}",
+        percent(combination.pr_su),
+        percent(combination.exact),
+    ]
+    listwise = [
+        f"{combination.deleted:,}",
+        f"{combination.k.unique:,}",
+        f"{combination.k.below_5:,}",
+        percent(combination.pr_su_all),
+    ]
+    name = f"{place}. {' + '.join(combination.keys)}"
     if search.population is None:
         return [name, *matches, *listwise]
-    on_k, on_m = (theta_percent(found) for found in each.thetas(search.population))
+    on_k, on_m = (theta_percent(theta) for theta in combination.thetas(search.population))
     return [name, *matches, on_m, *listwise, on_k]
 
 
-def _added(told: Contributions) -> list[Content]:
-    rows = [[each.key, percent(each.alone), percent(each.last), percent(each.averaged)] for each in told.keys]
+def _contribution_content(contributions: Contributions) -> list[Content]:
+    rows = [
+        [contribution.key, percent(contribution.alone), percent(contribution.last), percent(contribution.averaged)]
+        for contribution in contributions.keys
+    ]
     names = ("key", "alone", "last", "on average")
-    stand = STAND[told.measure]
+    stand = STAND[contributions.measure]
     return [
-        _text(added(told.measure)),
-        _text(f"On all keys together {percent(told.every)} of the people {stand}."),
-        Chart(lambda size, room: charts.added(told, size=size, room=room)),
+        _text(added(contributions.measure)),
+        _text(f"On all keys together {percent(contributions.every)} of the people {stand}."),
+        Chart(lambda size, room: charts.added(contributions, size=size, room=room)),
         grid(f"Added to the share of people who {stand}", names, rows),
-        _text(f"On average: over combinations of up to {told.size} keys.", small=True),
+        _text(f"On average: over combinations of up to {contributions.size} keys.", small=True),
     ]
 
 
-def _coarser(told: Recodings) -> list[Content]:
-    before = told.before
-    names = ("change", "values now", "then", "m=1", "k=1", f"fewer {STAND[told.measure]}")
+def _recoding_content(recodings: Recodings) -> list[Content]:
+    before = recodings.before
+    names = ("change", "values now", "then", "m=1", "k=1", f"fewer {STAND[recodings.measure]}")
     return [
         _text(
             f"What would happen on {' + '.join(before.keys)} if one key were published less exactly, the others as they"
@@ -277,7 +317,7 @@ def _coarser(told: Recodings) -> list[Content]:
             " set aside (k = 1). Nothing was changed in the file; what such a change costs in usefulness must be"
             " weighed against what it buys."
         ),
-        grid("One change at a time, those that help most first", names, told.cells(_ROWS)),
+        grid("One change at a time, those that help most first", names, recodings.cells(_ROWS)),
         _text("Where the numbers of a key are codes for something else, bins of them mean nothing.", small=True),
     ]
 
@@ -304,7 +344,7 @@ class Provenance:
     file : str
         Its name, without the folders that it lies in.
     rows : int
-    made : datetime.datetime
+    made_at : datetime.datetime
     by : str
         Who made the report; empty if nobody said so.
     digest : str
@@ -313,16 +353,16 @@ class Provenance:
 
     file: str
     rows: int
-    made: datetime.datetime
+    made_at: datetime.datetime
     by: str = ""
     digest: str = ""
 
     @classmethod
-    def of(cls, path: Path, rows: int, *, by: str = "", made: datetime.datetime | None = None) -> Provenance:
+    def of(cls, path: Path, rows: int, *, by: str = "", made_at: datetime.datetime | None = None) -> Provenance:
         """Of a file as it is now."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path.name, rows, made or datetime.datetime.now().astimezone(), by, digest)
+        return cls(path.name, rows, made_at or datetime.datetime.now().astimezone(), by, digest)
 
     def content(self) -> list[Content]:
         """As names and what they hold."""
@@ -330,7 +370,7 @@ class Provenance:
             ("file", self.file),
             ("rows", f"{self.rows:,}"),
             ("SHA-256", self.digest),
-            ("made", self.made.strftime("%Y-%m-%d %H:%M %Z").strip()),
+            ("made", self.made_at.strftime("%Y-%m-%d %H:%M %Z").strip()),
             ("by", self.by),
             ("with", f"naysay {version('naysay')}"),
         ]
@@ -351,44 +391,50 @@ class Titles(dict[str, str]):
     """
 
     @classmethod
-    def of(cls, told: Mapping[str, str]) -> Titles:
+    def of(cls, title_of: Mapping[str, str]) -> Titles:
         """From what a file says; empty titles say nothing."""
-        texts = [text.strip() for text in told.values()]
-        given = zip(told, texts, strict=True)
-        return cls({name: text if texts.count(text) == 1 else f"{text} ({name})" for name, text in given if text})
+        texts = [text.strip() for text in title_of.values()]
+        named_texts = zip(title_of, texts, strict=True)
+        return cls({name: text if texts.count(text) == 1 else f"{text} ({name})" for name, text in named_texts if text})
 
     def __missing__(self, name: str) -> str:
         return name
 
-    def risk(self, found: RiskTable) -> RiskTable:
+    def risk(self, risk_table: RiskTable) -> RiskTable:
         """A table of risk."""
         rows = tuple(
             replace(
                 row,
                 keys=self._all(row.keys),
                 missing={self[name]: policy for name, policy in row.missing.items()},
-                measures=tuple(each.titled(self) for each in row.measures),
+                measures=tuple(measure.titled(self) for measure in row.measures),
             )
-            for row in found.quasi_identifiers
+            for row in risk_table.quasi_identifiers
         )
-        return replace(found, quasi_identifiers=rows, titles={})
+        return replace(risk_table, quasi_identifiers=rows, titles={})
 
-    def search(self, found: Search) -> Search:
+    def search(self, search: Search) -> Search:
         """Combinations of a search."""
-        return replace(found, combinations=tuple(self._keys(each) for each in found.combinations))
+        return replace(search, combinations=tuple(self._keys(combination) for combination in search.combinations))
 
-    def contributions(self, found: Contributions) -> Contributions:
+    def contributions(self, contributions: Contributions) -> Contributions:
         """What keys add."""
-        return replace(found, keys=tuple(replace(each, key=self[each.key]) for each in found.keys))
+        return replace(
+            contributions,
+            keys=tuple(replace(contribution, key=self[contribution.key]) for contribution in contributions.keys),
+        )
 
-    def recodings(self, found: Recodings) -> Recodings:
+    def recodings(self, recodings: Recodings) -> Recodings:
         """Coarser versions."""
-        recoded = tuple(replace(each, key=self[each.key], after=self._keys(each.after)) for each in found.recodings)
-        worst = None if found.worst is None else self._keys(found.worst)
-        return replace(found, before=self._keys(found.before), recodings=recoded, worst=worst)
+        recodings_titled = tuple(
+            replace(recoding, key=self[recoding.key], after=self._keys(recoding.after))
+            for recoding in recodings.recodings
+        )
+        worst = None if recodings.worst is None else self._keys(recodings.worst)
+        return replace(recodings, before=self._keys(recodings.before), recodings=recodings_titled, worst=worst)
 
-    def _keys(self, one: Any) -> Any:
-        return replace(one, keys=self._all(one.keys))
+    def _keys(self, combination: Any) -> Any:
+        return replace(combination, keys=self._all(combination.keys))
 
     def _all(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self[name] for name in names)
@@ -472,13 +518,13 @@ def added(measure: str) -> str:
     )
 
 
-def lead(found: RiskTable) -> list[str]:
+def lead(risk_table: RiskTable) -> list[str]:
     """What the report is, before any number."""
-    keys = list(dict.fromkeys(name for row in found.quasi_identifiers for name in row.keys))
-    named = " and ".join(keys[:2])
+    keys = list(dict.fromkeys(name for row in risk_table.quasi_identifiers for name in row.keys))
+    first_keys = " and ".join(keys[:2])
     return [
         "Even if names and addresses are gone from a file, somebody who knows a few things about a person, such"
-        f" as {named}, may find their record and everything else they told. This report says how many people"
+        f" as {first_keys}, may find their record and everything else they told. This report says how many people"
         " that concerns, on which combinations of things, and what could be done. It is meant for those who decide"
         " whether a file is released, and in what form.",
         "It holds only counts of people, and nobody's answers.",
@@ -486,24 +532,24 @@ def lead(found: RiskTable) -> list[str]:
 
 
 def short(
-    found: RiskTable, search: Search | None, recoded: Recodings | None, protection: Mapping[str, Any] | None = None
+    risk_table: RiskTable, search: Search | None, recoded: Recodings | None, protection: Mapping[str, Any] | None = None
 ) -> list[str]:
     """The findings, one sentence or two each."""
-    told = [] if protection is None else _of_protection(protection)
-    told += [_of_row(row, found.n) for row in found.quasi_identifiers]
-    told += [text for row in found.quasi_identifiers if (text := _of_model(row))]
+    sentences = [] if protection is None else _of_protection(protection)
+    sentences += [_of_row(row, risk_table.n) for row in risk_table.quasi_identifiers]
+    sentences += [text for row in risk_table.quasi_identifiers if (text := _of_model(row))]
     if search is not None and search.combinations:
         best = search.combinations[0]
-        told.append(
+        sentences.append(
             f"Of {len(search.combinations):,} combinations of up to {search.size} keys that were counted, the most"
-            f" dangerous is {' + '.join(best.keys)}: {_share_of_people(best.unique(search.measure), found.n)}"
+            f" dangerous is {' + '.join(best.keys)}: {_share_of_people(best.unique(search.measure), risk_table.n)}"
             f" {STAND[search.measure]} on it."
         )
         if search.left:
-            told.append(f"{search.unfinished}.")
+            sentences.append(f"{search.unfinished}.")
     if recoded is not None and recoded.recodings:
-        told += _of_recodings(recoded, search)
-    return told
+        sentences += _of_recodings(recoded, search)
+    return sentences
 
 
 def _of_row(row: QuasiIdentifier, n: int) -> str:
@@ -525,24 +571,24 @@ def _of_row(row: QuasiIdentifier, n: int) -> str:
 def _of_model(row: QuasiIdentifier) -> str:
     """Who is unique in the population, by the default model."""
     model = row.measure(Pitman)
-    if model is None or model.found.withheld or math.isnan(model.found.interval[0]):
+    if model is None or model.estimate.withheld or math.isnan(model.estimate.interval[0]):
         return ""
-    low, high = model.found.interval
+    low, high = model.estimate.interval
     return (
-        f"{row.label}: about {model.found.people:,.0f} people of the population ({low:,.0f} to {high:,.0f}) share these"
-        " things with nobody, if Pitman's model holds."
+        f"{row.label}: about {model.estimate.people:,.0f} people of the population ({low:,.0f} to {high:,.0f}) share"
+        " these things with nobody, if Pitman's model holds."
     )
 
 
 def _of_protection(log: Mapping[str, Any]) -> list[str]:
     """What was done before, in numbers."""
-    told = log.get("log", log)
-    before, after = (told.get(f"guarantee_{when}") or {} for when in ("before", "after"))
+    log_fields = log.get("log", log)
+    before, after = (log_fields.get(f"guarantee_{when}") or {} for when in ("before", "after"))
     if "k" not in before or "k" not in after:
         return []
     text = f"The file was protected: every row now reads the same on the keys as at least {after['k'] - 1:,} others"
     text += f" (k is at least {after['k']:,}; before, {before['k']:,})."
-    first, second = ((told.get(f"intruder_{when}") or {}).get("mean_at_risk") for when in ("before", "after"))
+    first, second = ((log_fields.get(f"intruder_{when}") or {}).get("mean_at_risk") for when in ("before", "after"))
     if first is not None and second is not None:
         text += (
             " Somebody who knows all true keys of a person who stood out before picks the right record"
@@ -555,23 +601,23 @@ def _share_of_people(some: int, n: int) -> str:
     return f"{some:,} of {n:,} people ({percent(some / n)})"
 
 
-def _of_recodings(told: Recodings, search: Search | None) -> list[str]:
+def _of_recodings(recodings: Recodings, search: Search | None) -> list[str]:
     """The coarser version that helps most on the worst combination, and what it does on all others."""
-    best = told.best
+    best = recodings.best
     if best is None:
         return []
-    would = STAND[told.measure].replace("are", "be")
+    would = STAND[recodings.measure].replace("are", "be")
     text = (
-        f"On {' + '.join(told.before.keys)} the coarser version that would help most is {best.key}, {best.told}:"
-        f" {best.after.unique(told.measure):,} people would {would} on these keys instead of"
-        f" {told.before.unique(told.measure):,}."
+        f"On {' + '.join(recodings.before.keys)} the coarser version that would help most is {best.key}, {best.told}:"
+        f" {best.after.unique(recodings.measure):,} people would {would} on these keys instead of"
+        f" {recodings.before.unique(recodings.measure):,}."
     )
     if search is None:
         return [text]
-    if told.worst is None:
+    if recodings.worst is None:
         return [f"{text} That is about this combination alone; the others were not counted again."]
-    keys = " + ".join(told.worst.keys)
+    keys = " + ".join(recodings.worst.keys)
     return [
         f"{text} Of all {len(search.combinations):,} combinations that were counted, {keys} would then be the worst:"
-        f" {told.worst.unique(told.measure):,} people would {would} on it."
+        f" {recodings.worst.unique(recodings.measure):,} people would {would} on it."
     ]

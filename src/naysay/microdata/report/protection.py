@@ -46,11 +46,15 @@ def protection(log: Mapping[str, Any], titles: Mapping[str, str] | None = None) 
     >>> [part.caption for part in told if hasattr(part, "caption")]
     ['What was done', 'What is left']
     """
-    told = log.get("log", log)
-    if not isinstance(told, Mapping) or not _is_list(told.get("steps")):
+    log_fields = log.get("log", log)
+    if not isinstance(log_fields, Mapping) or not _is_list(log_fields.get("steps")):
         raise DataError("a log of protection holds a list 'steps'; give the log that naysay protect wrote")
-    rows = [row for number, step in enumerate(told["steps"], start=1) for row in _done(number, step, titles or {})]
-    deleted = sum(int(step.get("deleted", 0)) for step in told["steps"])
+    rows = [
+        row
+        for number, step in enumerate(log_fields["steps"], start=1)
+        for row in _rows_of_step(number, step, titles or {})
+    ]
+    deleted = sum(int(step.get("deleted", 0)) for step in log_fields["steps"])
     parts: list[Content] = [
         Sentence(
             "The file was changed before this report, in these steps. Cells are those that held an answer before."
@@ -59,13 +63,13 @@ def protection(log: Mapping[str, Any], titles: Mapping[str, str] | None = None) 
     ]
     if deleted:
         parts.append(Sentence(f"{deleted:,} records were deleted."))
-    notes = [f"{_name(step)}: {note}" for step in told["steps"] for note in step.get("notes", ())]
+    notes = [f"{_name(step)}: {note}" for step in log_fields["steps"] for note in step.get("notes", ())]
     parts += [Points(tuple(notes))] if notes else []
-    return [*parts, *_left(told)]
+    return [*parts, *_remaining_risk(log_fields)]
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, Sequence) and all(isinstance(element, Mapping) for element in value)
 
 
 def _name(step: Mapping[str, Any]) -> str:
@@ -74,7 +78,7 @@ def _name(step: Mapping[str, Any]) -> str:
     return str(named)
 
 
-def _done(number: int, step: Mapping[str, Any], titles: Mapping[str, str]) -> Iterable[tuple[str, ...]]:
+def _rows_of_step(number: int, step: Mapping[str, Any], titles: Mapping[str, str]) -> Iterable[tuple[str, ...]]:
     """A row for each column of a step."""
     for column, cells in step.get("columns", {}).items():
         every, changed = int(cells.get("cells", 0)), int(cells.get("changed", 0))
@@ -83,10 +87,13 @@ def _done(number: int, step: Mapping[str, Any], titles: Mapping[str, str]) -> It
         yield name, f"{every:,}", f"{changed:,}", f"{int(cells.get('suppressed', 0)):,}", share
 
 
-def _left(told: Mapping[str, Any]) -> list[Content]:
+def _remaining_risk(log_fields: Mapping[str, Any]) -> list[Content]:
     """Risk before and after."""
-    before, after = (told.get(f"guarantee_{when}") or {} for when in ("before", "after"))
-    least = [(f"fewest {text}", *(_whole(each.get(sign)) for each in (before, after))) for sign, text in _LEAST.items()]
+    before, after = (log_fields.get(f"guarantee_{when}") or {} for when in ("before", "after"))
+    least = [
+        (f"fewest {text}", *(_whole(guarantee.get(sign)) for guarantee in (before, after)))
+        for sign, text in _LEAST.items()
+    ]
     parts: list[Content] = []
     if before or after:
         parts += [
@@ -98,18 +105,18 @@ def _left(told: Mapping[str, Any]) -> list[Content]:
                 True,
             ),
         ]
-    before, after, nearest = (told.get(f"intruder_{when}") or {} for when in ("before", "after", "nearest"))
+    before, after, nearest = (log_fields.get(f"intruder_{when}") or {} for when in ("before", "after", "nearest"))
     if before and not after:
-        found = f" Of {_whole(nearest['n'])} people, the nearest record was right for {_share(nearest['share'])}"
+        nearest_text = f" Of {_whole(nearest['n'])} people, the nearest record was right for {_share(nearest['share'])}"
         parts.append(
             Sentence(
                 "Keys may hold other values now than the true ones. So it is not told how often somebody who knows all"
                 " true keys picks the right record by comparing values: they would take the nearest record instead."
-                + (f"{found}; in the original it was {_share(before.get('mean'))}." if nearest else "")
+                + (f"{nearest_text}; in the original it was {_share(before.get('mean'))}." if nearest else "")
                 + " naysay attack measures such attacks."
             )
         )
-    if (told.get("guarantee_before") or told.get("guarantee_after")) and not before:
+    if (log_fields.get("guarantee_before") or log_fields.get("guarantee_after")) and not before:
         parts.append(
             Sentence(
                 "How often an intruder picks the right record is not told: it is measured where each row is a person,"
@@ -117,7 +124,9 @@ def _left(told: Mapping[str, Any]) -> list[Content]:
             )
         )
     if before and after:
-        rows = [(text, *(_share(each.get(name)) for each in (before, after))) for name, text in _INTRUDER.items()]
+        rows = [
+            (text, *(_share(intruder.get(name)) for intruder in (before, after))) for name, text in _INTRUDER.items()
+        ]
         parts += [
             grid("How often somebody who knows all true keys picks the right record", ("", "before", "after"), rows),
             Sentence("They take the records that fit, and of these the ones with the fewest gaps.", True),

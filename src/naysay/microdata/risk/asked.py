@@ -21,10 +21,10 @@ def lists(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
         raise DataError(
             f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
         )
-    asked = [tuple(names) for names in quasi_identifiers]
-    if not asked:
+    key_lists = [tuple(names) for names in quasi_identifiers]
+    if not key_lists:
         raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
-    return asked
+    return key_lists
 
 
 def members(table: Any, also: Sequence[str], households: str | Sequence[Any] | None) -> pl.Series | None:
@@ -39,20 +39,20 @@ def members(table: Any, also: Sequence[str], households: str | Sequence[Any] | N
 
 def encoded(
     table: Any,
-    asked: Sequence[Sequence[str]],
+    key_lists: Sequence[Sequence[str]],
     policy: str | Mapping[str, str],
     cells: Mapping[str, Form] | None,
     weights: str | ArrayLike | None,
     sensitive: str | None,
 ) -> Keys:
     """All keys that are asked for, and the sensitive variable, encoded once."""
-    names = list(dict.fromkeys(chain.from_iterable(asked)))
+    names = list(dict.fromkeys(chain.from_iterable(key_lists)))
     if sensitive in names:
         raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
-    every = names if sensitive is None else [*names, sensitive]
+    all_names = names if sensitive is None else [*names, sensitive]
     if isinstance(table, Keys):
         if policy != "wildcard" or cells or not isinstance(weights, str | None):
             raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
-        return table.only(every)
+        return table.only(all_names)
     policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
-    return Keys(table, every, missing=policies, cells=cells, weights=weights)
+    return Keys(table, all_names, missing=policies, cells=cells, weights=weights)

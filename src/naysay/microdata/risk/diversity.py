@@ -135,41 +135,45 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    variable, others = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
-    if not others:
+    variable, other_names = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
+    if not other_names:
         raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
     if variable.policy != "wildcard":
-        told = f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
-        raise DataError(f"{told}; got {variable.policy!r}", column=sensitive)
-    part = keys.only(others)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+        message = (
+            f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
+        )
+        raise DataError(f"{message}; got {variable.policy!r}", column=sensitive)
+    other_keys = keys.only(other_names)
+    _, group = keys.tuples.only([keys.columns.index(name) for name in other_names])
     code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    known = (code > 0) & (code <= len(variable.cells.values)) & part.complete[group]
-    values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
-    alone = (values[group] == 1) & known & (part.tuples.count[group] > 1)
+    is_known = (code > 0) & (code <= len(variable.cells.values)) & other_keys.complete[group]
+    values, effective = _values_and_entropy(
+        group[is_known], code[is_known], keys.tuples.count[is_known], len(other_keys.tuples)
+    )
+    shares_value = (values[group] == 1) & is_known & (other_keys.tuples.count[group] > 1)
     # if the sensitive variable as one more key removes no match, no two of the people who match differ in it
-    m = matches_of_tuples(part, rule="intersect")[group]
-    same = matches_of_tuples(keys, rule="intersect") == m
+    m = matches_of_tuples(other_keys, rule="intersect")[group]
+    keeps_matches = matches_of_tuples(keys, rule="intersect") == m
     return Diversity(
         sensitive,
         keys,
         values[group],
         effective[group],
         int((values > 0).sum()),
-        int(keys.tuples.count[alone].sum()),
-        int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
+        int(keys.tuples.count[shares_value].sum()),
+        int(keys.tuples.count[keeps_matches & (code > 0) & (m > 1)].sum()),
     )
 
 
-def _of_groups(
+def _values_and_entropy(
     group: NDArray[np.intp], code: NDArray[np.int64], count: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], Floats]:
     """Values that occur in each group, and exp of the entropy of their shares."""
     first, place = grouped([group, code], [groups, int(code.max(initial=0)) + 1])
-    own = np.bincount(place, count)
+    value_counts = np.bincount(place, count)
     group = group[first]
-    total = np.bincount(group, own, groups)
-    share = own / total[group]
+    total = np.bincount(group, value_counts, groups)
+    share = value_counts / total[group]
     values = np.bincount(group, minlength=groups)
     return values, np.where(values > 0, np.exp(np.bincount(group, -share * np.log(share), groups)), np.nan)
 
@@ -215,9 +219,9 @@ class Closeness(OnRequest):
     @property
     def mean(self) -> float:
         """The mean over the records of sets with a known value."""
-        known = np.isfinite(self.distances)
-        count = self.keys.tuples.count[known]
-        return float((self.distances[known] * count).sum() / count.sum()) if known.any() else float("nan")
+        is_known = np.isfinite(self.distances)
+        count = self.keys.tuples.count[is_known]
+        return float((self.distances[is_known] * count).sum() / count.sum()) if is_known.any() else float("nan")
 
     def above(self, bound: float) -> int:
         """Records whose set is farther than this."""
@@ -226,12 +230,12 @@ class Closeness(OnRequest):
     @classmethod
     def asked(cls, case: Case) -> Self | None:
         ordered = issubclass(cls, OrderedCloseness)
-        return None if case.sensitive is None else cls(*_measured(*case.sensitive, ordered=ordered))
+        return None if case.sensitive is None else cls(*_closeness_parts(*case.sensitive, ordered=ordered))
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        how = "in steps of their order" if found[0].ordered else "all values equally far apart"
-        return f"Closeness of {found[0].sensitive!r} in anonymity sets to the file; {how}"
+        distance_text = "in steps of their order" if found[0].ordered else "all values equally far apart"
+        return f"Closeness of {found[0].sensitive!r} in anonymity sets to the file; {distance_text}"
 
     def cells(self) -> tuple[str, ...]:
         return (share(self.largest), share(self.mean), f"{self.above(0.2):,}", f"{self.above(0.5):,}")
@@ -281,39 +285,41 @@ def closeness(keys: Keys, sensitive: str, *, ordered: bool = False) -> Closeness
     -----
     Li, Li & Venkatasubramanian (2007), t-closeness: privacy beyond k-anonymity and l-diversity, ICDE, 106-115.
     """
-    return Closeness(*_measured(keys, sensitive, ordered=ordered))
+    return Closeness(*_closeness_parts(keys, sensitive, ordered=ordered))
 
 
-def _measured(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, Keys, Floats]:
-    variable, others = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
-    if not others:
+def _closeness_parts(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, Keys, Floats]:
+    variable, other_names = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
+    if not other_names:
         raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
-    part = keys.only(others)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+    other_keys = keys.only(other_names)
+    _, group = keys.tuples.only([keys.columns.index(name) for name in other_names])
     code, values = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64), len(variable.cells.values)
     if ordered:
-        code = np.append(0, _places(variable.cells.values, sensitive))[np.where(code > values, 0, code)]
-    known = np.flatnonzero((code > 0) & (code <= values) & part.complete[group])
-    count, shape = keys.tuples.count[known].astype(np.float64), (part.distinct, max(values, 1))
-    held = scipy.sparse.csr_array((count, (group[known], code[known] - 1)), shape=shape)
-    sizes = np.asarray(held.sum(axis=1), np.float64)
-    distances = np.full(part.distinct, np.nan)
-    there = np.flatnonzero(sizes)
-    every = held.sum(axis=0) / max(sizes.sum(), 1)
-    for block in np.array_split(there, max(1, len(there) * shape[1] // 4_000_000)):  # dense rows, a few at a time
-        apart = held[block].toarray() / sizes[block, None] - every
+        code = np.append(0, _ranks_of_values(variable.cells.values, sensitive))[np.where(code > values, 0, code)]
+    known_rows = np.flatnonzero((code > 0) & (code <= values) & other_keys.complete[group])
+    count, shape = keys.tuples.count[known_rows].astype(np.float64), (other_keys.distinct, max(values, 1))
+    value_counts = scipy.sparse.csr_array((count, (group[known_rows], code[known_rows] - 1)), shape=shape)
+    sizes = np.asarray(value_counts.sum(axis=1), np.float64)
+    distances = np.full(other_keys.distinct, np.nan)
+    known_sets = np.flatnonzero(sizes)
+    file_shares = value_counts.sum(axis=0) / max(sizes.sum(), 1)
+    for block in np.array_split(
+        known_sets, max(1, len(known_sets) * shape[1] // 4_000_000)
+    ):  # dense rows, a few at a time
+        share_gaps = value_counts[block].toarray() / sizes[block, None] - file_shares
         if ordered:
-            distances[block] = np.abs(np.cumsum(apart, axis=1))[:, :-1].sum(axis=1) / max(shape[1] - 1, 1)
+            distances[block] = np.abs(np.cumsum(share_gaps, axis=1))[:, :-1].sum(axis=1) / max(shape[1] - 1, 1)
         else:
-            distances[block] = np.abs(apart).sum(axis=1) / 2
+            distances[block] = np.abs(share_gaps).sum(axis=1) / 2
     return sensitive, ordered, keys, distances[group]
 
 
-def _places(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
+def _ranks_of_values(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
     """The place of each value in the order of numbers, from 1: as texts, 10 would stand before 9."""
     try:
         numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError):
-        told = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
-        raise DataError(told, column=sensitive) from None
+        message = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
+        raise DataError(message, column=sensitive) from None
     return np.argsort(np.argsort(numbers, kind="stable"), kind="stable") + 1

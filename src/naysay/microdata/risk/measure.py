@@ -181,7 +181,7 @@ class Case:
     @cached_property
     def on_k(self) -> Measured:
         """Over the records that have every key."""
-        return self._measured(self.k, self.keys.tuples.weight, self.keys.complete)
+        return self._measure_sizes(self.k, self.keys.tuples.weight, self.keys.complete)
 
     @cached_property
     def on_m(self) -> Measured:
@@ -189,17 +189,17 @@ class Case:
         m, weight = self.m, self.keys.tuples.weight
         if self.scale is not None:
             weight = matches_of_tuples(self.keys, weight, rule=self.rule, progress=self.progress)
-        return self._measured(m, weight, self.keys.kept)
+        return self._measure_sizes(m, weight, self.keys.kept)
 
-    def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
+    def _measure_sizes(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
         sizes, count = sizes[keep], self.keys.tuples.count[keep]
-        found = Sizes.counted(sizes, count)
+        size_summary = Sizes.of_counts(sizes, count)
         if self.scale is None or self.population is None:
-            return Measured(found, theta_of(found, self.population, self.confidence), None)
-        fraction = sampling_fraction(max(found.records, 1), self.population)
+            return Measured(size_summary, theta_of(size_summary, self.population, self.confidence), None)
+        fraction = sampling_fraction(max(size_summary.records, 1), self.population)
         weight, sums = self.scale.people(self.keys.tuples.weight)[keep], self.scale.people(sums)[keep]
-        told = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=self.confidence)
-        return Measured(found, told, Weighted.of(sizes, count, weight, sums, self.population))
+        theta = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=self.confidence)
+        return Measured(size_summary, theta, Weighted.of(sizes, count, weight, sums, self.population))
 
 
 class _Unique(Measure):
@@ -329,13 +329,13 @@ class Matches(_Unique):
     def of(cls, case: Case) -> Self:
         sizes, theta, weighted = case.on_m
         # m by another rule than `intersect` leaves out people who may be the target; see `informed`.
-        one_rule = case.rule == "intersect" or all(each.cells.certain for each in case.keys.variables)
-        known = informed(case.keys, case.m if one_rule else None)
-        return cls(case.rule, sizes, theta, known, weighted)
+        one_rule = case.rule == "intersect" or all(variable.cells.certain for variable in case.keys.variables)
+        informed_success = informed(case.keys, case.m if one_rule else None)
+        return cls(case.rule, sizes, theta, informed_success, weighted)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        rules = ", ".join(dict.fromkeys(each.rule for each in found))
+        rules = ", ".join(dict.fromkeys(measure.rule for measure in found))
         gaps = "matches everything" + (" unless a policy says otherwise" if policies else "")
         return f"Number of matches (m) of everybody; what is missing {gaps}; rule: {rules}"
 
@@ -380,17 +380,29 @@ class People(Measure):
 
     @classmethod
     def of(cls, case: Case) -> Self | None:
-        own, every = case.on_k.weighted, case.on_m.weighted
-        return None if own is None or every is None else cls(own, every)
+        k_weighted, m_weighted = case.on_k.weighted, case.on_m.weighted
+        return None if k_weighted is None or m_weighted is None else cls(k_weighted, m_weighted)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return "In people of the population, as the weights estimate it"
 
     def cells(self) -> tuple[str, ...]:
-        own, every = self.listwise, self.matches
-        first = (amount(own.smallest), f"{own.below_5:,}", f"{own.below_10:,}", share(own.unique), amount(own.expected))
-        return (*first, amount(every.smallest), f"{every.below_5:,}", f"{every.below_10:,}", amount(every.expected))
+        listwise, matches = self.listwise, self.matches
+        first = (
+            amount(listwise.smallest),
+            f"{listwise.below_5:,}",
+            f"{listwise.below_10:,}",
+            share(listwise.unique),
+            amount(listwise.expected),
+        )
+        return (
+            *first,
+            amount(matches.smallest),
+            f"{matches.below_5:,}",
+            f"{matches.below_10:,}",
+            amount(matches.expected),
+        )
 
     def fields(self) -> dict[str, Any]:
         return {}
@@ -410,7 +422,7 @@ class LeastReadings(OnRequest):
     page_title = "What gaps protect"
     page_columns = ("rows alike, at least (k)", "rows that nobody shares", "known alike (c)", "possibly alike (m)")
 
-    found: Readings
+    readings: Readings
 
     @classmethod
     def asked(cls, case: Case) -> Self:
@@ -423,23 +435,28 @@ class LeastReadings(OnRequest):
         )
 
     def cells(self) -> tuple[str, ...]:
-        told = self.found
-        counted = (told.least_k, self.alone, self.least_c, told.least_m)
-        return tuple(DASH if each is None else f"{each:,}" for each in counted)
+        table_readings = self.readings
+        least_counts = (table_readings.least_k, self.alone, self.least_c, table_readings.least_m)
+        return tuple(DASH if least_count is None else f"{least_count:,}" for least_count in least_counts)
 
     @property
     def least_c(self) -> int | None:
         """The least c; None where the records have so many patterns of gaps that it would take long."""
-        return None if self.found.long else self.found.least_c
+        return None if self.readings.long else self.readings.least_c
 
     @property
     def alone(self) -> int:
         """Records that show what no other does, gaps included."""
-        return int((self.found.same == 1).sum())
+        return int((self.readings.same == 1).sum())
 
     def fields(self) -> dict[str, Any]:
-        told = self.found
-        return {"least_k": told.least_k, "k1": self.alone, "least_c": self.least_c, "least_m": told.least_m}
+        table_readings = self.readings
+        return {
+            "least_k": table_readings.least_k,
+            "k1": self.alone,
+            "least_c": self.least_c,
+            "least_m": table_readings.least_m,
+        }
 
 
 _BETWEEN = ";"
@@ -495,6 +512,6 @@ def households(
     )
     for name in own:
         if (place := first_row(rows[f"values {name}"] > 1)) is not None:
-            told = f"a key of a household must be alike for all of its members; {name!r} differs within a household"
-            raise DataError(f"{told} (the {place + 1}. that comes)", column=name)
+            message = f"a key of a household must be alike for all of its members; {name!r} differs within a household"
+            raise DataError(f"{message} (the {place + 1}. that comes)", column=name)
     return Keys({"members": rows["members"], **{name: rows[f"own {name}"] for name in own}}, ["members", *own])

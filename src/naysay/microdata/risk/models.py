@@ -77,26 +77,31 @@ class _Modeled(OnRequest):
     page_columns: ClassVar[tuple[str, ...]] = ("unique people", "of the population", "of those alone in the file")
     known_as: ClassVar[str]
 
-    found: Uniques
+    estimate: Uniques
     weighted: bool = False
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
-        kept = case.keys.tuples.count[case.keys.complete]
-        if case.population is None or not len(kept):
+        set_sizes = case.keys.tuples.count[case.keys.complete]
+        if case.population is None or not len(set_sizes):
             return None
-        sample = Sample.of(kept, case.population)
+        sample = Sample.of(set_sizes, case.population)
         return cls(MODELS[cls.name](sample, confidence=case.confidence), case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return f"People unique in the population, by {cls.known_as}"
 
-    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        if self.found.withheld:
+    def _row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        if self.estimate.withheld:
             return (DASH,) * len(self.columns)
-        told = self.found
-        return (f"{told.people:,.0f}", _between(told.interval), written(told.share), written(told.right))
+        estimate = self.estimate
+        return (
+            f"{estimate.people:,.0f}",
+            _between(estimate.interval),
+            write_share(estimate.share),
+            write_share(estimate.right),
+        )
 
     def cells(self) -> tuple[str, ...]:
         return self._row(share)
@@ -106,12 +111,12 @@ class _Modeled(OnRequest):
         return (people, spread, *shares) if "between" in self.page_columns else (people, *shares)
 
     def fields(self) -> dict[str, Any]:
-        return self.found.fields()
+        return self.estimate.fields()
 
     @property
     def reservation(self) -> str:
-        if self.found.withheld:
-            return f"{self.name} is withheld: {self.found.reason}"
+        if self.estimate.withheld:
+            return f"{self.name} is withheld: {self.estimate.reason}"
         return f"{self.name} {UNEQUAL}" if self.weighted else ""
 
 
@@ -153,7 +158,7 @@ class LogLinearModel(OnRequest):
     )
     page_columns = ("unique people", "of those alone", "between", "right matches", "fit", "model")
 
-    found: LogLinear
+    estimate: LogLinear
     weighted: bool = False
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -164,32 +169,32 @@ class LogLinearModel(OnRequest):
     def asked(cls, case: Case) -> Self | None:
         if case.population is None or not case.keys.complete.any():
             return None
-        found = loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence)
-        return cls(found, case.scale is not None)
+        estimate = loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence)
+        return cls(estimate, case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return "Unique records and right matches, by a Poisson log-linear model"
 
     def cells(self) -> tuple[str, ...]:
-        fit = self.found.fit
+        fit = self.estimate.fit
         if fit is None:
             return (DASH,) * len(self.columns)
-        matches = (amount(fit.correct), _spread(self.found.correct_interval))
-        first = (amount(fit.unique), _spread(self.found.interval))
-        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.called(self.titles))
+        matches = (amount(fit.correct), _spread(self.estimate.correct_interval))
+        first = (amount(fit.unique), _spread(self.estimate.interval))
+        return (*first, *matches, f"{self.estimate.people:,.0f}", f"{fit.check:.1f}", fit.titled_name(self.titles))
 
     def page_cells(self) -> tuple[str, ...]:
         unique, spread, matches, _, people, *fit = self.cells()
         return (people, unique, spread, matches, *fit)
 
     def fields(self) -> dict[str, Any]:
-        return self.found.fields()
+        return self.estimate.fields()
 
     @property
     def reservation(self) -> str:
-        if self.found.reason:
-            return f"loglinear is withheld: {self.found.reason}"
+        if self.estimate.reason:
+            return f"loglinear is withheld: {self.estimate.reason}"
         return f"loglinear {UNEQUAL}" if self.weighted else ""
 
 
@@ -207,7 +212,7 @@ class Individual(OnRequest):
     explanation = (f"r: the mean of 1/F, {individual.ASSUMPTION}; no interval: {individual.WITHOUT}.",)
     page_columns = ("expected to be named", "mean chance", "highest", "above 10 %", "above 50 %")
 
-    found: IndividualRisk
+    record_risks: IndividualRisk
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
@@ -225,11 +230,16 @@ class Individual(OnRequest):
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return "Individual risk: an intruder with a register of the population"
 
-    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        told, count = self.found, self.found.keys.tuples.count[self.found.keys.kept]
-        above = (int(count[told.of_tuples[told.keys.kept] > bound].sum()) for bound in (0.1, 0.5))
-        mean = told.expected / int(count.sum())
-        return (amount(told.expected), written(mean), written(told.highest), *map("{:,}".format, above))
+    def _row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        record_risks, count = self.record_risks, self.record_risks.keys.tuples.count[self.record_risks.keys.kept]
+        above = (int(count[record_risks.of_tuples[record_risks.keys.kept] > bound].sum()) for bound in (0.1, 0.5))
+        mean = record_risks.expected / int(count.sum())
+        return (
+            amount(record_risks.expected),
+            write_share(mean),
+            write_share(record_risks.highest),
+            *map("{:,}".format, above),
+        )
 
     def cells(self) -> tuple[str, ...]:
         return self._row(share)
@@ -239,13 +249,13 @@ class Individual(OnRequest):
 
     def fields(self) -> dict[str, Any]:
         return {
-            "expected": number(self.found.expected),
-            "highest": number(self.found.highest),
+            "expected": number(self.record_risks.expected),
+            "highest": number(self.record_risks.highest),
             "interval_missing": individual.WITHOUT,
         }
 
     def of_each(self) -> dict[str, NDArray[Any]]:
-        return {"individual risk": self.found.risk}
+        return {"individual risk": self.record_risks.risk}
 
 
 @dataclass(frozen=True)
@@ -263,17 +273,19 @@ class Households(OnRequest):
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
-        own = Individual.asked(case)
-        if own is None or case.households is None:
+        individual_measure = Individual.asked(case)
+        if individual_measure is None or case.households is None:
             return None
-        return cls(int(case.households.n_unique()), household_risk(own.found.risk, case.households))
+        return cls(
+            int(case.households.n_unique()), household_risk(individual_measure.record_risks.risk, case.households)
+        )
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return "Household risk: somebody of the household is recognized"
 
-    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        numbers = map(written, (float(self.risk.mean()), float(self.risk.max())))
+    def _row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        numbers = map(write_share, (float(self.risk.mean()), float(self.risk.max())))
         return (f"{self.households:,}", amount(float(self.risk.sum())), *numbers)
 
     def cells(self) -> tuple[str, ...]:
@@ -301,7 +313,7 @@ class Special(OnRequest):
     )
     page_columns = ("people", "on how few keys", "sets of 1, 2, … keys", "key in most of them", "highest chance", "sum")
 
-    found: Suda
+    suda_scores: Suda
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def titled(self, titles: Mapping[str, str]) -> Self:
@@ -310,25 +322,29 @@ class Special(OnRequest):
     @classmethod
     def asked(cls, case: Case) -> Self | None:
         records = int(case.keys.tuples.count[case.keys.kept].sum())
-        known = case.population is not None and case.population > records
-        fraction = records / case.population if known and case.population else individual.FRACTION
+        has_fraction = case.population is not None and case.population > records
+        fraction = records / case.population if has_fraction and case.population else individual.FRACTION
         return cls(individual.suda(case.keys, fraction=fraction, progress=case.progress))
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        return f"Special uniques: alone on up to {max(each.found.most for each in found)} keys"
+        return f"Special uniques: alone on up to {max(measure.suda_scores.most for measure in found)} keys"
 
-    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        told = self.found
-        if not told.records:
+    def _row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        suda_scores = self.suda_scores
+        if not suda_scores.records:
             return ("0", *(DASH,) * (len(self.columns) - 1))
-        shares = told.contributions
+        shares = suda_scores.contributions
         key = max(shares, key=lambda name: shares[name])
-        sizes = ", ".join(f"{each:,}" for each in told.sets[1:].tolist())
-        risk = (DASH, DASH) if told.reason else (written(float(told.risk.max())), amount(float(told.risk.sum())))
-        fewest = int(np.flatnonzero(told.sets)[0])
+        sizes = ", ".join(f"{set_count:,}" for set_count in suda_scores.sets[1:].tolist())
+        risk = (
+            (DASH, DASH)
+            if suda_scores.reason
+            else (write_share(float(suda_scores.risk.max())), amount(float(suda_scores.risk.sum())))
+        )
+        fewest = int(np.flatnonzero(suda_scores.sets)[0])
         return (
-            f"{told.records:,}",
+            f"{suda_scores.records:,}",
             f"{fewest}",
             sizes,
             f"{self.titles.get(key, key)} ({100 * shares[key]:.0f} %)",
@@ -342,20 +358,20 @@ class Special(OnRequest):
         return self._row(percent)
 
     def fields(self) -> dict[str, Any]:
-        told = self.found
+        suda_scores = self.suda_scores
         return {
-            "records": told.records,
-            "sets": told.sets[1:].tolist(),
-            "contributions": {name: number(value) for name, value in told.contributions.items()},
-            "dis_fraction": told.fraction,
-            "dis_highest": number(float(told.risk.max(initial=0))),
-            "dis_sum": number(float(told.risk.sum())),
-            "dis_withheld": told.reason or None,
+            "records": suda_scores.records,
+            "sets": suda_scores.sets[1:].tolist(),
+            "contributions": {name: number(value) for name, value in suda_scores.contributions.items()},
+            "dis_fraction": suda_scores.fraction,
+            "dis_highest": number(float(suda_scores.risk.max(initial=0))),
+            "dis_sum": number(float(suda_scores.risk.sum())),
+            "dis_withheld": suda_scores.reason or None,
         }
 
     def of_each(self) -> dict[str, NDArray[Any]]:
-        return {"SUDA score": self.found.score, "DIS": self.found.dis}
+        return {"SUDA score": self.suda_scores.score, "DIS": self.suda_scores.dis}
 
     @property
     def reservation(self) -> str:
-        return f"DIS is withheld: {self.found.reason}" if self.found.reason else ""
+        return f"DIS is withheld: {self.suda_scores.reason}" if self.suda_scores.reason else ""

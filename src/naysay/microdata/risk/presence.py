@@ -62,7 +62,7 @@ class Presence(OnRequest):
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
-        return None if case.sensitive is None else cls(*_measured(*case.sensitive))
+        return None if case.sensitive is None else cls(*_presence_parts(*case.sensitive))
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -72,8 +72,8 @@ class Presence(OnRequest):
         return (share(self.least), share(self.largest), amount(self.certain))
 
     def fields(self) -> dict[str, Any]:
-        told = {"sensitive": self.sensitive, "value": str(self.value)}
-        return told | {"least": number(self.least), "largest": number(self.largest), "certain": self.certain}
+        variable_fields = {"sensitive": self.sensitive, "value": str(self.value)}
+        return variable_fields | {"least": number(self.least), "largest": number(self.largest), "certain": self.certain}
 
     def of_each(self) -> dict[str, NDArray[Any]]:
         return {"presence": np.asarray(self.shares[self.keys.owner], np.float64)}
@@ -108,22 +108,23 @@ def presence(keys: Keys, sensitive: str) -> Presence:
     -----
     Nergiz, Atzori & Clifton (2007), Hiding the presence of individuals from shared databases, SIGMOD.
     """
-    return Presence(*_measured(keys, sensitive))
+    return Presence(*_presence_parts(keys, sensitive))
 
 
-def _measured(keys: Keys, sensitive: str) -> tuple[str, Any, Keys, Floats]:
+def _presence_parts(keys: Keys, sensitive: str) -> tuple[str, Any, Keys, Floats]:
     values = keys.variable(sensitive).cells.values
     if len(values) != 2:
-        told = f"presence needs a variable of two values, such as yes and no; {sensitive!r} has {len(values):,}"
-        raise DataError(f"{told}: {_checks.shown(values)}", column=sensitive)
-    others = [name for name in keys.columns if name != sensitive]
-    if not others:
+        message = f"presence needs a variable of two values, such as yes and no; {sensitive!r} has {len(values):,}"
+        raise DataError(f"{message}: {_checks.listing_text(values)}", column=sensitive)
+    other_names = [name for name in keys.columns if name != sensitive]
+    if not other_names:
         raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
-    part = keys.only(others)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+    other_keys = keys.only(other_names)
+    _, group = keys.tuples.only([keys.columns.index(name) for name in other_names])
     code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    known = (code > 0) & (code <= 2) & part.complete[group]
+    is_known = (code > 0) & (code <= 2) & other_keys.complete[group]
     people, member = (
-        np.bincount(group[which], keys.tuples.count[which], part.distinct) for which in (known, known & (code == 2))
+        np.bincount(group[is_counted], keys.tuples.count[is_counted], other_keys.distinct)
+        for is_counted in (is_known, is_known & (code == 2))
     )
     return sensitive, values[1], keys, np.where(people > 0, member / np.maximum(people, 1), np.nan)[group]

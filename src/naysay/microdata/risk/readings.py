@@ -48,13 +48,13 @@ class Readings:
         """Number c of each distinct tuple: records that hold, known, all that it shows. Gaps of others do not count."""
         keys, tuples = self.keys, self.keys.tuples
         showing = np.zeros(keys.distinct, np.int64)
-        known = [column > 0 for column in tuples.columns]
-        first, pattern = grouped(known, [2] * len(known))
+        known_columns = [column > 0 for column in tuples.columns]
+        first, pattern = grouped(known_columns, [2] * len(known_columns))
         for number, row in enumerate(first):
-            places = [place for place, held in enumerate(known) if held[row]]
-            own = np.flatnonzero((pattern == number) & keys.kept)
-            holding = np.logical_and.reduce([keys.kept, *(known[place] for place in places)])
-            showing[own] = _alike(keys, own, np.flatnonzero(holding), places, self.rule)
+            places = [place for place, known_column in enumerate(known_columns) if known_column[row]]
+            pattern_rows = np.flatnonzero((pattern == number) & keys.kept)
+            holding = np.logical_and.reduce([keys.kept, *(known_columns[place] for place in places)])
+            showing[pattern_rows] = _matches_on_keys(keys, pattern_rows, np.flatnonzero(holding), places, self.rule)
         return showing
 
     @property
@@ -123,11 +123,11 @@ def readings(keys: Keys, *, rule: str = "worst") -> Readings:
     return Readings(keys, rule, np.where(keys.kept, keys.tuples.count, 0), matches_of_tuples(keys, rule=rule))
 
 
-def _alike(keys: Keys, own: Counts, holding: Counts, places: Sequence[int], rule: str) -> Counts:
+def _matches_on_keys(keys: Keys, asked_tuples: Counts, holding: Counts, places: Sequence[int], rule: str) -> Counts:
     """How many of some records match each tuple on keys that all of them hold."""
     if not places:
-        return np.full(len(own), keys.tuples.count[holding].sum())
-    part, place = keys.tuples.take(holding).only(places)
-    there = keys.of_tuples([keys.variables[each] for each in places], part)
-    found = matches_of_tuples(there, rule=rule)[place]
-    return np.asarray(found[np.searchsorted(holding, own)], np.int64)
+        return np.full(len(asked_tuples), keys.tuples.count[holding].sum())
+    part_tuples, place = keys.tuples.take(holding).only(places)
+    part_keys = keys.of_tuples([keys.variables[key_place] for key_place in places], part_tuples)
+    match_counts = matches_of_tuples(part_keys, rule=rule)[place]
+    return np.asarray(match_counts[np.searchsorted(holding, asked_tuples)], np.int64)

@@ -134,38 +134,44 @@ def informed(
     records that show the same, gaps included; see `readings`.
     """
     people, release = Table.of(original), Table.of(released)
-    person = _people(people.n, release.n, rows)
-    both = Keys(_stacked(people, release, keys, recoded or {}, cells or {}), keys, cells=cells)
-    owner = both.owner.astype(np.int64)
-    truth, shown = owner[: people.n], owner[people.n :]
-    amount = np.bincount(shown, minlength=both.distinct)
-    asked = np.unique(truth)
-    vague, number = np.full(both.distinct, -1), np.zeros(both.distinct, np.int64)
-    for own, places in _patterns(both.tuples, asked):
-        vague[own], number[own] = _picked(both, own, np.flatnonzero(amount), amount, places)
-    right = _consistent(both, truth[person], shown) & (_vague(both, shown, truth[person]) == vague[truth[person]])
+    person = _person_of_record(people.n, release.n, rows)
+    stacked_keys = Keys(_stacked_columns(people, release, keys, recoded or {}, cells or {}), keys, cells=cells)
+    owner = stacked_keys.owner.astype(np.int64)
+    truth, released_tuples = owner[: people.n], owner[people.n :]
+    amount = np.bincount(released_tuples, minlength=stacked_keys.distinct)
+    true_tuples = np.unique(truth)
+    vague, number = np.full(stacked_keys.distinct, -1), np.zeros(stacked_keys.distinct, np.int64)
+    for pattern_tuples, places in _patterns(stacked_keys.tuples, true_tuples):
+        vague[pattern_tuples], number[pattern_tuples] = _fewest_gaps(
+            stacked_keys, pattern_tuples, np.flatnonzero(amount), amount, places
+        )
+    right = _consistent(stacked_keys, truth[person], released_tuples) & (
+        _uncertain_keys(stacked_keys, released_tuples, truth[person]) == vague[truth[person]]
+    )
     success = np.zeros(people.n)
     success[person[right]] = 1 / number[truth[person[right]]]
-    before = np.bincount(truth, minlength=both.distinct)
-    return InformedIntruder(success, (matches_of_tuples(both, before)[truth] < below), below)
+    people_counts = np.bincount(truth, minlength=stacked_keys.distinct)
+    return InformedIntruder(success, (matches_of_tuples(stacked_keys, people_counts)[truth] < below), below)
 
 
-def _people(n: int, records: int, rows: ArrayLike | None) -> Counts:
+def _person_of_record(n: int, records: int, rows: ArrayLike | None) -> Counts:
     """The row of the original that each released record was."""
     if rows is None:
         if n != records:
-            told = "a release has the rows of the original in the same order, or rows= says which row each record was"
-            raise DataError(f"{told}; got {records:,} records for {n:,} people")
+            message = (
+                "a release has the rows of the original in the same order, or rows= says which row each record was"
+            )
+            raise DataError(f"{message}; got {records:,} records for {n:,} people")
         return np.arange(n)
     person = np.asarray(rows)
     fits = person.dtype.kind in "iu" and person.shape == (records,)
     if not fits or (person < 0).any() or (person >= n).any() or len(np.unique(person)) < len(person):
-        told = f"rows must be {records:,} different rows of the original, from 0 to {n - 1:,}"
-        raise DataError(f"{told}, one for each released record")
+        message = f"rows must be {records:,} different rows of the original, from 0 to {n - 1:,}"
+        raise DataError(f"{message}, one for each released record")
     return person.astype(np.int64)
 
 
-def _stacked(
+def _stacked_columns(
     people: Table,
     release: Table,
     keys: Sequence[str],
@@ -181,7 +187,7 @@ def _stacked(
         above, below = people.column(name), release.column(name)
         if name in recoded:
             above = _recoded(above, recoded[name])
-        columns[name] = _joined(above, below)
+        columns[name] = _stacked_column(above, below)
     return columns
 
 
@@ -194,88 +200,104 @@ def _recoded(column: pl.Series | list[Any], into: Mapping[Any, Any]) -> pl.Serie
         old = pl.Series([*into], dtype=column.dtype).cast(pl.String)
         return column.cast(pl.String).replace(old, pl.Series(map(str, into.values()), dtype=pl.String))
 
-    def new(cell: Any) -> Any:
+    def recoded_cell(cell: Any) -> Any:
         if is_collection(cell):
-            return list(dict.fromkeys(map(new, cell)))
+            return list(dict.fromkeys(map(recoded_cell, cell)))
         value = into.get(cell, cell)
         return str(value) if texts and not _checks.is_missing(value) else value
 
-    return [None if _checks.is_missing(cell) else new(cell) for cell in column]
+    return [None if _checks.is_missing(cell) else recoded_cell(cell) for cell in column]
 
 
-def _joined(above: pl.Series | list[Any], below: pl.Series | list[Any]) -> pl.Series | list[Any]:
+def _stacked_column(above: pl.Series | list[Any], below: pl.Series | list[Any]) -> pl.Series | list[Any]:
     if not isinstance(above, pl.Series) or not isinstance(below, pl.Series):
         return [*above, *below]
     kinds = {above.dtype, below.dtype} - {pl.Null}
-    if (len(kinds) > 1 and pl.String in kinds) or {type(kind) for kind in kinds} & {pl.Categorical, pl.Enum}:
+    if (len(kinds) > 1 and pl.String in kinds) or {type(dtype) for dtype in kinds} & {pl.Categorical, pl.Enum}:
         above, below = texts_of_values(above), texts_of_values(below)  # a recoded key often is a text where it was none
-    frames = [each.rename("cells").to_frame() for each in (above, below)]
+    frames = [column.rename("cells").to_frame() for column in (above, below)]
     return pl.concat(frames, how="vertical_relaxed")["cells"]
 
 
 def _patterns(tuples: Tuples, rows: Counts) -> Iterator[tuple[Counts, list[int]]]:
     """Some tuples by the keys that they know."""
-    known = [column[rows] > 0 for column in tuples.columns]
-    first, pattern = grouped(known, [2] * len(known))
+    known_columns = [column[rows] > 0 for column in tuples.columns]
+    first, pattern = grouped(known_columns, [2] * len(known_columns))
     for number, row in enumerate(first):
-        yield rows[pattern == number], [place for place, held in enumerate(known) if held[row]]
+        yield rows[pattern == number], [place for place, known_column in enumerate(known_columns) if known_column[row]]
 
 
-def _picked(keys: Keys, asked: Counts, file: Counts, amount: Counts, places: Sequence[int]) -> tuple[Counts, Counts]:
+def _fewest_gaps(
+    keys: Keys, asked_tuples: Counts, file: Counts, amount: Counts, places: Sequence[int]
+) -> tuple[Counts, Counts]:
     """For each tuple asked: the fewest gaps of a record of the file that fits it on some keys, and how many have them.
 
     All tuples asked know these keys. Of the file, records with the same gaps are looked up together.
     """
-    fewest, number = np.full(len(asked), -1), np.zeros(len(asked), np.int64)
+    fewest, number = np.full(len(asked_tuples), -1), np.zeros(len(asked_tuples), np.int64)
     columns = [keys.tuples.columns[place][file] for place in places]
     uncertain = [
         column > len(keys.variables[place].cells.values) for place, column in zip(places, columns, strict=True)
     ]
-    vague = np.sum([(column == 0) | more for column, more in zip(columns, uncertain, strict=True)], axis=0, dtype=int)
+    vague = np.sum(
+        [(column == 0) | is_uncertain for column, is_uncertain in zip(columns, uncertain, strict=True)],
+        axis=0,
+        dtype=int,
+    )
     vague = np.broadcast_to(vague, len(file))
     for gaps in np.unique(vague):
-        left = np.flatnonzero(number == 0)
-        for held, known in _patterns(keys.tuples, file[vague == gaps]):
-            shared = [place for place in places if place in known]
-            number[left] += _fitting(keys, asked[left], held, amount, shared)
-        fewest[left[number[left] > 0]] = gaps
+        open_places = np.flatnonzero(number == 0)
+        for file_tuples, known_places in _patterns(keys.tuples, file[vague == gaps]):
+            shared_places = [place for place in places if place in known_places]
+            number[open_places] += _fitting_amounts(keys, asked_tuples[open_places], file_tuples, amount, shared_places)
+        fewest[open_places[number[open_places] > 0]] = gaps
     return fewest, number
 
 
-def _fitting(keys: Keys, asked: Counts, file: Counts, amount: Counts, places: Sequence[int]) -> Counts:
+def _fitting_amounts(keys: Keys, asked_tuples: Counts, file: Counts, amount: Counts, places: Sequence[int]) -> Counts:
     """How many records of the file fit each tuple on keys that both know."""
     if not places:
-        return np.full(len(asked), amount[file].sum())
-    part, place = keys.tuples.take(np.concatenate([asked, file])).only(places)
-    there = keys.of_tuples([keys.variables[each] for each in places], part)
-    held = np.bincount(place[len(asked) :], amount[file], len(part)).astype(np.int64)
-    return np.asarray(matches_of_tuples(there, held, rule="intersect")[place[: len(asked)]], np.int64)
+        return np.full(len(asked_tuples), amount[file].sum())
+    part_tuples, place = keys.tuples.take(np.concatenate([asked_tuples, file])).only(places)
+    part_keys = keys.of_tuples([keys.variables[key_place] for key_place in places], part_tuples)
+    fitting_amount = np.bincount(place[len(asked_tuples) :], amount[file], len(part_tuples)).astype(np.int64)
+    return np.asarray(
+        matches_of_tuples(part_keys, fitting_amount, rule="intersect")[place[: len(asked_tuples)]], np.int64
+    )
 
 
-def _vague(keys: Keys, tuples: Counts, truth: Counts) -> Counts:
+def _uncertain_keys(keys: Keys, tuples: Counts, truth: Counts) -> Counts:
     """How many keys a tuple does not show for certain, of those that the truth knows."""
-    found = np.zeros(len(tuples), np.int64)
+    uncertain_count = np.zeros(len(tuples), np.int64)
     for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        own = column[tuples]
-        found += ((own == 0) | (own > len(variable.cells.values))) & (column[truth] > 0)
-    return found
+        shown_codes = column[tuples]
+        uncertain_count += ((shown_codes == 0) | (shown_codes > len(variable.cells.values))) & (column[truth] > 0)
+    return uncertain_count
 
 
-def _consistent(keys: Keys, truth: Counts, shown: Counts) -> Truths:
+def _consistent(keys: Keys, truth: Counts, released_tuples: Counts) -> Truths:
     """Whether what a record shows may be the truth, on every key."""
     fits = np.ones(len(truth), np.bool_)
     for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        one, other = column[truth].astype(np.int64), column[shown].astype(np.int64)
-        fits &= (one == 0) | (other == 0) | (one == other) | _meeting(variable.cells, one, other)
+        true_codes, released_codes = column[truth].astype(np.int64), column[released_tuples].astype(np.int64)
+        fits &= (
+            (true_codes == 0)
+            | (released_codes == 0)
+            | (true_codes == released_codes)
+            | _share_candidate(variable.cells, true_codes, released_codes)
+        )
     return fits
 
 
-def _meeting(cells: Any, one: Counts, other: Counts) -> Truths:
+def _share_candidate(cells: Any, first_code: Counts, second_code: Counts) -> Truths:
     """Whether two cells that differ share a candidate."""
     if cells.certain:
-        return np.zeros(len(one), np.bool_)
-    found = np.zeros(len(one), np.bool_)
-    both = np.flatnonzero((one > 0) & (other > 0))
-    if len(both):
-        found[both] = np.asarray(cells.agreeing(by_value=False)[one[both] - 1, other[both] - 1]).ravel() > 0
-    return found
+        return np.zeros(len(first_code), np.bool_)
+    is_shared = np.zeros(len(first_code), np.bool_)
+    known_rows = np.flatnonzero((first_code > 0) & (second_code > 0))
+    if len(known_rows):
+        is_shared[known_rows] = (
+            np.asarray(cells.agreeing(by_value=False)[first_code[known_rows] - 1, second_code[known_rows] - 1]).ravel()
+            > 0
+        )
+    return is_shared

@@ -99,7 +99,7 @@ _NAMED = (
         "register",
     ),
 )
-SCENARIOS: Mapping[str, Scenario] = MappingProxyType({each.name: each for each in _NAMED})
+SCENARIOS: Mapping[str, Scenario] = MappingProxyType({named_scenario.name: named_scenario for named_scenario in _NAMED})
 """The named scenarios."""
 
 _READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # other names of two scenarios
@@ -209,8 +209,10 @@ def identification(row: QuasiIdentifier, name: str | Scenario, *, attempt: float
     Netherlands Official Statistics 14, 6-10; El Emam & Dankar (2008), JAMIA 15(5), 627-637, for prosecutor and
     journalist.
     """
-    found = scenario(name)
-    return Identification(found, probability(attempt), found.success(row), found.most(row))
+    intruder_scenario = scenario(name)
+    return Identification(
+        intruder_scenario, probability(attempt), intruder_scenario.success(row), intruder_scenario.most(row)
+    )
 
 
 def probability(attempt: Any) -> float:

@@ -89,8 +89,8 @@ class QuasiIdentifier:
         """The row of a case, with every measure that was asked for."""
         return cls(
             case.keys.columns,
-            {each.name: each.policy for each in case.keys.variables if each.policy != "wildcard"},
-            tuple(found for kind in MEASURES if (found := kind.of(case)) is not None),
+            {variable.name: variable.policy for variable in case.keys.variables if variable.policy != "wildcard"},
+            tuple(measure for kind in MEASURES if (measure := kind.of(case)) is not None),
             case.keys.warnings,
             Records(case.keys, case.m) if records else None,
         )
@@ -103,17 +103,17 @@ class QuasiIdentifier:
 
     def measure(self, kind: type[Kind]) -> Kind | None:
         """The measure of one kind; None where it was not asked for."""
-        return next((each for each in self.measures if isinstance(each, kind)), None)
+        return next((measure for measure in self.measures if isinstance(measure, kind)), None)
 
     @property
     def listwise(self) -> Listwise:
         """Anonymity sets after listwise deletion."""
-        return next(each for each in self.measures if isinstance(each, Listwise))
+        return next(measure for measure in self.measures if isinstance(measure, Listwise))
 
     @property
     def matches(self) -> Matches:
         """Numbers of matches of everybody."""
-        return next(each for each in self.measures if isinstance(each, Matches))
+        return next(measure for measure in self.measures if isinstance(measure, Matches))
 
     @property
     def diversity(self) -> Diversity | None:
@@ -122,13 +122,13 @@ class QuasiIdentifier:
 
     def to_dict(self) -> dict[str, Any]:
         """The row as one JSON object with stable names; undefined numbers are None."""
-        told = [(each.name, each.fields(), each.everywhere) for each in self.measures]
+        measure_fields = [(measure.name, measure.fields(), measure.everywhere) for measure in self.measures]
         return {
             "keys": list(self.keys),
             "missing": dict(self.missing),
-            **{name: fields for name, fields, everywhere in told if everywhere},
+            **{name: fields for name, fields, everywhere in measure_fields if everywhere},
             "warnings": [str(warning) for warning in self.warnings],
-            **{name: fields for name, fields, everywhere in told if fields and not everywhere},
+            **{name: fields for name, fields, everywhere in measure_fields if fields and not everywhere},
         }
 
 
@@ -164,12 +164,12 @@ class RiskTable(Printed):
     @property
     def kinds(self) -> tuple[type[Measure], ...]:
         """The measures that some row holds."""
-        return tuple(dict.fromkeys(type(each) for row in self.quasi_identifiers for each in row.measures))
+        return tuple(dict.fromkeys(type(measure) for row in self.quasi_identifiers for measure in row.measures))
 
     def rows_of(self, kind: type[Kind]) -> list[tuple[str, Kind]]:
         """One measure of each row that holds it, with the label of the row."""
-        found = ((row.label, row.measure(kind)) for row in self.quasi_identifiers)
-        return [(label, each) for label, each in found if each is not None]
+        labeled_measures = ((row.label, row.measure(kind)) for row in self.quasi_identifiers)
+        return [(label, measure) for label, measure in labeled_measures if measure is not None]
 
     def to_dict(self) -> dict[str, Any]:
         """The table as one JSON object with stable names; undefined numbers are None."""
@@ -213,8 +213,8 @@ class RiskTable(Printed):
         """The table of one measure; on the page in its words, where the measure has words for it."""
         rows = self.rows_of(kind)
         title, columns = (kind.page_title, kind.page_columns) if page else ("", ())
-        title = title or kind.title([each for _, each in rows], policies=self.policies)
-        cells = ((name, *(each.page_cells() if page else each.cells())) for name, each in rows)
+        title = title or kind.title([measure for _, measure in rows], policies=self.policies)
+        cells = ((name, *(measure.page_cells() if page else measure.cells())) for name, measure in rows)
         return grid(title, ("quasi-identifier", *(columns or kind.columns)), cells)
 
     @property
@@ -226,17 +226,21 @@ class RiskTable(Printed):
     def reservations(self) -> list[str]:
         """Warnings of the table and of its rows, and where θ is withheld."""
         rows = self.quasi_identifiers
-        told = [*map(str, self.warnings), *(str(warning) for row in rows for warning in row.warnings)]
-        told += [f"{row.label}: {each.reservation}" for row in rows for each in row.measures if each.reservation]
+        sentences = [*map(str, self.warnings), *(str(warning) for row in rows for warning in row.warnings)]
+        sentences += [
+            f"{row.label}: {measure.reservation}" for row in rows for measure in row.measures if measure.reservation
+        ]
         if self.population is None:
-            told.append("θ is withheld: it needs the size of the population (--population)")
+            sentences.append("θ is withheld: it needs the size of the population (--population)")
             rows = ()
         on_k = [row.label for row in rows if row.listwise.theta.withheld]
         on_m = [row.label for row in rows if row.matches.theta.withheld]
         for sign, withheld in (("k", on_k), ("m", on_m)):
             if withheld:
-                told.append(f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}")
-        return list(dict.fromkeys(told))
+                sentences.append(
+                    f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}"
+                )
+        return list(dict.fromkeys(sentences))
 
 
 def risk_table(
@@ -316,29 +320,39 @@ def risk_table(
     -----
     Mulder, Ensuring anonymity in survey panel research, tables 3 and 4; Skinner & Elliot (2002).
     """
-    asked = lists(quasi_identifiers)
+    key_lists = lists(quasi_identifiers)
     _checks.confidence(confidence)
-    given: Any = population
-    people: float | None = given.item() if isinstance(given, np.generic) else given
+    raw_population: Any = population
+    people: float | None = raw_population.item() if isinstance(raw_population, np.generic) else raw_population
     if people is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
     check_also(also, population=people, sensitive=sensitive)
-    housed = members(table, also, households)
+    household_column = members(table, also, households)
     policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
     if not policies:
         raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
     rows: list[QuasiIdentifier] = []
     for policy in policies:
-        keys = encoded(table, asked, policy, cells, weights, sensitive)
+        keys = encoded(table, key_lists, policy, cells, weights, sensitive)
         if people is not None:
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
-        for names in asked:
-            beside = None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
-            told = None if progress is None else partial(progress, " + ".join(names))
-            if told is not None:
-                told(0.0)
-            case = Case(keys.only(names), rule, people, scale, confidence, beside, told, tuple(also), housed)
+        for names in key_lists:
+            sensitive_pair = None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
+            row_progress = None if progress is None else partial(progress, " + ".join(names))
+            if row_progress is not None:
+                row_progress(0.0)
+            case = Case(
+                keys.only(names),
+                rule,
+                people,
+                scale,
+                confidence,
+                sensitive_pair,
+                row_progress,
+                tuple(also),
+                household_column,
+            )
             rows.append(QuasiIdentifier.of(case, records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
@@ -348,10 +362,10 @@ def check_also(also: Sequence[str], *, population: float | None, sensitive: str 
     """Raise for measures on request that are not known, or that need what is not given."""
     if isinstance(also, str):
         raise DataError(f"measures on request are a list of names, such as ['pitman']; got {also!r}")
-    known = {kind.name: kind for kind in MEASURES if issubclass(kind, OnRequest)}
-    given = {"population": population, "sensitive": sensitive}
+    kind_of_name = {kind.name: kind for kind in MEASURES if issubclass(kind, OnRequest)}
+    inputs = {"population": population, "sensitive": sensitive}
     for name in also:
-        check_choice(name, [*known], what="a measure on request (--also)")
-        for need in known[name].needs:
-            if given.get(need, "") is None:
+        check_choice(name, [*kind_of_name], what="a measure on request (--also)")
+        for need in kind_of_name[name].needs:
+            if inputs.get(need, "") is None:
                 raise DataError(f"{name!r} needs {need}= (--{need}) beside it")

@@ -67,26 +67,26 @@ def amount(value: float) -> str:
     return DASH if math.isnan(value) else f"{value:,.4g}"
 
 
-def spanned(least: float, most: float, written: Callable[[float], str]) -> str:
+def spanned(least: float, most: float, write_share: Callable[[float], str]) -> str:
     """At least and at most, or one number where both are written alike."""
-    low, high = written(least), written(most)
+    low, high = write_share(least), write_share(most)
     return low if low == high else f"{low} to {high}"
 
 
-def theta_cells(found: Theta) -> tuple[str, str]:
+def theta_cells(theta: Theta) -> tuple[str, str]:
     """θ and its interval with two significant digits; dashes where it is withheld or undefined."""
-    if found.withheld or math.isnan(found.estimate):
+    if theta.withheld or math.isnan(theta.estimate):
         return DASH, DASH
     value, low, high = (
-        np.format_float_positional(each, precision=2, fractional=False, trim="-")
-        for each in (found.estimate, *found.interval)
+        np.format_float_positional(number, precision=2, fractional=False, trim="-")
+        for number in (theta.estimate, *theta.interval)
     )
     return value, f"{low} to {high}"
 
 
-def theta_percent(found: Theta) -> str:
+def theta_percent(theta: Theta) -> str:
     """θ in percent; a dash where it is withheld or undefined."""
-    return DASH if found.withheld else percent(found.estimate, 3)
+    return DASH if theta.withheld else percent(theta.estimate, 3)
 
 
 def grid(

@@ -55,14 +55,14 @@ class NoisyTable(Printed):
 
     def released(self) -> str:
         """The table as CSV: categories, noisy count, its standard error."""
-        names = [each.name for each in self.table.dimensions]
+        names = [dimension.name for dimension in self.table.dimensions]
         return csv_text([(*names, "count", "standard_error"), *self._rows()])
 
     to_csv = released
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; it holds no true count."""
-        names = [each.name for each in self.table.dimensions]
+        names = [dimension.name for dimension in self.table.dimensions]
         cells = [
             {"cell": dict(zip(names, labels, strict=True)), "count": count, "standard_error": error}
             for *labels, count, error in self._rows()
@@ -71,12 +71,12 @@ class NoisyTable(Printed):
 
     def content(self) -> list[Content]:
         """The noisy table, and what it promises."""
-        names = " × ".join(each.name for each in self.table.dimensions)
-        one, every = self.standard_errors.reshape(-1)[[0, -1]]
+        names = " × ".join(dimension.name for dimension in self.table.dimensions)
+        cell_error, total_error = self.standard_errors.reshape(-1)[[0, -1]]
         facts = (
             ("table", names),
             ("ε", f"{self.epsilon:g}"),
-            ("standard error", f"{one:.3g} of a cell, {every:.3g} of the total"),
+            ("standard error", f"{cell_error:.3g} of a cell, {total_error:.3g} of the total"),
         )
         cells = [f"{value:,}" for value in self.values.reshape(-1).tolist()]
         promise = (
@@ -135,10 +135,10 @@ def noisy(table: CellTable, *, epsilon: Any, rng: np.random.Generator | Source |
 
 def geometric_noise(size: int, over: int, under: int, source: Source) -> NDArray[np.int64]:
     """Independent whole numbers with P(x) ∝ e^(−|x| · over/under), drawn exactly, (size,)."""
-    return np.array([_one(over, under, source) for _ in range(size)], np.int64)
+    return np.array([_noise_number(over, under, source) for _ in range(size)], np.int64)
 
 
-def _one(over: int, under: int, source: Source) -> int:
+def _noise_number(over: int, under: int, source: Source) -> int:
     while True:
         part = int(source.below(under, 1)[0])
         if not _survives(part, under, source):

@@ -64,7 +64,7 @@ class ProtectedTable(Printed):
 
     def released(self) -> str:
         """The table as it may be published, as CSV: suppressed cells are empty, whatever the reason."""
-        names = [each.name for each in self.table.dimensions]
+        names = [dimension.name for dimension in self.table.dimensions]
         return csv_text([(*names, "count" if self.table.counts else "amount"), *self.rows()])
 
     def _number(self, value: float) -> float | int | None:
@@ -74,7 +74,7 @@ class ProtectedTable(Printed):
 
     def _cells(self) -> list[dict[str, Any]]:
         state = np.where(self.primary, "primary", np.where(self.suppressed, "secondary", "published")).reshape(-1)
-        ends, names = self.intervals.reshape(-1, 2).tolist(), [each.name for each in self.table.dimensions]
+        ends, names = self.intervals.reshape(-1, 2).tolist(), [dimension.name for dimension in self.table.dimensions]
         return [
             {
                 "cell": dict(zip(names, self.table.labels(cell), strict=True)),
@@ -92,7 +92,7 @@ class ProtectedTable(Printed):
         """As one JSON object with stable names, for the curator: it holds the values of suppressed cells, too."""
         rules = {"minimum": self.rules.minimum, "dominance": self.rules.dominance, "percent": self.rules.percent}
         return {
-            "dimensions": [each.name for each in self.table.dimensions],
+            "dimensions": [dimension.name for dimension in self.table.dimensions],
             "counts": self.table.counts,
             "rules": rules,
             "method": self.method,
@@ -106,17 +106,17 @@ class ProtectedTable(Printed):
 
     def to_csv(self) -> str:
         """A row for each cell, for the curator: it holds the values of suppressed cells, too."""
-        names = [each.name for each in self.table.dimensions]
+        names = [dimension.name for dimension in self.table.dimensions]
         heads = (*names, "value", "contributors", "status", "low", "high")
         body = [
-            (*each["cell"].values(), each["value"], each["contributors"], each["status"], *each["interval"])
-            for each in self._cells()
+            (*cell["cell"].values(), cell["value"], cell["contributors"], cell["status"], *cell["interval"])
+            for cell in self._cells()
         ]
         return csv_text([heads, *body])
 
     def content(self) -> list[Content]:
         """The table as it may be published, how it came about, and the intervals of what tells too much."""
-        names = " × ".join(each.name for each in self.table.dimensions)
+        names = " × ".join(dimension.name for dimension in self.table.dimensions)
         further = int((self.suppressed & ~self.primary).sum())
         facts = Facts(
             (
@@ -127,12 +127,12 @@ class ProtectedTable(Printed):
         )
         hidden = [None if cell else value for cell, value in zip(
             self.suppressed.reshape(-1).tolist(), self.table.values.reshape(-1).tolist(), strict=True)]  # fmt: skip
-        cells = [SUPPRESSED if value is None else _written(value, counts=self.table.counts) for value in hidden]
+        cells = [SUPPRESSED if value is None else _number_text(value, counts=self.table.counts) for value in hidden]
         return [
             facts,
             *shown_cells(self.table, cells, "The table as it may be published"),
             *self._audit(),
-            *self._said(),
+            *self._caveats(),
         ]
 
     def _audit(self) -> list[Content]:
@@ -142,17 +142,22 @@ class ProtectedTable(Printed):
         if not len(order):
             return []
         rows = [
-            (" × ".join(self.table.labels(int(cell))), *(_written(end, counts=self.table.counts) for end in ends[cell]))
+            (
+                " × ".join(self.table.labels(int(cell))),
+                *(_number_text(end, counts=self.table.counts) for end in ends[cell]),
+            )
             for cell in order
         ]
         title = "What can be computed of the cells that tell too much, narrowest first"
         return [grid(title, ("cell", "at least", "at most"), rows)]
 
-    def _said(self) -> list[Content]:
+    def _caveats(self) -> list[Content]:
         notes: list[Content] = []
         if self.open_cells:
-            told = f"{self.open_cells:,} cells that tell too much can be computed too closely from the others"
-            notes.append(Note(f"{told}: do not publish this table"))
+            open_cells_text = (
+                f"{self.open_cells:,} cells that tell too much can be computed too closely from the others"
+            )
+            notes.append(Note(f"{open_cells_text}: do not publish this table"))
         if self.method != "none" and self.cost > self.bound + 1e-6 * max(self.cost, 1):
             if self.method == "optimal":
                 notes.append(
@@ -160,14 +165,14 @@ class ProtectedTable(Printed):
                 )
             else:
                 notes.append(Note("the hypercube method is quick and suppresses more than is needed; 'optimal' less"))
-        known = (
+        intruder_knowledge = (
             "that every suppressed cell counts one person or more"
             if self.table.counts
             else "that no amount is negative"
         )
         notes.append(
             Sentence(
-                f"The intervals are those of somebody who sees every published cell and knows {known}"
+                f"The intervals are those of somebody who sees every published cell and knows {intruder_knowledge}"
                 + ("" if self.table.counts else "; cells are also hidden from the only contributor of another cell")
                 + ". Cells of other tables of the same people, and zeros, which stay, tell more.",
                 small=True,
@@ -191,13 +196,13 @@ def shown_cells(table: CellTable, cells: Sequence[str], title: str) -> list[Cont
     if len(cells) > _MOST_SHOWN:
         return [Sentence(f"{title}: {len(cells):,} cells are too many to print; --out FILE writes them.")]
     *rows, last = table.dimensions
-    names = [" × ".join(each) for each in product(*(each.nodes for each in rows))]
+    names = [" × ".join(row_part) for row_part in product(*(row_part.nodes for row_part in rows))]
     width = len(last.nodes)
     body = [(name, *cells[place * width : (place + 1) * width]) for place, name in enumerate(names)]
-    return [grid(title, (" × ".join(each.name for each in rows) or last.name, *last.nodes), body)]
+    return [grid(title, (" × ".join(dimension.name for dimension in rows) or last.name, *last.nodes), body)]
 
 
-def _written(value: float, *, counts: bool) -> str:
+def _number_text(value: float, *, counts: bool) -> str:
     if math.isinf(value):
         return "any"
     return f"{value:,.0f}" if counts else f"{value:,.6g}"
@@ -243,7 +248,7 @@ def protect(
         pattern = Pattern(problem.primary, 0.0, 0.0)
     else:
         pattern = optimum(problem) if method == "optimal" else hypercubes(problem)
-    failed = {cell for cell, _ in problem.failures(pattern.suppressed)}
+    failing_cells = {cell for cell, _ in problem.failures(pattern.suppressed)}
     shape = table.shape
     return ProtectedTable(
         table,
@@ -254,5 +259,5 @@ def protect(
         intervals(table, pattern.suppressed.reshape(shape)),
         pattern.cost,
         pattern.bound,
-        len(failed),
+        len(failing_cells),
     )

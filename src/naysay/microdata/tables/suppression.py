@@ -55,11 +55,11 @@ def intervals(table: CellTable, suppressed: Bools, *, knows: int | None = None) 
     >>> intervals(table, hidden)[0, 0].tolist()
     [6.0, 9.0]
     """
-    found = np.repeat(table.values.reshape(-1, 1), 2, axis=1)
+    cell_intervals = np.repeat(table.values.reshape(-1, 1), 2, axis=1)
     audit = _Audit.of(table, suppressed.reshape(-1), knows)
     for cell in np.flatnonzero(suppressed.reshape(-1)):
-        found[cell] = audit.least(int(cell)), audit.most(int(cell))
-    return found.reshape(*table.shape, 2)
+        cell_intervals[cell] = audit.least(int(cell)), audit.most(int(cell))
+    return cell_intervals.reshape(*table.shape, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class _Audit:
 
     table: CellTable
     unknown: NDArray[np.int64]
-    known: Floats
+    known_part: Floats
     rows: csr_array
     low: Floats
     high: Floats
@@ -78,18 +78,18 @@ class _Audit:
     def of(cls, table: CellTable, suppressed: Bools, knows: int | None = None) -> _Audit:
         sums, values, inner = table.sums, table.values.reshape(-1), table.inner.reshape(-1)
         leaf = table.leaf_cells
-        hidden = suppressed[leaf]
+        is_hidden = suppressed[leaf]
         if knows is not None:
-            hidden = hidden & (np.arange(len(leaf)) != knows)
-        unknown = np.flatnonzero(hidden)
+            is_hidden = is_hidden & (np.arange(len(leaf)) != knows)
+        unknown = np.flatnonzero(is_hidden)
         part = csr_array(sums[:, unknown])
-        known = values - part @ inner[unknown]
-        asked = np.setdiff1d(np.flatnonzero(part.sum(axis=1)), leaf[unknown])
-        open_ = suppressed[asked]
-        low = np.where(open_, table.least, values[asked]) - known[asked]
-        high = np.where(open_, np.inf, values[asked]) - known[asked]
+        known_part = values - part @ inner[unknown]
+        equation_cells = np.setdiff1d(np.flatnonzero(part.sum(axis=1)), leaf[unknown])
+        is_open = suppressed[equation_cells]
+        low = np.where(is_open, table.least, values[equation_cells]) - known_part[equation_cells]
+        high = np.where(is_open, np.inf, values[equation_cells]) - known_part[equation_cells]
         floor = np.full(len(unknown), table.least)
-        return cls(table, unknown, known, csr_array(part[asked]), low, high, floor)
+        return cls(table, unknown, known_part, csr_array(part[equation_cells]), low, high, floor)
 
     def least(self, cell: int) -> float:
         return self._extreme(cell, 1.0)
@@ -100,9 +100,9 @@ class _Audit:
     def _extreme(self, cell: int, sign: float) -> float:
         part = self.table.sums[[cell]].toarray()[0, self.unknown]
         if not part.any():
-            return float(self.known[cell])
+            return float(self.known_part[cell])
         scale = 1.0 if self.table.counts else max(float(self.table.inner.max()), 1e-300) / 1e3
-        solved = milp(
+        solution = milp(
             sign * part,
             bounds=Bounds(self.floor / scale, np.inf),
             constraints=[LinearConstraint(self.rows, self.low / scale, self.high / scale)]
@@ -110,11 +110,11 @@ class _Audit:
             else [],
             integrality=np.full(len(part), int(self.table.counts)),
         )
-        if solved.x is None and sign < 0 and solved.status in (3, 4):  # the true table fits, so it is unbounded
+        if solution.x is None and sign < 0 and solution.status in (3, 4):  # the true table fits, so it is unbounded
             return float("inf")
-        if solved.x is None:
-            raise DataError(f"the interval of cell {self.table.labels(cell)} was not found: {solved.message}")
-        end = float(part @ solved.x) * scale + float(self.known[cell])
+        if solution.x is None:
+            raise DataError(f"the interval of cell {self.table.labels(cell)} was not found: {solution.message}")
+        end = float(part @ solution.x) * scale + float(self.known_part[cell])
         return round(end) if self.table.counts else end
 
 
@@ -160,8 +160,8 @@ class Problem:
         """Everybody, and the only contributor of an inner cell, who knows its amount: inner cells by their number."""
         if self.table.counts:
             return (None,)
-        alone = self.table.contributors.reshape(-1)[self.table.leaf_cells] == 1
-        return (None, *np.flatnonzero(alone).tolist())
+        is_alone = self.table.contributors.reshape(-1)[self.table.leaf_cells] == 1
+        return (None, *np.flatnonzero(is_alone).tolist())
 
     def scenarios(self) -> Iterator[tuple[int, int | None]]:
         """Cells to hide, each from everybody who could compute it; an only contributor knows their own cell."""
@@ -192,8 +192,8 @@ class Problem:
     def refusal(self, cell: int) -> DataError:
         """What to say of a cell that nothing hides."""
         labels = ", ".join(self.table.labels(cell))
-        told = f"no suppression of other cells hides ({labels})"
-        return DataError(f"{told}: join it with a neighboring category (--hierarchy, or a coarser column)")
+        complaint = f"no suppression of other cells hides ({labels})"
+        return DataError(f"{complaint}: join it with a neighboring category (--hierarchy, or a coarser column)")
 
 
 def _moves(dimension: Dimension, node: int) -> NDArray[np.int64]:
@@ -223,40 +223,42 @@ def hypercubes(problem: Problem) -> Pattern:
     for cell, knows in product(cells.tolist(), problem.attackers):
         if (cell, knows) not in scenarios:
             continue
-        barred = ~problem.free
+        is_barred = ~problem.free
         if knows is not None:
             if not suppressed[table.leaf_cells[knows]]:
                 continue
-            barred = barred | (np.arange(len(barred)) == table.leaf_cells[knows])
+            is_barred = is_barred | (np.arange(len(is_barred)) == table.leaf_cells[knows])
         up, down = problem.high[cell] - problem.values[cell], problem.values[cell] - problem.low[cell]
         moves = [
             _moves(dimension, int(node)).astype(float)
             for dimension, node in zip(table.dimensions, np.unravel_index(cell, table.shape), strict=True)
         ]
-        size = [np.abs(each) for each in moves]
+        size = [np.abs(axis_moves) for axis_moves in moves]
         rise, fall = (room < up).astype(float), (room < down).astype(float)
-        stuck = _crossed(size, barred + rise + fall, table.shape) + _crossed(moves, fall - rise, table.shape)
-        price = _crossed(size, np.where(suppressed | barred, 0.0, problem.cost), table.shape)
-        number = _crossed(size, (~suppressed).astype(float), table.shape)
+        stuck = _sums_over_moves(size, is_barred + rise + fall, table.shape) + _sums_over_moves(
+            moves, fall - rise, table.shape
+        )
+        price = _sums_over_moves(size, np.where(suppressed | is_barred, 0.0, problem.cost), table.shape)
+        number = _sums_over_moves(size, (~suppressed).astype(float), table.shape)
         fits = stuck < 0.5  # no cell of it is barred, falls below its least, or rises with one that does
         if not fits.any():
             raise problem.refusal(cell)
         price = np.where(fits, price, np.inf)
         best = np.flatnonzero(price <= price.min() * (1 + 1e-12))
-        chosen = best[number.reshape(-1)[best].argmin()]
+        best_cube = best[number.reshape(-1)[best].argmin()]
         cube = np.ones(1)
-        for each, place in zip(size, np.unravel_index(chosen, price.shape), strict=True):
-            cube = np.multiply.outer(cube, each[place])
+        for axis_sizes, place in zip(size, np.unravel_index(best_cube, price.shape), strict=True):
+            cube = np.multiply.outer(cube, axis_sizes[place])
         suppressed |= cube.reshape(-1) > 0
     return Pattern(suppressed, problem.price(suppressed), 0.0)
 
 
-def _crossed(moves: Sequence[Floats], amount: Floats, shape: tuple[int, ...]) -> Floats:
+def _sums_over_moves(moves: Sequence[Floats], amount: Floats, shape: tuple[int, ...]) -> Floats:
     """The sum of an amount over the cells of every combination of moves, each cell with its sign."""
-    found = amount.reshape(shape)
-    for axis, each in enumerate(moves):
-        found = np.moveaxis(np.tensordot(each, found, axes=(1, axis)), 0, axis)
-    return found
+    move_sums = amount.reshape(shape)
+    for axis, axis_moves in enumerate(moves):
+        move_sums = np.moveaxis(np.tensordot(axis_moves, move_sums, axes=(1, axis)), 0, axis)
+    return move_sums
 
 
 def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> Pattern:
@@ -289,21 +291,21 @@ def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> P
     bound = 0.0
     for relaxed in (True, False):
         for _ in range(rounds):
-            chosen, bound_now = _master(problem, cuts, relaxed=relaxed, nodes=nodes)
+            cell_choice, bound_now = _master(problem, cuts, relaxed=relaxed, nodes=nodes)
             bound = max(bound, bound_now)
             if not relaxed and bound >= problem.price(best) - problem.near:
                 return Pattern(best, problem.price(best), problem.price(best))
-            added = _separated(problem, chosen, scenarios)
-            if not added and not relaxed:
-                suppressed = chosen > 0.5
+            added_cuts = _broken_cuts(problem, cell_choice, scenarios)
+            if not added_cuts and not relaxed:
+                suppressed = cell_choice > 0.5
                 failed = problem.failures(suppressed)
                 if not failed:
                     best = suppressed if problem.price(suppressed) < problem.price(best) else best
                     return Pattern(best, problem.price(best), min(bound, problem.price(best)))
                 # whole numbers are narrower than the cuts: one more cell is needed, whatever it is
-                added = [((~suppressed & problem.free).astype(float), 1.0)]
-            cuts += added
-            if not added:
+                added_cuts = [((~suppressed & problem.free).astype(float), 1.0)]
+            cuts += added_cuts
+            if not added_cuts:
                 break
     return Pattern(best, problem.price(best), min(bound, problem.price(best)))
 
@@ -319,21 +321,21 @@ def _master(
     if cuts:
         rows = csr_array(np.array([row for row, _ in cuts]))
         constraints = [LinearConstraint(rows, np.array([least for _, least in cuts]), np.inf)]
-    solved = milp(
+    solution = milp(
         price / scale,
         bounds=Bounds(low, high),
         constraints=constraints,
         integrality=np.full(len(price), int(not relaxed)),
         options={"mip_rel_gap": 0.0, "node_limit": nodes},
     )
-    if solved.x is None:
-        raise DataError(f"the search for the cheapest pattern stopped without one: {solved.message}")
-    bound = solved.fun if relaxed or solved.mip_dual_bound is None else solved.mip_dual_bound
-    return np.asarray(solved.x), float(bound) * scale
+    if solution.x is None:
+        raise DataError(f"the search for the cheapest pattern stopped without one: {solution.message}")
+    bound = solution.fun if relaxed or solution.mip_dual_bound is None else solution.mip_dual_bound
+    return np.asarray(solution.x), float(bound) * scale
 
 
-def _separated(
-    problem: Problem, chosen: Floats, scenarios: Sequence[tuple[int, int | None]]
+def _broken_cuts(
+    problem: Problem, cell_choice: Floats, scenarios: Sequence[tuple[int, int | None]]
 ) -> list[tuple[Floats, float]]:
     """Inequalities that every protecting pattern keeps and this choice breaks, one for each scenario that fails.
 
@@ -344,26 +346,26 @@ def _separated(
     rooms = csr_array(vstack([table.sums, -table.sums]))
     cuts = []
     for cell, knows in scenarios:
-        for sign, asked in ((1.0, problem.high[cell] - values[cell]), (-1.0, values[cell] - problem.low[cell])):
-            if asked <= problem.near:
+        for sign, needed_move in ((1.0, problem.high[cell] - values[cell]), (-1.0, values[cell] - problem.low[cell])):
+            if needed_move <= problem.near:
                 continue
-            fall = (values - table.least).clip(min=0.0) / asked
-            rise = np.full(len(values), (2 * values.max() + asked) / asked)
+            fall = (values - table.least).clip(min=0.0) / needed_move
+            rise = np.full(len(values), (2 * values.max() + needed_move) / needed_move)
             if knows is not None:
                 leaf = table.leaf_cells[knows]
                 fall[leaf] = rise[leaf] = 0.0
-            solved = linprog(  # type: ignore[call-overload]  # its stubs do not know sparse rows
+            solution = linprog(  # type: ignore[call-overload]  # its stubs do not know sparse rows
                 -sign * table.sums[[cell]].toarray()[0],
                 A_ub=rooms,
-                b_ub=np.concatenate([rise * chosen, fall * chosen]),
+                b_ub=np.concatenate([rise * cell_choice, fall * cell_choice]),
                 bounds=(None, None),
                 method="highs",
             )
-            if solved.status != 0:
-                raise DataError(f"the move of cell {table.labels(cell)} was not found: {solved.message}")
-            if -solved.fun >= 1 - 1e-6:
+            if solution.status != 0:
+                raise DataError(f"the move of cell {table.labels(cell)} was not found: {solution.message}")
+            if -solution.fun >= 1 - 1e-6:
                 continue
-            price = -solved.ineqlin.marginals
+            price = -solution.ineqlin.marginals
             row = price[: len(values)] * rise + price[len(values) :] * fall
             row = np.minimum(row, 1.0)
             if knows is not None:

@@ -60,20 +60,20 @@ class Dimension:
         """
         for label in categories:
             if label.lower() in _TOTALS:
-                told = f"{label!r} of {name!r} reads like a total"
-                raise DataError(f"{told}: leave totals out, they are added up here (or rename the category)")
+                complaint = f"{label!r} of {name!r} reads like a total"
+                raise DataError(f"{complaint}: leave totals out, they are added up here (or rename the category)")
         if hierarchy is None:
             members = np.vstack([np.eye(len(categories)), np.ones(len(categories))])
             return cls(name, (*categories, TOTAL), members.astype(np.int64))
-        known = list(hierarchy.levels)
+        known_leaves = list(hierarchy.levels)
         hierarchy.check([label for label in categories if label != MISSING], name)
-        leaves = [*known, *(label for label in categories if label == MISSING and label not in known)]
+        leaves = [*known_leaves, *(label for label in categories if label == MISSING and label not in known_leaves)]
         nodes, rows = list(leaves), list(np.eye(len(leaves), dtype=np.int64))
         for level in range(1, hierarchy.height + 1):
             above = [hierarchy.at(leaf, level) if leaf in hierarchy.levels else None for leaf in leaves]
-            for label in dict.fromkeys(each for each in above if each is not None):
+            for label in dict.fromkeys(parent for parent in above if parent is not None):
                 last = level == hierarchy.height
-                row = np.array([last or each == label for each in above], np.int64)
+                row = np.array([last or parent == label for parent in above], np.int64)
                 if last or row.sum() > 1:  # a group of one category is that category once more
                     nodes.append(label)
                     rows.append(row)
@@ -107,9 +107,9 @@ class Rules:
     margin: float = 30.0
 
     def __post_init__(self) -> None:
-        _checks.whole(self.minimum, 1, 2**31, what="minimum")
+        _checks.whole_number(self.minimum, 1, 2**31, what="minimum")
         if self.dominance is not None:
-            _checks.whole(self.dominance[0], 1, 100, what="n of the dominance rule")
+            _checks.whole_number(self.dominance[0], 1, 100, what="n of the dominance rule")
             if not 0 < self.dominance[1] < 100:
                 raise DataError(f"k of the dominance rule must lie between 0 and 100 percent; got {self.dominance[1]}")
         for what, value in (("p of the p % rule", self.percent), ("margin", self.margin)):
@@ -119,12 +119,12 @@ class Rules:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The rules in words."""
-        found = [f"fewer than {self.minimum} contributors"] if self.minimum > 1 else []
+        rule_sentences = [f"fewer than {self.minimum} contributors"] if self.minimum > 1 else []
         if self.dominance is not None:
-            found.append(f"the {self.dominance[0]} largest hold more than {self.dominance[1]:g} %")
+            rule_sentences.append(f"the {self.dominance[0]} largest hold more than {self.dominance[1]:g} %")
         if self.percent is not None:
-            found.append(f"the second largest knows the largest to within {self.percent:g} %")
-        return tuple(found)
+            rule_sentences.append(f"the second largest knows the largest to within {self.percent:g} %")
+        return tuple(rule_sentences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,21 +153,21 @@ class CellTable:
     @cached_property
     def values(self) -> Floats:
         """All cells, (nodes, …)."""
-        return _summed(self.inner, [each.members for each in self.dimensions])
+        return _with_sums(self.inner, [dimension.members for dimension in self.dimensions])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Nodes of each dimension."""
-        return tuple(len(each.nodes) for each in self.dimensions)
+        return tuple(len(dimension.nodes) for dimension in self.dimensions)
 
     @cached_property
     def sums(self) -> csr_array:
         """Each cell as a sum of inner cells, (cells, inner cells) of 0 and 1, both in the order of their arrays."""
-        found = csr_array([[1.0]])
-        for each in self.dimensions:
-            found = csr_array(kron(found, csr_array(each.members.astype(np.float64))))
-        found.eliminate_zeros()  # kron keeps blocks whole
-        return found
+        sum_matrix = csr_array([[1.0]])
+        for dimension in self.dimensions:
+            sum_matrix = csr_array(kron(sum_matrix, csr_array(dimension.members.astype(np.float64))))
+        sum_matrix.eliminate_zeros()  # kron keeps blocks whole
+        return sum_matrix
 
     @cached_property
     def leaf_cells(self) -> NDArray[np.intp]:
@@ -182,7 +182,7 @@ class CellTable:
     def labels(self, cell: int) -> tuple[str, ...]:
         """The nodes of a cell, which is counted in the order of the array."""
         places = np.unravel_index(cell, self.shape)
-        return tuple(each.nodes[int(place)] for each, place in zip(self.dimensions, places, strict=True))
+        return tuple(dimension.nodes[int(place)] for dimension, place in zip(self.dimensions, places, strict=True))
 
     def primary(self, rules: Rules) -> tuple[Bools, Floats, Floats]:
         """The cells that tell too much, and the levels below and above which their intervals must reach, (nodes, …).
@@ -200,23 +200,23 @@ class CellTable:
         telling = few.copy()
         if rules.dominance is not None:
             most, share = rules.dominance
-            held = self.largest[..., :most].sum(axis=-1)
-            broken = (people > 0) & (held > value * share / 100)
-            telling |= broken
-            short = np.where(broken, np.maximum(short, held * 100 / share - value), short)
+            largest_sum = self.largest[..., :most].sum(axis=-1)
+            is_broken = (people > 0) & (largest_sum > value * share / 100)
+            telling |= is_broken
+            short = np.where(is_broken, np.maximum(short, largest_sum * 100 / share - value), short)
         if rules.percent is not None:
             first = self.largest[..., 0]
-            rest = value - self.largest[..., :2].sum(axis=-1)
-            broken = (people > 0) & (rest < first * rules.percent / 100 - 1e-9 * first)
-            telling |= broken
-            short = np.where(broken, np.maximum(short, first * rules.percent / 100 - rest), short)
+            others_sum = value - self.largest[..., :2].sum(axis=-1)
+            is_broken = (people > 0) & (others_sum < first * rules.percent / 100 - 1e-9 * first)
+            telling |= is_broken
+            short = np.where(is_broken, np.maximum(short, first * rules.percent / 100 - others_sum), short)
         return telling, np.maximum(value - short, 0.0), value + short
 
 
-def _summed(inner: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+def _with_sums(inner: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
     """An array of inner cells with all sums, along each axis in turn."""
-    for axis, each in enumerate(members):
-        inner = np.moveaxis(np.tensordot(each, inner, axes=(1, axis)), 0, axis)
+    for axis, axis_members in enumerate(members):
+        inner = np.moveaxis(np.tensordot(axis_members, inner, axes=(1, axis)), 0, axis)
     return inner
 
 
@@ -265,7 +265,9 @@ def tabulate(
     roles = [name for name in (value, count, unit) if name is not None]
     check_names([*by, *roles], frame.columns)
     if not by or len({*by, *roles}) < len(by) + len(roles):
-        raise DataError(f"a table needs different columns in different roles; got {_checks.shown([*by, *roles])}")
+        raise DataError(
+            f"a table needs different columns in different roles; got {_checks.listing_text([*by, *roles])}"
+        )
     if count is not None and (value is not None or unit is not None):
         raise DataError("a table that is counted already holds neither amounts nor units: leave 'count' or those out")
     cells = {name: texts(frame[name]).fill_null(MISSING) for name in by}
@@ -276,22 +278,22 @@ def tabulate(
     for name in hierarchies or {}:
         if name not in by:
             raise DataError(f"a hierarchy is for a column of the table; {name!r} is none of them", column=name)
-    shape = tuple(len(each.categories) for each in dimensions)
-    nodes = int(np.prod([len(each.nodes) for each in dimensions], dtype=float))
+    shape = tuple(len(dimension.categories) for dimension in dimensions)
+    nodes = int(np.prod([len(dimension.nodes) for dimension in dimensions], dtype=float))
     if nodes > MOST_CELLS:
         raise DataError(f"the table would have {nodes:,} cells with its totals, more than {MOST_CELLS:,}: coarsen it")
     codes = [
-        column.replace_strict({label: place for place, label in enumerate(each.categories)}, return_dtype=pl.Int64)
-        for each, column in zip(dimensions, cells.values(), strict=True)
+        column.replace_strict({label: place for place, label in enumerate(dimension.categories)}, return_dtype=pl.Int64)
+        for dimension, column in zip(dimensions, cells.values(), strict=True)
     ]
     place = np.asarray(np.ravel_multi_index([code.to_numpy() for code in codes], shape), np.int64)
     amount = (
         np.ones(frame.height) if value is count is None else _amounts(frame, value or count or "", whole=value is None)
     )
     inner = np.asarray(np.bincount(place, amount, int(np.prod(shape))), np.float64).reshape(shape)
-    members = [each.members for each in dimensions]
+    members = [dimension.members for dimension in dimensions]
     if value is None and unit is None:
-        people = _summed(inner, members)
+        people = _with_sums(inner, members)
         return CellTable(dimensions, inner, people.astype(np.int64), np.zeros((*people.shape, 0)), True)
     owner = np.arange(frame.height) if unit is None else _owners(frame, unit)
     people, top = _contributions(place, owner, amount, dimensions, shape, largest if value is not None else 0)
@@ -325,20 +327,22 @@ def _contributions(
     top: int,
 ) -> tuple[NDArray[np.int64], Floats]:
     """How many units each cell holds, and the largest of their sums: a unit in several cells of a sum is one in it."""
-    nodes = tuple(len(each.nodes) for each in dimensions)
-    above = [[np.flatnonzero(column) for column in each.members.T] for each in dimensions]  # nodes with each category
-    depth = [max(map(len, each)) for each in above]
+    nodes = tuple(len(dimension.nodes) for dimension in dimensions)
+    above = [
+        [np.flatnonzero(column) for column in dimension.members.T] for dimension in dimensions
+    ]  # nodes with each category
+    depth = [max(map(len, axis_nodes)) for axis_nodes in above]
     reach = [
-        np.array([[*column, *[-1] * (most - len(column))] for column in each])
-        for each, most in zip(above, depth, strict=True)
+        np.array([[*column, *[-1] * (most - len(column))] for column in axis_nodes])
+        for axis_nodes, most in zip(above, depth, strict=True)
     ]
     places = np.unravel_index(place, shape)
     parts = []
     for turn in np.ndindex(*depth):  # each row once in every cell that holds it
-        node = [each[at, number] for each, at, number in zip(reach, places, turn, strict=True)]
-        there = np.all([each >= 0 for each in node], axis=0)
-        cell = np.ravel_multi_index([each[there] for each in node], nodes)
-        parts.append(pl.DataFrame({"cell": cell, "owner": owner[there], "amount": amount[there]}))
+        node = [axis_reach[at, number] for axis_reach, at, number in zip(reach, places, turn, strict=True)]
+        is_inside = np.all([axis_node >= 0 for axis_node in node], axis=0)
+        cell = np.ravel_multi_index([axis_node[is_inside] for axis_node in node], nodes)
+        parts.append(pl.DataFrame({"cell": cell, "owner": owner[is_inside], "amount": amount[is_inside]}))
     shares = pl.concat(parts).group_by("cell", "owner").agg(pl.col("amount").sum())
     cells = shares.group_by("cell").agg(pl.len(), pl.col("amount").top_k(top).sort(descending=True))
     people, largest = np.zeros(int(np.prod(nodes)), np.int64), np.zeros((int(np.prod(nodes)), top))

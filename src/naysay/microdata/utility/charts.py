@@ -13,12 +13,12 @@ from naysay.show.finish import Axis
 from naysay.show.rows import Mark
 
 
-def picture(found: Tradeoff, *, size: int = 640) -> str:
+def picture(tradeoff: Tradeoff, *, size: int = 640) -> str:
     """An SVG image of risk against utility, one point for each release; the best ones are joined by a line.
 
     Parameters
     ----------
-    found : Tradeoff
+    tradeoff : Tradeoff
     size : int
         Width in pixels at which text has its natural size.
 
@@ -37,61 +37,72 @@ def picture(found: Tradeoff, *, size: int = 640) -> str:
     >>> svg[:4], "as it is: 5.00% of the people found" in svg
     ('<svg', True)
     """
-    known = [each for each in found.releases if not np.isnan(each.risk)]
-    if not known:
+    releases_with_risk = [release for release in tradeoff.releases if not np.isnan(release.risk)]
+    if not releases_with_risk:
         raise DataError("synthetic records belong to nobody, so no share of people found can be drawn")
-    told = {
-        each.name: f"{each.name}: {each.risk:.2%} of the people found, mean total variation {each.distance:.4f}"
-        for each in known
+    point_texts = {
+        release.name: (
+            f"{release.name}: {release.risk:.2%} of the people found, mean total variation {release.distance:.4f}"
+        )
+        for release in releases_with_risk
     }
-    wide = max([*(each.distance for each in known), found.fresh]) * 1.12 or 0.01
-    high = max([*(each.risk for each in known), found.before]) * 1.12 or 0.01
-    best = found.best
-    drawn = [
-        Line("", [each.distance for each in best], [each.risk for each in best], "", role="grid"),
+    distance_limit = max([*(release.distance for release in releases_with_risk), tradeoff.fresh]) * 1.12 or 0.01
+    risk_limit = max([*(release.risk for release in releases_with_risk), tradeoff.before]) * 1.12 or 0.01
+    best = tradeoff.best
+    chart_lines = [
+        Line("", [release.distance for release in best], [release.risk for release in best], "", role="grid"),
         Line(
             "fresh sample",
-            [found.fresh, found.fresh],
-            [0, high],
+            [tradeoff.fresh, tradeoff.fresh],
+            [0, risk_limit],
             "what a fresh sample shows",
             role="muted",
             dashed=True,
         ),
         Line(
             "original",
-            [0, wide],
-            [found.before, found.before],
+            [0, distance_limit],
+            [tradeoff.before, tradeoff.before],
             "people found in the original",
             role="muted",
             dashed=True,
         ),
-        *(Line(each.name, each.distance, each.risk, told[each.name], points=(told[each.name],)) for each in known),
+        *(
+            Line(
+                release.name,
+                release.distance,
+                release.risk,
+                point_texts[release.name],
+                points=(point_texts[release.name],),
+            )
+            for release in releases_with_risk
+        ),
     ]
-    across = Axis("mean total variation of tables of two variables", (0, wide), ".3~f")
-    up = Axis("people found", (0, high), ".0%" if high > 0.1 else ".1%")
+    distance_axis = Axis("mean total variation of tables of two variables", (0, distance_limit), ".3~f")
+    risk_axis = Axis("people found", (0, risk_limit), ".0%" if risk_limit > 0.1 else ".1%")
     return lines(
-        drawn if len(best) > 1 else drawn[1:],
-        across,
-        up,
+        chart_lines if len(best) > 1 else chart_lines[1:],
+        distance_axis,
+        risk_axis,
         title="Risk against utility",
-        description="; ".join(told.values()),
+        description="; ".join(point_texts.values()),
         size=size,
     )
 
 
-def moved(found: Distances, *, size: int = 640, room: int = 26) -> str:
+def margin_moves(distances: Distances, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of how far each margin moved, beside what a fresh sample would show.
 
     Parameters
     ----------
-    found : Distances
+    distances : Distances
     size, room : int
         As in `charts.dots`.
     """
-    names = [" × ".join(each.variables) for each in found.margins]
+    names = [" × ".join(margin.variables) for margin in distances.margins]
     marks = [
-        Mark("truth", "a fresh sample", [each.fresh_variation for each in found.margins]),
-        Mark("estimate", "the release", [each.variation for each in found.margins]),
+        Mark("truth", "a fresh sample", [margin.fresh_variation for margin in distances.margins]),
+        Mark("estimate", "the release", [margin.variation for margin in distances.margins]),
     ]
     axis = "total variation: the most by which a share differs"
     return charts.dots(names, marks, title="How far each margin moved", size=size, room=room, axis=axis)

@@ -22,7 +22,7 @@ from naysay.microdata.utility.paired import Pair, Variable
 from naysay.show import Content, Facts, Sentence
 
 Floats = NDArray[np.float64]
-_SHOWN = 15  # pairs in a table
+_PAIRS_IN_TABLE = 15  # pairs in a table
 _EXACT = 400.0  # expected people up to which E√X is summed term by term
 
 
@@ -137,7 +137,7 @@ class Distance:
     def of(cls, variables: Sequence[Variable], p: Floats, other: Floats, sizes: tuple[float, float]) -> Distance:
         """The distances of two tables of the same cells."""
         return cls(
-            tuple(each.name for each in variables),
+            tuple(variable.name for variable in variables),
             variation(p, other),
             hellinger(p, other),
             expected_variation(p, *sizes),
@@ -162,20 +162,20 @@ class Distances:
     @property
     def mean_pair(self) -> float:
         """Mean total variation over the tables of two variables; over margins where there is only one variable."""
-        return float(np.mean([each.variation for each in self.pairs or self.margins]))
+        return float(np.mean([distance.variation for distance in self.pairs or self.margins]))
 
     @property
     def fresh_pair(self) -> float:
         """The same for a fresh sample."""
-        return float(np.mean([each.fresh_variation for each in self.pairs or self.margins]))
+        return float(np.mean([distance.fresh_variation for distance in self.pairs or self.margins]))
 
     def content(self) -> list[Content]:
-        worst = sorted(self.pairs, key=lambda each: each.fresh_variation - each.variation)
-        few = f"{min(len(worst), _SHOWN)} of {len(worst)}"
-        pairs = f"Tables of two variables, {few}: first what moved most beside a fresh sample"
+        pairs_by_excess = sorted(self.pairs, key=lambda distance: distance.fresh_variation - distance.variation)
+        count_text = f"{min(len(pairs_by_excess), _PAIRS_IN_TABLE)} of {len(pairs_by_excess)}"
+        pairs = f"Tables of two variables, {count_text}: first what moved most beside a fresh sample"
         return [
             _grid("Margins", self.margins),
-            *([_grid(pairs, worst[:_SHOWN])] if worst else []),
+            *([_grid(pairs, pairs_by_excess[:_PAIRS_IN_TABLE])] if pairs_by_excess else []),
             Sentence(
                 "Total variation: the most by which the share of any group differs. Hellinger: more sensitive to "
                 "rare cells. Fresh sample: what as many other people from the same population would show on "
@@ -189,8 +189,8 @@ class Distances:
         return {
             "mean_pair_variation": self.mean_pair,
             "mean_pair_fresh_sample": self.fresh_pair,
-            "margins": [vars(each) for each in self.margins],
-            "pairs": [vars(each) for each in self.pairs],
+            "margins": [vars(distance) for distance in self.margins],
+            "pairs": [vars(distance) for distance in self.pairs],
         }
 
 
@@ -198,10 +198,10 @@ def _grid(caption: str, rows: Sequence[Distance]) -> Any:
     names = ("variables", "total variation", "fresh sample", "Hellinger", "fresh sample (H)")
     cells = [
         (
-            " × ".join(each.variables),
-            *map(share, (each.variation, each.fresh_variation, each.hellinger, each.fresh_hellinger)),
+            " × ".join(distance.variables),
+            *map(share, (distance.variation, distance.fresh_variation, distance.hellinger, distance.fresh_hellinger)),
         )
-        for each in rows
+        for distance in rows
     ]
     return grid(caption, names, cells)
 
@@ -218,39 +218,46 @@ def distances(pair: Pair) -> Distances:
     Distances
         Without a variable that is missing for everybody in either file.
     """
-    kept = [each for each in pair.variables if (each.x >= 0).any() and (each.y >= 0).any()]
-    tables = ([_compared(pair, chosen) for chosen in combinations(kept, number)] for number in (1, 2))
-    margins, pairs = (tuple(each for each in found if each is not None) for found in tables)
+    observed_variables = [
+        variable for variable in pair.variables if (variable.x >= 0).any() and (variable.y >= 0).any()
+    ]
+    tables = (
+        [_table_distance(pair, combination) for combination in combinations(observed_variables, number)]
+        for number in (1, 2)
+    )
+    margins, pairs = (
+        tuple(distance for distance in table_distances if distance is not None) for table_distances in tables
+    )
     return Distances(margins, pairs)
 
 
-def _compared(pair: Pair, variables: Sequence[Variable]) -> Distance | None:
+def _table_distance(pair: Pair, variables: Sequence[Variable]) -> Distance | None:
     """The distance of one table; None where nobody has all of its variables."""
     before, after = (
-        _table([getattr(each, side) for each in variables], weight, sizes)
+        _cell_shares([getattr(variable, side) for variable in variables], weight, sizes)
         for side, weight, sizes in zip(
             "xy",
             pair.weights,
-            ([len(each.labels) for each in variables], [len(each.released) for each in variables]),
+            ([len(variable.labels) for variable in variables], [len(variable.released) for variable in variables]),
             strict=True,
         )
     )
     if before is None or after is None:
         return None
-    for axis, each in enumerate(variables):
-        after = np.moveaxis(np.tensordot(after, each.spread, axes=(axis, 0)), -1, axis)
-    known = [np.all([getattr(each, side) >= 0 for each in variables], axis=0).mean() for side in "xy"]
-    sizes = pair.effective[0] * known[0], pair.effective[1] * known[1]
+    for axis, variable in enumerate(variables):
+        after = np.moveaxis(np.tensordot(after, variable.spread, axes=(axis, 0)), -1, axis)
+    complete_shares = [np.all([getattr(variable, side) >= 0 for variable in variables], axis=0).mean() for side in "xy"]
+    sizes = pair.effective[0] * complete_shares[0], pair.effective[1] * complete_shares[1]
     return Distance.of(variables, before.ravel(), after.ravel(), sizes)
 
 
-def _table(codes: Sequence[NDArray[np.int64]], weight: Floats, sizes: Sequence[int]) -> Floats | None:
+def _cell_shares(codes: Sequence[NDArray[np.int64]], weight: Floats, sizes: Sequence[int]) -> Floats | None:
     """Shares of each cell among people who have all of the variables."""
-    known = np.all([each >= 0 for each in codes], axis=0)
-    if not known.any():
+    is_complete = np.all([variable_codes >= 0 for variable_codes in codes], axis=0)
+    if not is_complete.any():
         return None
-    place = np.ravel_multi_index([each[known] for each in codes], tuple(sizes))
-    counts = np.bincount(place, weight[known], int(np.prod(sizes))).reshape(sizes)
+    cell_numbers = np.ravel_multi_index([variable_codes[is_complete] for variable_codes in codes], tuple(sizes))
+    counts = np.bincount(cell_numbers, weight[is_complete], int(np.prod(sizes))).reshape(sizes)
     return np.asarray(counts / counts.sum(), dtype=float)
 
 
@@ -277,14 +284,14 @@ def il1s(before: ArrayLike, after: ArrayLike) -> float:
 
     Source: Mateo-Sanz, Sebé & Domingo-Ferrer (2004).
     """
-    x, y = (np.atleast_2d(np.asarray(each, float)) for each in (before, after))
+    x, y = (np.atleast_2d(np.asarray(table, float)) for table in (before, after))
     if x.shape != y.shape:
         raise DataError(f"both tables must have the same cells; got shapes {x.shape} and {y.shape}")
     unit = np.sqrt(2) * np.nanstd(x, axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.where(x == y, 0.0, np.abs(x - y) / unit)
-    known = ~np.isnan(x + y)
-    return float(moved[known].mean()) if known.any() else float("nan")
+    known_in_both = ~np.isnan(x + y)
+    return float(moved[known_in_both].mean()) if known_in_both.any() else float("nan")
 
 
 def eigenvalue_loss(before: ArrayLike, after: ArrayLike) -> float:
@@ -301,14 +308,14 @@ def eigenvalue_loss(before: ArrayLike, after: ArrayLike) -> float:
     >>> eigenvalue_loss(table, table)
     0.0
     """
-    found = []
-    for each in (before, after):
-        table = np.atleast_2d(np.asarray(each, float))
+    eigenvalues = []
+    for cells in (before, after):
+        table = np.atleast_2d(np.asarray(cells, float))
         table = table[~np.isnan(table).any(axis=1)]
         if len(table) < 2 or not table.std(axis=0).all():
             return float("nan")
-        found.append(np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(table, rowvar=False))))
-    first, second = found
+        eigenvalues.append(np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(table, rowvar=False))))
+    first, second = eigenvalues
     with np.errstate(divide="ignore", invalid="ignore"):
         return float((np.abs(first - second) / first).sum())
 
@@ -349,21 +356,21 @@ class Change:
         parents = variable.recoded
         expected = before if parents is None else before.replace(dict(parents))
         leaves = texts(variable.before.drop_nulls().unique()).to_list()
-        under: dict[str, int] = {}
+        leaf_counts: dict[str, int] = {}
         for name in leaves:
             parent = name if parents is None else parents.get(name, name)
-            under[parent] = under.get(parent, 0) + 1
-        covered = after.replace_strict(under, default=1, return_dtype=pl.Int64).to_numpy()
+            leaf_counts[parent] = leaf_counts.get(parent, 0) + 1
+        covered = after.replace_strict(leaf_counts, default=1, return_dtype=pl.Int64).to_numpy()
         # of the leaves beside one's own, so that a value loses nothing and a gap everything
-        each = np.where(after.is_null(), 1.0, (covered - 1) / max(1, len(leaves) - 1))
-        known = before.is_not_null()
+        cell_losses = np.where(after.is_null(), 1.0, (covered - 1) / max(1, len(leaves) - 1))
+        was_known = before.is_not_null()
         return cls(
             variable.name,
-            int((known & after.is_null()).sum()),
-            int((known & after.is_not_null() & (expected != after)).sum()),
-            int((~known & after.is_not_null()).sum()),
-            int(known.sum()),
-            float(each[known.to_numpy()].mean()) if known.any() else float("nan"),
+            int((was_known & after.is_null()).sum()),
+            int((was_known & after.is_not_null() & (expected != after)).sum()),
+            int((~was_known & after.is_not_null()).sum()),
+            int(was_known.sum()),
+            float(cell_losses[was_known.to_numpy()].mean()) if was_known.any() else float("nan"),
             None if parents is None else len(set(parents.values())),
         )
 
@@ -392,21 +399,21 @@ class Changes:
     @property
     def loss(self) -> float:
         """Mean loss over the variables; a deleted record has lost all of its values."""
-        own = float(np.nanmean([each.loss for each in self.variables]))
-        return (own * self.records + self.deleted) / (self.records + self.deleted)
+        mean_loss = float(np.nanmean([change.loss for change in self.variables]))
+        return (mean_loss * self.records + self.deleted) / (self.records + self.deleted)
 
     def content(self) -> list[Content]:
         rows = [
             (
-                each.name,
-                f"{each.suppressed:,}",
-                share(each.suppressed / each.known if each.known else float("nan")),
-                f"{each.changed:,}",
-                share(each.changed / each.known if each.known else float("nan")),
-                DASH if each.recoded is None else f"{each.recoded} values",
-                share(each.loss),
+                change.name,
+                f"{change.suppressed:,}",
+                share(change.suppressed / change.known if change.known else float("nan")),
+                f"{change.changed:,}",
+                share(change.changed / change.known if change.known else float("nan")),
+                DASH if change.recoded is None else f"{change.recoded} values",
+                share(change.loss),
             )
-            for each in self.variables
+            for change in self.variables
         ]
         names = ("variable", "suppressed", "share", "changed", "share (changed)", "recoded to", "loss")
         facts = [("records", f"{self.records:,} in both files, {self.deleted:,} deleted, {self.added:,} added")]
@@ -414,15 +421,15 @@ class Changes:
             facts.append(("numbers moved (IL1s)", f"{self.il1s:.4g}"))
         if not np.isnan(self.eigenvalues):
             facts.append(("eigenvalues of the correlations", f"{self.eigenvalues:.4g}"))
-        told = (
+        explanation = (
             "Loss: mean share of the other values that a cell may stand for, 0 for the value itself and 1 for a gap. "
             "IL1s: mean distance that a number moved, in √2 standard deviations."
         )
-        return [Facts(tuple(facts)), grid("Cells, by variable", names, rows), Sentence(told, small=True)]
+        return [Facts(tuple(facts)), grid("Cells, by variable", names, rows), Sentence(explanation, small=True)]
 
     def fields(self) -> dict[str, Any]:
-        found = {name: value for name, value in vars(self).items() if name != "variables"}
-        return {**found, "loss": self.loss, "variables": [vars(each) for each in self.variables]}
+        plain_fields = {name: value for name, value in vars(self).items() if name != "variables"}
+        return {**plain_fields, "loss": self.loss, "variables": [vars(change) for change in self.variables]}
 
 
 def changes(pair: Pair) -> Changes:
@@ -439,24 +446,24 @@ def changes(pair: Pair) -> Changes:
     """
     if pair.rows is None:
         raise DataError("synthetic records belong to nobody, so no cell of them was changed; compare distributions")
-    numbers = [each.numbers for each in pair.variables if each.numeric and _number(each)]
-    moved, eigenvalues = float("nan"), float("nan")
+    numbers = [variable.numbers for variable in pair.variables if variable.numeric and _holds_numbers(variable)]
+    mean_move, eigenvalues = float("nan"), float("nan")
     if numbers:
-        x, y = (np.column_stack([each[side] for each in numbers]) for side in (0, 1))
-        moved = il1s(x[pair.rows[0]], y[pair.rows[1]])
+        x, y = (np.column_stack([variable_numbers[side] for variable_numbers in numbers]) for side in (0, 1))
+        mean_move = il1s(x[pair.rows[0]], y[pair.rows[1]])
         eigenvalues = eigenvalue_loss(x, y) if len(numbers) > 1 else eigenvalues
     count = len(pair.rows[0])
     return Changes(
-        tuple(Change.of(each, pair.rows) for each in pair.variables),
+        tuple(Change.of(variable, pair.rows) for variable in pair.variables),
         count,
         pair.before.height - count,
         pair.after.height - count,
-        moved,
+        mean_move,
         eigenvalues,
     )
 
 
-def _number(variable: Variable) -> bool:
+def _holds_numbers(variable: Variable) -> bool:
     """Whether released cells are numbers, or stand for numbers."""
-    known: Sequence[Any] = variable.after.drop_nulls().to_list()
-    return variable.after.dtype.is_numeric() or (variable.recoded is not None and bool(known))
+    known_cells: Sequence[Any] = variable.after.drop_nulls().to_list()
+    return variable.after.dtype.is_numeric() or (variable.recoded is not None and bool(known_cells))

@@ -77,10 +77,16 @@ class Estimated:
         """Whether a reader would conclude something else: another sign, or another test at 5 %; empty if not."""
         if not self.tested:
             return ""
-        known = abs(self.before) > _Z * self.before_error, abs(self.after) > _Z * self.after_error
-        if any(known) and np.sign(self.before) != np.sign(self.after):
+        is_significant = abs(self.before) > _Z * self.before_error, abs(self.after) > _Z * self.after_error
+        if any(is_significant) and np.sign(self.before) != np.sign(self.after):
             return "another sign"
-        return "" if known[0] == known[1] else "no longer significant" if known[0] else "significant only now"
+        return (
+            ""
+            if is_significant[0] == is_significant[1]
+            else "no longer significant"
+            if is_significant[0]
+            else "significant only now"
+        )
 
     def fields(self) -> dict[str, Any]:
         derived = {"difference": self.difference, "overlap": self.overlap, "verdict": self.verdict}

@@ -20,14 +20,14 @@ from naysay.microdata.attack.register import texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import DASH, grid
 from naysay.microdata.utility.estimated import Estimated
-from naysay.microdata.utility.paired import Pair, Variable, labelled
+from naysay.microdata.utility.paired import Pair, Variable, cells_as_labels
 from naysay.regression.reading import Formula, parse, table_of
 from naysay.show import Column, Content, Note, Sentence, Table
 
 Floats = NDArray[np.float64]
 
 _CATEGORIES = 20  # of a variable whose shares are compared
-_SHOWN = 15
+_ROWS_IN_TABLE = 15
 _WEIGHT = "naysay weight"
 
 
@@ -56,38 +56,48 @@ class Estimates:
     @property
     def mean_overlap(self) -> float:
         """Mean overlap of the intervals of what was named, or else of means and shares."""
-        return float(np.mean([each.overlap for each in self.named or self.plain] or [np.nan]))
+        return float(np.mean([estimate.overlap for estimate in self.named or self.plain] or [np.nan]))
 
     def content(self) -> list[Content]:
-        worst = sorted(self.plain, key=lambda each: -abs(np.nan_to_num(each.difference, nan=np.inf)))
-        shown = f"{min(len(worst), _SHOWN)} of {len(worst)}, those that moved most"
-        parts: list[Content] = [_table(f"Means and shares, {shown}", worst[:_SHOWN])] if worst else []
-        groups = dict.fromkeys(each.group for each in self.named)
-        parts += [_table(name, [each for each in self.named if each.group == name], tested=True) for name in groups]
+        worst = sorted(self.plain, key=lambda estimate: -abs(np.nan_to_num(estimate.difference, nan=np.inf)))
+        count_text = f"{min(len(worst), _ROWS_IN_TABLE)} of {len(worst)}, those that moved most"
+        parts: list[Content] = [_table(f"Means and shares, {count_text}", worst[:_ROWS_IN_TABLE])] if worst else []
+        groups = dict.fromkeys(estimate.group for estimate in self.named)
+        parts += [
+            _table(name, [estimate for estimate in self.named if estimate.group == name], tested=True)
+            for name in groups
+        ]
         if self.undone:
             rows = [
                 (
                     raw.name,
-                    *(f"{value:.4f}" for value in (raw.before, raw.after, own.after, own.after_error)),
-                    f"{(own.after - own.before) / own.after_error:+.2f}" if own.after_error else DASH,
+                    *(
+                        f"{value:.4f}"
+                        for value in (raw.before, raw.after, undone_estimate.after, undone_estimate.after_error)
+                    ),
+                    f"{(undone_estimate.after - undone_estimate.before) / undone_estimate.after_error:+.2f}"
+                    if undone_estimate.after_error
+                    else DASH,
                 )
-                for raw, own in self.undone
+                for raw, undone_estimate in self.undone
             ]
             names = ("category", "original", "read as it is", "undone", "s.e.", "difference / s.e.")
             parts.append(grid("Shares of variables that were released under a design", names, rows))
-        parts += [Note(told) for told in self.failed]
-        told = (
+        parts += [Note(failure) for failure in self.failed]
+        explanation = (
             "Difference: how far an estimate moved, in standard errors of the original. Overlap: of the 95 % "
             "intervals, 1 where they are the same, negative where they do not touch."
         )
-        return [*parts, Sentence(told, small=True)]
+        return [*parts, Sentence(explanation, small=True)]
 
     def fields(self) -> dict[str, Any]:
         return {
             "mean_overlap": self.mean_overlap,
-            "plain": [each.fields() for each in self.plain],
-            "named": [each.fields() for each in self.named],
-            "undone": [{"raw": raw.fields(), "undone": own.fields()} for raw, own in self.undone],
+            "plain": [estimate.fields() for estimate in self.plain],
+            "named": [estimate.fields() for estimate in self.named],
+            "undone": [
+                {"raw": raw.fields(), "undone": undone_estimate.fields()} for raw, undone_estimate in self.undone
+            ],
             "failed": list(self.failed),
         }
 
@@ -97,12 +107,15 @@ def _table(caption: str, rows: Sequence[Estimated], *, tested: bool = False) -> 
     heads = (Column(names[0], words=True, width=40), *map(Column, names[1:]))
     cells = [
         (
-            each.name,
-            *(f"{value:.4g}" for value in (each.before, each.before_error, each.after, each.after_error)),
-            *(f"{each.difference:+.2f}", f"{each.overlap:.3f}"),
-            *([each.verdict] if tested else []),
+            estimate.name,
+            *(
+                f"{value:.4g}"
+                for value in (estimate.before, estimate.before_error, estimate.after, estimate.after_error)
+            ),
+            *(f"{estimate.difference:+.2f}", f"{estimate.overlap:.3f}"),
+            *([estimate.verdict] if tested else []),
         )
-        for each in rows
+        for estimate in rows
     ]
     return Table((*heads, *([Column("verdict", words=True)] if tested else [])), tuple(cells), caption)
 
@@ -125,18 +138,25 @@ def estimates(pair: Pair, formulas: Sequence[str] = (), designs: Mapping[str, An
         A design or a formula that names no variable.
     """
     private = dict(designs or {})
-    known = [each.name for each in pair.variables]
-    check_names(list(private), known, what="variable")
-    plain = [found for each in pair.variables if each.name not in private for found in _plain(each, pair.weights)]
-    hidden = [found for name, design in private.items() for found in undone(pair, name, design)]
+    variable_names = [variable.name for variable in pair.variables]
+    check_names(list(private), variable_names, what="variable")
+    plain = [
+        estimate
+        for variable in pair.variables
+        if variable.name not in private
+        for estimate in _plain(variable, pair.weights)
+    ]
+    undone_pairs = [
+        estimate_pair for name, design in private.items() for estimate_pair in shares_undone(pair, name, design)
+    ]
     named: list[Estimated] = []
     failed = []
     for formula in formulas:
         try:
-            named += regressed(pair, formula, private)
+            named += coefficient_estimates(pair, formula, private)
         except NaysayError as error:
             failed.append(f"{formula}: {error}")
-    return Estimates(tuple(plain), tuple(named), tuple(hidden), tuple(failed))
+    return Estimates(tuple(plain), tuple(named), tuple(undone_pairs), tuple(failed))
 
 
 def _plain(variable: Variable, weights: tuple[Floats, Floats]) -> Iterator[Estimated]:
@@ -156,16 +176,16 @@ def _plain(variable: Variable, weights: tuple[Floats, Floats]) -> Iterator[Estim
 
 def _mean(cells: Floats, weight: Floats) -> tuple[float, float]:
     """A weighted mean of what is known, and its linearized standard error."""
-    known = ~np.isnan(cells)
-    n = int(known.sum())
+    is_known = ~np.isnan(cells)
+    n = int(is_known.sum())
     if n < 2:
         return float("nan"), float("nan")
-    own, values = weight[known], cells[known]
-    mean = float(own @ values / own.sum())
-    return mean, float(np.sqrt(n / (n - 1) * (own**2 @ (values - mean) ** 2)) / own.sum())
+    known_weights, known_cells = weight[is_known], cells[is_known]
+    mean = float(known_weights @ known_cells / known_weights.sum())
+    return mean, float(np.sqrt(n / (n - 1) * (known_weights**2 @ (known_cells - mean) ** 2)) / known_weights.sum())
 
 
-def undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[Estimated, Estimated]]:
+def shares_undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[Estimated, Estimated]]:
     """Shares of a variable that was released under a design: as they stand in the release, and undone.
 
     The records are fixed and only the randomization is random (target file).
@@ -173,14 +193,17 @@ def undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[Estimate
     from naysay import estimate
 
     labels = list(map(str, design.categories))
-    truth, said = labelled(pair.before[name], labels), labelled(pair.after[name], labels)
-    table = pl.DataFrame({name: said, _WEIGHT: pair.weights[1]})
+    truth, released_labels = cells_as_labels(pair.before[name], labels), cells_as_labels(pair.after[name], labels)
+    table = pl.DataFrame({name: released_labels, _WEIGHT: pair.weights[1]})
     tally = design.tally(table, name, weights=_WEIGHT if pair.weighted else None)
     fit = estimate.moments(design, tally, target="file")
     for label, value, error in zip(labels, fit.proportions.tolist(), fit.standard_errors.tolist(), strict=True):
-        share, raw = _mean(_indicator(truth, label), pair.weights[0]), _mean(_indicator(said, label), pair.weights[1])
-        told = f"{name} = {label}"
-        yield Estimated(told, *share, *raw), Estimated(told, *share, value, error)
+        share, raw = (
+            _mean(_indicator(truth, label), pair.weights[0]),
+            _mean(_indicator(released_labels, label), pair.weights[1]),
+        )
+        estimate_name = f"{name} = {label}"
+        yield Estimated(estimate_name, *share, *raw), Estimated(estimate_name, *share, value, error)
 
 
 def _indicator(cells: pl.Series, label: str) -> Floats:
@@ -191,7 +214,7 @@ def _indicator(cells: pl.Series, label: str) -> Floats:
 Coefficients = dict[str, tuple[float, float]]
 
 
-def regressed(pair: Pair, text: str, private: Mapping[str, Answerable]) -> list[Estimated]:
+def coefficient_estimates(pair: Pair, text: str, private: Mapping[str, Answerable]) -> list[Estimated]:
     """The coefficients of a formula in both files; people with a gap are left out of each.
 
     A response with a design is randomized in the release only, and its regression undoes that.
@@ -203,16 +226,18 @@ def regressed(pair: Pair, text: str, private: Mapping[str, Answerable]) -> list[
     """
     formula = parse(text)
     if len(formula.response) != 1:
-        raise DataError(f"a formula must have one variable on its left side; got {_checks.shown(formula.response)}")
+        raise DataError(
+            f"a formula must have one variable on its left side; got {_checks.listing_text(formula.response)}"
+        )
     [response] = formula.response
-    known = {each.name: each for each in pair.variables}
+    variable_of = {variable.name: variable for variable in pair.variables}
     for name in (response, *formula.variables):
-        if name not in known:
-            raise DataError(f"there is no variable {name!r} in both files ({_checks.nearest(name, known)})")
+        if name not in variable_of:
+            raise DataError(f"there is no variable {name!r} in both files ({_checks.nearest(name, variable_of)})")
         if name in private and name != response:
             raise DataError(f"{name!r} was randomized; a randomized variable can only stand on the left side")
-    files = [_analyzed(known, (response, *formula.variables), side, pair, private) for side in (0, 1)]
-    if known[response].numeric and response not in private and files[0][response].n_unique() > 2:
+    files = [_analysis_frame(variable_of, (response, *formula.variables), side, pair, private) for side in (0, 1)]
+    if variable_of[response].numeric and response not in private and files[0][response].n_unique() > 2:
         fits = [_linear(formula, file, weighted=pair.weighted) for file in files]
     else:
         labels = sorted({value for file in files for value in file[response].drop_nulls().to_list()})
@@ -228,24 +253,34 @@ def regressed(pair: Pair, text: str, private: Mapping[str, Answerable]) -> list[
     ]
 
 
-def _analyzed(
-    known: Mapping[str, Variable], names: tuple[str, ...], side: int, pair: Pair, private: Mapping[str, Answerable]
+def _analysis_frame(
+    variable_of: Mapping[str, Variable],
+    names: tuple[str, ...],
+    side: int,
+    pair: Pair,
+    private: Mapping[str, Answerable],
 ) -> pl.DataFrame:
     """The columns of a file as both files can show them: numbers where numbers went in, otherwise shared categories."""
     columns: dict[str, Any] = {}
     for name in names:
-        each = known[name]
+        variable = variable_of[name]
         if name in private:
-            columns[name] = labelled((each.before, each.after)[side], list(map(str, private[name].categories)))
-        elif each.numeric:
-            columns[name] = pl.Series(each.numbers[side], nan_to_null=True)
+            columns[name] = cells_as_labels(
+                (variable.before, variable.after)[side], list(map(str, private[name].categories))
+            )
+        elif variable.numeric:
+            columns[name] = pl.Series(variable.numbers[side], nan_to_null=True)
         else:
-            codes, labels = each.alike[:2][side], pl.Series(each.alike[2], dtype=pl.String)
+            codes, labels = variable.alike[:2][side], pl.Series(variable.alike[2], dtype=pl.String)
             columns[name] = labels.gather(pl.Series(np.where(codes < 0, 0, codes)))
             columns[name] = columns[name].zip_with(pl.Series(codes >= 0), pl.Series([None], dtype=pl.String))
-    if names[0] not in private and known[names[0]].numeric:
-        own = pl.Series(columns[names[0]])
-        columns[names[0]] = texts(own) if own.n_unique() - int(own.null_count() > 0) <= 2 else own
+    if names[0] not in private and variable_of[names[0]].numeric:
+        response_cells = pl.Series(columns[names[0]])
+        columns[names[0]] = (
+            texts(response_cells)
+            if response_cells.n_unique() - int(response_cells.null_count() > 0) <= 2
+            else response_cells
+        )
     columns[_WEIGHT] = pair.weights[side]
     return pl.DataFrame(columns)
 
@@ -260,21 +295,23 @@ def _linear(formula: Formula, file: pl.DataFrame, *, weighted: bool) -> Coeffici
     """Weighted least squares; standard errors by the sandwich with weights, classical without."""
     import narwhals as nw
 
-    whole = file.drop_nulls()
-    if whole.height < 2:
-        raise DataError(f"only {whole.height} people have all variables of {formula.text!r}")
-    frame = nw.from_native(whole)
-    matrix = formula.matrix(table_of({name: frame[name] for name in formula.variables}, np.arange(whole.height)))
-    x, y, weight = matrix.values, whole[formula.response[0]].to_numpy(), whole[_WEIGHT].to_numpy()
+    complete_rows = file.drop_nulls()
+    if complete_rows.height < 2:
+        raise DataError(f"only {complete_rows.height} people have all variables of {formula.text!r}")
+    frame = nw.from_native(complete_rows)
+    matrix = formula.matrix(
+        table_of({name: frame[name] for name in formula.variables}, np.arange(complete_rows.height))
+    )
+    x, y, weight = matrix.values, complete_rows[formula.response[0]].to_numpy(), complete_rows[_WEIGHT].to_numpy()
     bread = np.linalg.pinv(x.T @ (x * weight[:, None]))
     beta = bread @ (x.T @ (weight * y))
-    left, free = y - x @ beta, len(y) - x.shape[1]
-    if np.linalg.matrix_rank(x) < x.shape[1] or free < 1:
+    residuals, degrees_of_freedom = y - x @ beta, len(y) - x.shape[1]
+    if np.linalg.matrix_rank(x) < x.shape[1] or degrees_of_freedom < 1:
         raise DataError(f"the columns of {formula.text!r} are collinear, or more than the people")
     if weighted:
-        scores = x * (weight * left)[:, None]
-        covariance = bread @ (scores.T @ scores) @ bread * len(y) / free
+        scores = x * (weight * residuals)[:, None]
+        covariance = bread @ (scores.T @ scores) @ bread * len(y) / degrees_of_freedom
     else:
-        covariance = bread * float(left @ left) / free
+        covariance = bread * float(residuals @ residuals) / degrees_of_freedom
     errors = np.sqrt(covariance.diagonal())
     return dict(zip(matrix.columns, zip(beta.tolist(), errors.tolist(), strict=True), strict=True))

@@ -54,29 +54,29 @@ class Utility(Printed):
     @property
     def measures(self) -> dict[str, Measure]:
         """Each measure, under the heading that introduces it."""
-        known = {
+        measure_of = {
             "What was done to the cells": self.changes,
             "Distributions": self.distances,
             "Can the files be told apart?": self.propensity,
             "Estimates": self.estimates,
         }
-        return {heading: each for heading, each in known.items() if each is not None}
+        return {heading: measure for heading, measure in measure_of.items() if measure is not None}
 
     def content(self) -> list[Content]:
         weighted = " All numbers are weighted." if self.weighted else ""
         facts = (("people", f"{self.records:,} in the original, {self.released:,} in the release.{weighted}"),)
         return [
             Facts(facts),
-            *(part for heading, each in self.measures.items() for part in (Heading(heading), *each.content())),
+            *(part for heading, measure in self.measures.items() for part in (Heading(heading), *measure.content())),
             *map(Note, self.reservations),
         ]
 
     def __str__(self) -> str:
-        first, *rest = self.content()
+        first, *later_blocks = self.content()
         parts = [[first]]
-        for each in rest:  # an empty line before each heading
-            parts = [*parts, []] if isinstance(each, Heading) else parts
-            parts[-1].append(each)
+        for content_block in later_blocks:  # an empty line before each heading
+            parts = [*parts, []] if isinstance(content_block, Heading) else parts
+            parts[-1].append(content_block)
         return "\n\n".join(text(part, width=WIDTH) for part in parts)
 
     @property
@@ -88,22 +88,28 @@ class Utility(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
-        own = {"records": self.records, "released": self.released, "weighted": self.weighted}
-        return plain(own | {each.name: each.fields() for each in self.measures.values()})  # type: ignore[no-any-return]
+        count_fields = {"records": self.records, "released": self.released, "weighted": self.weighted}
+        return plain(count_fields | {measure.name: measure.fields() for measure in self.measures.values()})  # type: ignore[no-any-return]
 
     def to_csv(self) -> str:
         """A row for each number: what it measures, of which variables, and its value."""
         rows: list[tuple[Any, ...]] = [("measure", "of", "value")]
-        for each in () if self.changes is None else self.changes.variables:
-            rows += [(name, each.name, getattr(each, name)) for name in ("suppressed", "changed", "imputed", "loss")]
-        for found in (*self.distances.margins, *self.distances.pairs):
-            told = " × ".join(found.variables)
+        for change in () if self.changes is None else self.changes.variables:
+            rows += [
+                (name, change.name, getattr(change, name)) for name in ("suppressed", "changed", "imputed", "loss")
+            ]
+        for distance in (*self.distances.margins, *self.distances.pairs):
+            variables_text = " × ".join(distance.variables)
             names = ("variation", "fresh_variation", "hellinger", "fresh_hellinger")
-            rows += [(name, told, getattr(found, name)) for name in names]
+            rows += [(name, variables_text, getattr(distance, name)) for name in names]
         rows.append(("pmse_ratio", self.propensity.model, self.propensity.ratio))
-        for one in (*self.estimates.plain, *self.estimates.named, *(own for _, own in self.estimates.undone)):
-            told = f"{one.group}: {one.name}" if one.group else one.name
-            rows += [("difference", told, one.difference), ("overlap", told, one.overlap)]
+        for estimate in (
+            *self.estimates.plain,
+            *self.estimates.named,
+            *(undone_estimate for _, undone_estimate in self.estimates.undone),
+        ):
+            estimate_name = f"{estimate.group}: {estimate.name}" if estimate.group else estimate.name
+            rows += [("difference", estimate_name, estimate.difference), ("overlap", estimate_name, estimate.overlap)]
         return csv_text(rows)
 
 
@@ -246,48 +252,48 @@ class Tradeoff(Printed):
     @property
     def best(self) -> tuple[Release, ...]:
         """Releases that no other one beats in risk and in utility at once, those with least risk first."""
-        known = [each for each in self.releases if not np.isnan(each.risk)]
-        kept = [
-            each
-            for each in known
+        releases_with_risk = [release for release in self.releases if not np.isnan(release.risk)]
+        best_releases = [
+            release
+            for release in releases_with_risk
             if not any(
-                (other.risk, other.distance) != (each.risk, each.distance)
-                and other.risk <= each.risk
-                and other.distance <= each.distance
-                for other in known
+                (other.risk, other.distance) != (release.risk, release.distance)
+                and other.risk <= release.risk
+                and other.distance <= release.distance
+                for other in releases_with_risk
             )
         ]
-        return tuple(sorted(kept, key=lambda each: each.risk))
+        return tuple(sorted(best_releases, key=lambda release: release.risk))
 
     def content(self) -> list[Content]:
         names = ("release", "people found", "loss", "variation of pairs", "pMSE ratio", "overlap")
-        told = (
+        explanation = (
             f"People found: by the strongest attack on {', '.join(self.keys)}, exact or nearest, of an intruder "
             f"who has the original; in the original itself {percent(self.before)}. Variation of pairs: mean total "
             f"variation of all tables of two variables; a fresh sample of people shows {share(self.fresh)}. No other "
-            f"release has less of both than: {', '.join(each.name for each in self.best) or DASH}."
+            f"release has less of both than: {', '.join(release.name for release in self.best) or DASH}."
         )
         return [
-            grid("Risk and utility", names, [each.cells() for each in self.releases]),
-            Sentence(told, small=True),
+            grid("Risk and utility", names, [release.cells() for release in self.releases]),
+            Sentence(explanation, small=True),
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
-        told: dict[str, Any] = plain(
+        json_fields: dict[str, Any] = plain(
             {
                 "keys": self.keys,
                 "risk_before": self.before,
                 "fresh_sample": self.fresh,
-                "best": [each.name for each in self.best],
-                "releases": [each.fields() | {"utility": each.utility.to_dict()} for each in self.releases],
+                "best": [release.name for release in self.best],
+                "releases": [release.fields() | {"utility": release.utility.to_dict()} for release in self.releases],
             }
         )
-        return told
+        return json_fields
 
     def to_csv(self) -> str:
         """A row for each release."""
-        rows = [plain(each.fields()) for each in self.releases]
+        rows = [plain(release.fields()) for release in self.releases]
         return csv_text([list(rows[0]), *(list(row.values()) for row in rows)])
 
 
@@ -341,13 +347,18 @@ def tradeoff(
     if not releases:
         raise DataError("at least one release is needed; got none")
     original = frame_of(before, what="the original")
-    known: dict[str, Any] = {"id": id, "most": most, "seed": seed}
-    own = link(original, original, keys, **known)
-    found = []
-    for name, each in releases.items():
-        file: pl.DataFrame = frame_of(each, what=f"release {name!r}")
-        own_designs = (designs or {}).get(name)
-        measured = compare(original, file, id=id, synthetic=synthetic, seed=seed, designs=own_designs, **asked)
-        attacked = None if synthetic else link(file, original, keys, **known)
-        found.append(Release(name, measured, attacked))
-    return Tradeoff(tuple(keys), own.strongest.of_all.value, found[0].utility.distances.fresh_pair, tuple(found))
+    attack_options: dict[str, Any] = {"id": id, "most": most, "seed": seed}
+    attack_on_original = link(original, original, keys, **attack_options)
+    measured_releases = []
+    for name, release_table in releases.items():
+        file: pl.DataFrame = frame_of(release_table, what=f"release {name!r}")
+        release_designs = (designs or {}).get(name)
+        utility = compare(original, file, id=id, synthetic=synthetic, seed=seed, designs=release_designs, **asked)
+        linkage = None if synthetic else link(file, original, keys, **attack_options)
+        measured_releases.append(Release(name, utility, linkage))
+    return Tradeoff(
+        tuple(keys),
+        attack_on_original.strongest.of_all.value,
+        measured_releases[0].utility.distances.fresh_pair,
+        tuple(measured_releases),
+    )

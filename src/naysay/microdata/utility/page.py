@@ -8,12 +8,12 @@ from naysay.show import Chart, Content, page
 from naysay.show.page import Section
 
 
-def utility_html(found: Utility, *, title: str = "What this release kept") -> str:
+def utility_html(utility: Utility, *, title: str = "What this release kept") -> str:
     """What a release kept of its original, as a whole page.
 
     Parameters
     ----------
-    found : Utility
+    utility : Utility
     title : str
 
     Raises
@@ -29,32 +29,36 @@ def utility_html(found: Utility, *, title: str = "What this release kept") -> st
     True
     """
     facts = [
-        (f"{found.released:,}", "people in the release"),
-        *([(f"{100 * found.changes.loss:.1f} %", "of what cells tell was lost")] if found.changes is not None else []),
-        (
-            f"{found.distances.mean_pair:.3f}",
-            f"mean total variation of pairs; a fresh sample {found.distances.fresh_pair:.3f}",
+        (f"{utility.released:,}", "people in the release"),
+        *(
+            [(f"{100 * utility.changes.loss:.1f} %", "of what cells tell was lost")]
+            if utility.changes is not None
+            else []
         ),
-        (f"{found.propensity.ratio:.2f}", f"pMSE ratio; a fresh sample {found.propensity.fresh:.2f}"),
+        (
+            f"{utility.distances.mean_pair:.3f}",
+            f"mean total variation of pairs; a fresh sample {utility.distances.fresh_pair:.3f}",
+        ),
+        (f"{utility.propensity.ratio:.2f}", f"pMSE ratio; a fresh sample {utility.propensity.fresh:.2f}"),
     ]
     sections = []
-    for heading, each in found.measures.items():
-        content: list[Content] = list(each.content())
-        if each is found.distances:
-            content.insert(0, Chart(lambda size, room: charts.moved(found.distances, size=size, room=room)))
+    for heading, measure in utility.measures.items():
+        content: list[Content] = list(measure.content())
+        if measure is utility.distances:
+            content.insert(0, Chart(lambda size, room: charts.margin_moves(utility.distances, size=size, room=room)))
         sections.append(Section(heading, content))
-    weighted = "All numbers are weighted." if found.weighted else ""
+    weighted = "All numbers are weighted." if utility.weighted else ""
     return page.html(
-        title, sections, lead=[*([weighted] if weighted else []), *found.reservations], facts=facts, flow=True
+        title, sections, lead=[*([weighted] if weighted else []), *utility.reservations], facts=facts, flow=True
     )
 
 
-def tradeoff_html(found: Tradeoff, *, title: str = "Which release?") -> str:
+def tradeoff_html(tradeoff: Tradeoff, *, title: str = "Which release?") -> str:
     """Risk against utility over releases, as a whole page.
 
     Parameters
     ----------
-    found : Tradeoff
+    tradeoff : Tradeoff
     title : str
 
     Raises
@@ -62,20 +66,20 @@ def tradeoff_html(found: Tradeoff, *, title: str = "Which release?") -> str:
     ExtraMissing
         Without the extra ``plots``.
     """
-    drawn = [Chart(lambda size, room: charts.picture(found, size=size))] if found.best else []
+    tradeoff_charts = [Chart(lambda size, room: charts.picture(tradeoff, size=size))] if tradeoff.best else []
     lead = (
         "A release should lie low and to the left: few people are found in it, and its tables are close to those of "
         "the original. Left of the dashed line it is closer than a fresh sample of other people would be."
     )
     sections = [
-        Section("Risk against utility", [*drawn, *found.content()]),
+        Section("Risk against utility", [*tradeoff_charts, *tradeoff.content()]),
         *(
-            Section(each.name, [part for one in each.utility.measures.values() for part in one.content()])
-            for each in found.releases
+            Section(release.name, [part for measure in release.utility.measures.values() for part in measure.content()])
+            for release in tradeoff.releases
         ),
     ]
     facts = [
-        (f"{len(found.releases)}", "releases"),
-        (f"{100 * found.before:.1f} %", "of the people found in the original"),
+        (f"{len(tradeoff.releases)}", "releases"),
+        (f"{100 * tradeoff.before:.1f} %", "of the people found in the original"),
     ]
     return page.html(title, sections, lead=[lead], facts=facts, flow=True)

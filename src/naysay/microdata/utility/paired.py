@@ -75,39 +75,41 @@ class Variable:
         names = texts(leaves).to_list()
         if numbers and recoded is None and _numeric(after):
             cuts, labels = _bins(before)
-            x, y = _binned(before, cuts), _binned(after, cuts)
+            x, y = _bin_codes(before, cuts), _bin_codes(after, cuts)
             return cls(before.name, before, after, x, y, np.eye(len(labels)), labels, labels)
-        own = texts(after)
-        released = own.drop_nulls().unique().sort().to_list()
+        released_texts = texts(after)
+        released = released_texts.drop_nulls().unique().sort().to_list()
         parent = recoded or {}
         place = {name: number for number, name in enumerate(released)}
-        under = np.zeros((len(released), len(names)))
+        coverage = np.zeros((len(released), len(names)))
         for column, name in enumerate(names):
             row = place.get(parent.get(name, name))
             if row is not None:
-                under[row, column] = 1.0
-        extra = [name for name, row in place.items() if not under[row].any()]  # values that the original does not have
+                coverage[row, column] = 1.0
+        extra_values = [
+            name for name, row in place.items() if not coverage[row].any()
+        ]  # values that the original does not have
         labels = tuple(names)
         if numbers:
             cuts, labels = _bins(before)
-            under = under @ np.eye(len(labels))[_binned(leaves, cuts)]
-        if extra:
-            under = np.hstack([under, np.eye(len(released))[:, [place[name] for name in extra]]])
-            labels = (*labels, *extra)
-        spread = under / under.sum(axis=1, keepdims=True)
-        x = _binned(before, cuts) if numbers else _coded(texts(before), names)
-        y = _coded(own, released)
+            coverage = coverage @ np.eye(len(labels))[_bin_codes(leaves, cuts)]
+        if extra_values:
+            coverage = np.hstack([coverage, np.eye(len(released))[:, [place[name] for name in extra_values]]])
+            labels = (*labels, *extra_values)
+        spread = coverage / coverage.sum(axis=1, keepdims=True)
+        x = _bin_codes(before, cuts) if numbers else _codes_of(texts(before), names)
+        y = _codes_of(released_texts, released)
         return cls(before.name, before, after, x, y, spread, labels, tuple(released), recoded)
 
     @cached_property
     def alike(self) -> tuple[Places, Places, tuple[str, ...]]:
         """Categories of both files at the level of the release, -1 for gaps, and their labels."""
         if self.recoded is None:
-            own = np.append(self.spread.argmax(axis=1) if len(self.spread) else [], -1).astype(np.int64)
-            return self.x, own[self.y], self.labels  # -1 finds the last, which stays a gap
+            category_of = np.append(self.spread.argmax(axis=1) if len(self.spread) else [], -1).astype(np.int64)
+            return self.x, category_of[self.y], self.labels  # -1 finds the last, which stays a gap
         parent = texts(self.before).replace(dict(self.recoded))
         labels = sorted({*parent.drop_nulls().unique().to_list(), *self.released})
-        return _coded(parent, labels), _coded(texts(self.after), labels), tuple(labels)
+        return _codes_of(parent, labels), _codes_of(texts(self.after), labels), tuple(labels)
 
     @cached_property
     def numbers(self) -> tuple[Floats, Floats]:
@@ -123,7 +125,7 @@ class Variable:
         return x, texts(self.after).replace_strict(middle, default=None, return_dtype=pl.Float64).to_numpy()
 
 
-def _coded(series: pl.Series, names: Sequence[str]) -> Places:
+def _codes_of(series: pl.Series, names: Sequence[str]) -> Places:
     numbers = pl.int_range(0, len(names), eager=True)
     return series.replace_strict(
         pl.Series(names, dtype=pl.String), numbers, default=-1, return_dtype=pl.Int64
@@ -140,12 +142,12 @@ def _bins(series: pl.Series) -> tuple[Floats, tuple[str, ...]]:
     return cuts, (f"up to {ends[0]}", *middle, f"above {ends[-1]}") if ends else ("any",)
 
 
-def _binned(series: pl.Series, cuts: Floats) -> Places:
+def _bin_codes(series: pl.Series, cuts: Floats) -> Places:
     numbers = series.cast(pl.Float64, strict=False).to_numpy()
     return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers, side="left"))
 
 
-def labelled(series: pl.Series, labels: Sequence[str]) -> pl.Series:
+def cells_as_labels(series: pl.Series, labels: Sequence[str]) -> pl.Series:
     """Cells as the labels of a design; a file may write the number 1 as 1 or as 1.0."""
     whole = {str(int(float(label))): label for label in labels if re.fullmatch(r"-?\d+\.0+", label)}
     return texts(series).replace(whole)
@@ -194,29 +196,29 @@ class Pair:
             check_names(variables, second.columns, what="column of the release")
             shared = list(dict.fromkeys(variables))
         if not shared:
-            raise DataError(f"the files share no variable; the release has {_checks.shown(second.columns)}")
-        own = [_weights(frame, weights) for frame in (first, second)]
+            raise DataError(f"the files share no variable; the release has {_checks.listing_text(second.columns)}")
+        file_weights = [_weights(frame, weights) for frame in (first, second)]
         return cls(
             first,
             second,
             tuple(_variable(first, second, name, rows) for name in shared),
             rows,
-            (own[0], own[1]),
+            (file_weights[0], file_weights[1]),
             weights is not None,
         )
 
     @property
     def effective(self) -> tuple[float, float]:
         """Effective numbers of people, (Σw)²/Σw², of both files."""
-        first, second = (float(each.sum() ** 2 / (each**2).sum()) for each in self.weights)
+        first, second = (float(file_weights.sum() ** 2 / (file_weights**2).sum()) for file_weights in self.weights)
         return first, second
 
 
 def _variable(before: pl.DataFrame, after: pl.DataFrame, name: str, rows: tuple[Places, Places] | None) -> Variable:
     for frame in (before, after):
         if frame[name].dtype.is_nested():
-            told = f"column {name!r} holds {frame[name].dtype}; utility is measured on columns of single values"
-            raise DataError(told, column=name)
+            problem = f"column {name!r} holds {frame[name].dtype}; utility is measured on columns of single values"
+            raise DataError(problem, column=name)
     coarser = None if rows is None else recoding(before[name][rows[0]], after[name][rows[1]])
     return Variable.of(before[name], after[name], coarser)
 

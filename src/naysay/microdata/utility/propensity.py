@@ -24,7 +24,7 @@ MODELS = ("pairs", "tree")
 
 _LEAST = 10  # records of both files together in a cell that gets a term
 _MOST = 600  # terms of a model
-_DRAWN = 20  # resampled files for what a tree finds where there is nothing to find
+_RESAMPLES = 20  # resampled files for what a tree finds where there is nothing to find
 _LEAF = 20  # records in a leaf of a tree
 
 
@@ -126,10 +126,10 @@ def propensity(pair: Pair, *, model: str = "pairs", seed: int = 1) -> Propensity
     Woo et al. (2009); Snoke et al. (2018), null expectation (p - 1)(1 - c)² c/N.
     """
     check_choice(model, MODELS, what="model")
-    columns = [np.concatenate(each.alike[:2]) + 1 for each in pair.variables]
-    sizes = [len(each.alike[2]) + 1 for each in pair.variables]
+    columns = [np.concatenate(variable.alike[:2]) + 1 for variable in pair.variables]
+    sizes = [len(variable.alike[2]) + 1 for variable in pair.variables]
     released = np.repeat([0.0, 1.0], [pair.before.height, pair.after.height])
-    weight = np.concatenate([own * len(own) / own.sum() for own in pair.weights])
+    weight = np.concatenate([file_weights * len(file_weights) / file_weights.sum() for file_weights in pair.weights])
     share = float(weight @ released / weight.sum())
     if model == "tree":
         return _by_tree(columns, released, weight, share, seed)
@@ -167,19 +167,26 @@ def terms(columns: Sequence[Places], sizes: Sequence[int], together: int) -> sci
         Most variables of a term.
     """
     n = len(columns[0])
-    found: list[tuple[int, NDArray[Any]]] = []
-    common = [int(np.bincount(each).argmax()) for each in columns]
+    candidate_terms: list[tuple[int, NDArray[Any]]] = []
+    common = [int(np.bincount(column).argmax()) for column in columns]
     for number in range(1, together + 1):
-        for chosen in combinations(range(len(columns)), number):
-            inside = np.flatnonzero(np.all([columns[each] != common[each] for each in chosen], axis=0))
-            cell = np.ravel_multi_index([columns[each][inside] for each in chosen], [sizes[each] for each in chosen])
+        for term_variables in combinations(range(len(columns)), number):
+            uncommon_rows = np.flatnonzero(
+                np.all([columns[position] != common[position] for position in term_variables], axis=0)
+            )
+            cell = np.ravel_multi_index(
+                [columns[position][uncommon_rows] for position in term_variables],
+                [sizes[position] for position in term_variables],
+            )
             order = np.argsort(cell, kind="stable")
             _, starts = np.unique(cell[order], return_index=True)
-            found += [(len(rows), inside[rows]) for rows in np.split(order, starts[1:]) if len(rows) >= _LEAST]
-    kept = [rows for _, rows in sorted(found, key=lambda each: -each[0])[: _MOST - 1]]
-    rows = np.concatenate([np.arange(n), *kept])
-    places = np.repeat(np.arange(len(kept) + 1), [n, *map(len, kept)])
-    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, places)), shape=(n, len(kept) + 1))
+            candidate_terms += [
+                (len(rows), uncommon_rows[rows]) for rows in np.split(order, starts[1:]) if len(rows) >= _LEAST
+            ]
+    term_rows = [rows for _, rows in sorted(candidate_terms, key=lambda term: -term[0])[: _MOST - 1]]
+    rows = np.concatenate([np.arange(n), *term_rows])
+    places = np.repeat(np.arange(len(term_rows) + 1), [n, *map(len, term_rows)])
+    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, places)), shape=(n, len(term_rows) + 1))
 
 
 def _independent(gram: Floats) -> NDArray[np.bool_]:
@@ -203,8 +210,8 @@ def _logistic(x: scipy.sparse.csr_array, gram: Floats, y: Floats, weight: Floats
         if before - deviance < 1e-9 * max(1.0, deviance):
             break
         before = deviance
-        own = weight * fitted * (1 - fitted)
-        curvature = (x.T @ (x * own[:, None]).tocsr()).toarray() + ridge
+        curvature_weights = weight * fitted * (1 - fitted)
+        curvature = (x.T @ (x * curvature_weights[:, None]).tocsr()).toarray() + ridge
         beta = beta + scipy.linalg.solve(curvature, x.T @ (weight * (y - fitted)), assume_a="pos")
     return np.asarray(fitted)
 
@@ -214,8 +221,8 @@ def _by_tree(columns: Sequence[Places], released: Floats, weight: Floats, share:
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ModuleNotFoundError:
-        told = "a tree needs scikit-learn, which is not installed; get it with: pip install 'naysay[protect]'"
-        raise NaysayError(f"{told}, or ask for model='pairs'") from None
+        problem = "a tree needs scikit-learn, which is not installed; get it with: pip install 'naysay[protect]'"
+        raise NaysayError(f"{problem}, or ask for model='pairs'") from None
     table = np.column_stack(columns).astype(np.float32)
     rng = np.random.default_rng(seed)
 
@@ -227,7 +234,10 @@ def _by_tree(columns: Sequence[Places], released: Floats, weight: Floats, share:
 
     first = int((released == 0).sum())
     pmse, leaves = score(np.arange(len(table)))
-    again = [
-        score(np.concatenate([np.arange(first), rng.integers(0, first, len(table) - first)]))[0] for _ in range(_DRAWN)
+    bootstrap_scores = [
+        score(np.concatenate([np.arange(first), rng.integers(0, first, len(table) - first)]))[0]
+        for _ in range(_RESAMPLES)
     ]
-    return Propensity("tree", pmse, float(np.mean(again)), float(np.std(again, ddof=1)), leaves, share)
+    return Propensity(
+        "tree", pmse, float(np.mean(bootstrap_scores)), float(np.std(bootstrap_scores, ddof=1)), leaves, share
+    )

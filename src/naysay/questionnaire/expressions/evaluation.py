@@ -83,29 +83,31 @@ def compiled(expression: Expression) -> Meaning:
     """
     if isinstance(expression, Value):
         constant = expression.value
-        return lambda answers, sent, day: constant
+        return lambda answers, responses, day: constant
     if isinstance(expression, Answer):
         name = expression.of
-        return lambda answers, sent, day: _known(answers.get(name))
+        return lambda answers, responses, day: _content_of(answers.get(name))
     if isinstance(expression, Sent):
         name = expression.of
-        return lambda answers, sent, day: _known(sent.get(name))
-    op, parts = expression.op, [compiled(each) for each in expression.args]
+        return lambda answers, responses, day: _content_of(responses.get(name))
+    op, parts = expression.op, [compiled(part) for part in expression.args]
     least, most = ARITY[op]
     if not least <= len(parts) <= most:
         expected = least if least == most else f"{least} or more"
         raise DataError(f"{op} takes {expected} arguments; got {len(parts)}")
     if op == "today":
-        return lambda answers, sent, day: day
+        return lambda answers, responses, day: day
     if op in ("and", "or"):  # arguments after the one that decides are not evaluated
         decides = all if op == "and" else any
-        return lambda answers, sent, day: decides(truth(each(answers, sent, day)) for each in parts)
+        return lambda answers, responses, day: decides(truth(part(answers, responses, day)) for part in parts)
     operation = _OPERATIONS[op]
     if len(parts) == 1:
         [only] = parts
-        return lambda answers, sent, day: operation(only(answers, sent, day))
-    left, right = parts
-    return lambda answers, sent, day: operation(left(answers, sent, day), right(answers, sent, day))
+        return lambda answers, responses, day: operation(only(answers, responses, day))
+    left_part, right_part = parts
+    return lambda answers, responses, day: operation(
+        left_part(answers, responses, day), right_part(answers, responses, day)
+    )
 
 
 def truth(value: Content) -> bool:
@@ -119,10 +121,10 @@ def truth(value: Content) -> bool:
     return bool(value) and not (isinstance(value, float) and math.isnan(value))
 
 
-def _known(value: Any) -> Content:
+def _content_of(value: Any) -> Content:
     """An answer as a value. An answer of several parts, such as that of a grid, is null: nothing compares with it."""
     if isinstance(value, list | tuple):
-        return [str(each) for each in value]
+        return [str(element) for element in value]
     return value if isinstance(value, bool | int | float | str) else None
 
 
@@ -138,13 +140,13 @@ def _number(value: Content) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _equal(left: Content, right: Content) -> bool:
-    if isinstance(left, list) or isinstance(right, list):
+def _equal(left_side: Content, right_side: Content) -> bool:
+    if isinstance(left_side, list) or isinstance(right_side, list):
         return False
-    left, right = ("" if side is None else side for side in (left, right))
-    if _numeric(left) or _numeric(right):
-        return _number(left) == _number(right)
-    return _text(left) == _text(right)
+    left_side, right_side = ("" if side is None else side for side in (left_side, right_side))
+    if _numeric(left_side) or _numeric(right_side):
+        return _number(left_side) == _number(right_side)
+    return _text(left_side) == _text(right_side)
 
 
 def _numeric(value: Content) -> TypeGuard[int | float]:
@@ -156,11 +158,11 @@ def _text(value: Content) -> str:
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Content, Content], bool]:
-    def compared(left: Content, right: Content) -> bool:
-        days = _is_day(left) and _is_day(right)
-        return compare(left, right) if days else compare(_number(left), _number(right))
+    def compare_sides(left_side: Content, right_side: Content) -> bool:
+        days = _is_day(left_side) and _is_day(right_side)
+        return compare(left_side, right_side) if days else compare(_number(left_side), _number(right_side))
 
-    return compared
+    return compare_sides
 
 
 def _is_day(value: Content) -> bool:
@@ -168,15 +170,15 @@ def _is_day(value: Content) -> bool:
 
 
 def _arithmetic(compute: Callable[[float, float], float]) -> Callable[[Content, Content], float]:
-    return lambda left, right: compute(_number(left), _number(right))
+    return lambda left_side, right_side: compute(_number(left_side), _number(right_side))
 
 
-def _divided(left: float, right: float) -> float:
-    if right:
-        return left / right
-    if left == 0 or math.isnan(left):
+def _quotient(dividend: float, divisor: float) -> float:
+    if divisor:
+        return dividend / divisor
+    if dividend == 0 or math.isnan(dividend):
         return math.nan
-    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+    return math.copysign(math.inf, dividend) * math.copysign(1.0, divisor)
 
 
 def _selected(answer: Content, choice: Content) -> bool:
@@ -190,7 +192,7 @@ def _selected(answer: Content, choice: Content) -> bool:
 _OPERATIONS: dict[str, Callable[..., Content]] = {
     "not": lambda value: not truth(value),
     "=": _equal,
-    "!=": lambda left, right: not _equal(left, right),
+    "!=": lambda left_side, right_side: not _equal(left_side, right_side),
     "<": _ordered(operator.lt),
     "<=": _ordered(operator.le),
     ">": _ordered(operator.gt),
@@ -198,7 +200,7 @@ _OPERATIONS: dict[str, Callable[..., Content]] = {
     "+": _arithmetic(operator.add),
     "-": _arithmetic(operator.sub),
     "*": _arithmetic(operator.mul),
-    "div": _arithmetic(_divided),
+    "div": _arithmetic(_quotient),
     "mod": _arithmetic(lambda a, b: math.nan if math.isinf(a) or b == 0 else math.fmod(a, b)),
     "selected": _selected,
     "count_selected": lambda answer: len(answer) if isinstance(answer, list) else int(answer not in (None, "")),

@@ -103,8 +103,8 @@ def parse_expression(text: str) -> Expression:
     try:
         return _Reader(text).of(grammar.parse(text))
     except UnexpectedInput as error:
-        known = getattr(error, "pos_in_stream", None)  # None where the text ends too early
-        place = -1 if known is None else int(known)
+        stream_position = getattr(error, "pos_in_stream", None)  # None where the text ends too early
+        place = -1 if stream_position is None else int(stream_position)
         raise _unreadable(text, place if place >= 0 else len(text), _expected(text, place)) from None
     except RecursionError:
         raise _unreadable(text, 0, "this is nested too deeply") from None
@@ -121,14 +121,14 @@ def _grammar() -> Lark:
 
 def _expected(text: str, place: int) -> str:
     """What is wrong at a place where the grammar ends."""
-    here = text[place : place + 1] if place >= 0 else ""
-    if here and here in "‘’“”„«»":
+    character = text[place : place + 1] if place >= 0 else ""
+    if character and character in "‘’“”„«»":
         return "texts stand in straight quotes, such as 'yes'"
-    if here == "/" or text[max(place - 1, 0) : place + 1] == "..":
+    if character == "/" or text[max(place - 1, 0) : place + 1] == "..":
         return "a question is written as ${name}, not as a path"
-    if here == "[":
+    if character == "[":
         return "there are no lists to choose from; offer the choices themselves"
-    if here == "":
+    if character == "":
         return "something is missing here"
     return "here must stand a question as ${name}, a number, a text such as 'yes', an operator or a function"
 
@@ -146,7 +146,7 @@ class _Reader:
             return self._call(tree, depth)
         if tree.data in ("number", "text", "answer", "self"):
             return self._leaf(tree)
-        inner = tuple(self.of(each, depth + 1) for each in tree.children if each and not isinstance(each, str))
+        inner = tuple(self.of(child, depth + 1) for child in tree.children if child and not isinstance(child, str))
         if tree.data in ("and_", "or_"):
             return Apply(op="and" if tree.data == "and_" else "or", args=inner)
         if tree.data == "binary":
@@ -234,10 +234,10 @@ def write_expression(expression: Expression) -> str:
     >>> write_expression(parse_expression("( ${age}>=18 ) and not( sent(${smoking}) = 'yes' )"))
     "${age} >= 18 and not(sent(${smoking}) = 'yes')"
     """
-    return _written(expression, -1)
+    return _expression_text(expression, -1)
 
 
-def _written(expression: Expression, outer: int) -> str:
+def _expression_text(expression: Expression, outer: int) -> str:
     if isinstance(expression, Value):
         return _constant(expression.value)
     if isinstance(expression, Answer):
@@ -245,15 +245,15 @@ def _written(expression: Expression, outer: int) -> str:
     if isinstance(expression, Sent):
         return f"sent(${{{expression.of}}})"
     if expression.op in _BINDS:
-        return _joined(expression.op, expression.args, outer)
-    inner = ", ".join(_written(each, -1) for each in expression.args)
+        return _operation_text(expression.op, expression.args, outer)
+    inner = ", ".join(_expression_text(argument, -1) for argument in expression.args)
     return f"{_NAMES[expression.op]}({inner})"
 
 
-def _joined(op: str, args: Sequence[Expression], outer: int) -> str:
+def _operation_text(op: str, args: Sequence[Expression], outer: int) -> str:
     strength = _BINDS[op]
     flat = op in ("and", "or")  # these take any number of arguments, so that one inside another keeps its parentheses
-    sides = [_written(each, strength - (place == 0 and not flat)) for place, each in enumerate(args)]
+    sides = [_expression_text(argument, strength - (place == 0 and not flat)) for place, argument in enumerate(args)]
     text = f" {op} ".join(sides)
     return f"({text})" if strength <= outer else text
 

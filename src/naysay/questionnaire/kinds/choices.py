@@ -50,7 +50,7 @@ class _Choosing(Question):
             yield Problem("choices", message, "", "add choices", path=f"{path}.choices")
 
 
-def _listed(cell: Any) -> Any:
+def _names_in_cell(cell: Any) -> Any:
     """Several names in one cell, ``a;b`` or a list."""
     if isinstance(cell, str):
         return [name.strip() for name in cell.split(JOINER)]
@@ -88,8 +88,8 @@ class SelectOne(_Choosing):
     fields: ClassVar[Mapping[str, str]] = {"right": "naysay_right", "explanation": "naysay_explanation"}
 
     def complaint(self, value: Any) -> str | None:
-        known = isinstance(value, str) and value in self.names
-        return None if known else "must be the name of one of its choices"
+        is_choice = isinstance(value, str) and value in self.names
+        return None if is_choice else "must be the name of one of its choices"
 
     @property
     def longest(self) -> int:
@@ -103,10 +103,10 @@ class SelectOne(_Choosing):
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
-        found = super().of_row(row)
-        rating = likert(row, found["choices"]) if "likert" in row.text("appearance").lower() else None
-        own = {"right": row.text("naysay_right"), "explanation": row.label("naysay_explanation")}
-        return rating or found | {name: told for name, told in own.items() if told}
+        question_fields = super().of_row(row)
+        rating = likert(row, question_fields["choices"]) if "likert" in row.text("appearance").lower() else None
+        check_fields = {"right": row.text("naysay_right"), "explanation": row.label("naysay_explanation")}
+        return rating or question_fields | {name: content for name, content in check_fields.items() if content}
 
     def written(self, sheets: Sheets) -> list[RowCells]:
         (row,) = super().written(sheets)
@@ -114,7 +114,7 @@ class SelectOne(_Choosing):
 
     def flaws(self, path: str) -> Iterator[Problem]:
         yield from super().flaws(path)
-        known = _checks.shown(self.names)
+        choice_names = _checks.listing_text(self.names)
         if self.right is None and self.explanation:
             message, way_out = "an explanation must belong to a choice that is right", "name the choice in right"
             yield Problem("understanding", message, "", way_out, path=f"{path}.explanation")
@@ -123,7 +123,7 @@ class SelectOne(_Choosing):
             reason = "it is counted answer by answer"
             yield Problem("understanding", message, reason, "take the design or right away", path=f"{path}.right")
         elif self.right is not None and self.right not in self.names:
-            message = f"the right choice must be one of {known}; got {self.right!r}"
+            message = f"the right choice must be one of {choice_names}; got {self.right!r}"
             yield Problem("understanding", message, "", "write its name", path=f"{path}.right")
 
 
@@ -158,8 +158,8 @@ class SelectMultiple(_Choosing):
         return {name: YES_NO[name not in value] for name in self.parts}
 
     def complaint(self, value: Any) -> str | None:
-        kept = isinstance(value, list) and value == [name for name in self.parts if name in value]
-        return None if kept else "must be a list of its choices, each once, in their order"
+        in_order = isinstance(value, list) and value == [name for name in self.parts if name in value]
+        return None if in_order else "must be a list of its choices, each once, in their order"
 
     @property
     def longest(self) -> int:
@@ -168,16 +168,20 @@ class SelectMultiple(_Choosing):
     def value_of(self, cell: Any) -> Any:
         """The choices that apply, in their order."""
         if isinstance(cell, Mapping):
-            said = {name: _yes(cell.get(name)) for name in self.parts}
-            if all(each is None for each in said.values()):
+            answer_of_choice = {name: _yes(cell.get(name)) for name in self.parts}
+            if all(answer is None for answer in answer_of_choice.values()):
                 return None
-            if None in said.values():
+            if None in answer_of_choice.values():
                 raise DataError("must say yes or no (1 or 0) for every choice, or for none of them")
-            return [name for name in self.parts if said[name]]
-        listed = _listed(cell)
-        if isinstance(listed, list) and set(map(str, listed)) <= set(self.parts) and len(set(listed)) == len(listed):
-            return [name for name in self.parts if name in listed]
-        return listed
+            return [name for name in self.parts if answer_of_choice[name]]
+        chosen_names = _names_in_cell(cell)
+        if (
+            isinstance(chosen_names, list)
+            and set(map(str, chosen_names)) <= set(self.parts)
+            and len(set(chosen_names)) == len(chosen_names)
+        ):
+            return [name for name in self.parts if name in chosen_names]
+        return chosen_names
 
     def draw(self, rng: np.random.Generator) -> Any:
         return [name for name in self.parts if rng.random() < 0.5]
@@ -190,10 +194,10 @@ class SelectMultiple(_Choosing):
 def _yes(cell: Any) -> bool | None:
     if _checks.is_missing(cell):
         return None
-    found = _ANSWERS.get(str(cell).strip().lower().removesuffix(".0"))
-    if found is None:
+    answer = _ANSWERS.get(str(cell).strip().lower().removesuffix(".0"))
+    if answer is None:
         raise DataError(f"must be yes or no (1 or 0); it is {described(cell)}")
-    return found
+    return answer
 
 
 class Grid(_Choosing):
@@ -223,16 +227,18 @@ class Grid(_Choosing):
         return value is None or None in value.values()
 
     def complaint(self, value: Any) -> str | None:
-        known = {*self.names, None}  # rows in any order: JavaScript moves names such as "1" to the front
-        whole = isinstance(value, dict) and value.keys() == set(self.parts)
-        if whole and all(isinstance(each, str | None) and each in known for each in value.values()):
+        allowed_names = {*self.names, None}  # rows in any order: JavaScript moves names such as "1" to the front
+        has_all_rows = isinstance(value, dict) and value.keys() == set(self.parts)
+        if has_all_rows and all(
+            isinstance(choice_name, str | None) and choice_name in allowed_names for choice_name in value.values()
+        ):
             return None
         return "must be an object of all its rows, each with the name of a choice or null"
 
     @property
     def longest(self) -> int:
-        most = max((quoted(name) for name in self.names), default=0)
-        return 2 + sum(quoted(row) + 2 + max(4, most) for row in self.parts)
+        longest_name = max((quoted(name) for name in self.names), default=0)
+        return 2 + sum(quoted(row) + 2 + max(4, longest_name) for row in self.parts)
 
     def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
         return {f"{self.name}/{row}": [value and value[row] for value in values] for row in self.parts}
@@ -240,8 +246,8 @@ class Grid(_Choosing):
     def value_of(self, cell: Any) -> Any:
         if not isinstance(cell, Mapping):
             return cell
-        said = {name: None if _checks.is_missing(cell.get(name)) else cell[name] for name in self.parts}
-        return None if all(each is None for each in said.values()) else said
+        choice_of_row = {name: None if _checks.is_missing(cell.get(name)) else cell[name] for name in self.parts}
+        return None if all(choice_name is None for choice_name in choice_of_row.values()) else choice_of_row
 
     def draw(self, rng: np.random.Generator) -> Any:
         return {row: str(rng.choice(self.names)) for row in self.parts}
@@ -281,16 +287,16 @@ class Ranking(_Choosing):
     listed: ClassVar[bool] = True
 
     def complaint(self, value: Any) -> str | None:
-        ranked = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        whole = ranked and sorted(value) == sorted(self.names)
-        return None if whole else "must be a list of all its choices, each once"
+        is_text_list = isinstance(value, list) and all(isinstance(name, str) for name in value)
+        is_complete = is_text_list and sorted(value) == sorted(self.names)
+        return None if is_complete else "must be a list of all its choices, each once"
 
     @property
     def longest(self) -> int:
         return 2 + sum(quoted(name) + 1 for name in self.names)
 
     def value_of(self, cell: Any) -> Any:
-        return _listed(cell)
+        return _names_in_cell(cell)
 
     def draw(self, rng: np.random.Generator) -> Any:
         return rng.permutation(self.names).tolist()

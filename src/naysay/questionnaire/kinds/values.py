@@ -21,7 +21,7 @@ from naysay.questionnaire.xlsform.offers import bins_of
 SAFE = 2**53 - 1
 """The largest whole number that JavaScript holds exactly."""
 
-_WRITTEN = 25  # characters: one more than JavaScript's longest number, -1.2345678901234567e-300
+_LONGEST_NUMBER = 25  # characters: one more than JavaScript's longest number, -1.2345678901234567e-300
 _SPAN = 130  # width of random numbers without both bounds: years of age fit, and most counts
 _MOST_POINTS = 21
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
@@ -42,7 +42,7 @@ class _Whole(Question):
 
     @property
     def longest(self) -> int:
-        return _WRITTEN
+        return _LONGEST_NUMBER
 
     def complaint(self, value: Any) -> str | None:
         bottom = max(-SAFE, -SAFE if self.low is None else self.low)
@@ -51,8 +51,8 @@ class _Whole(Question):
         return None if inside else f"must be a whole number from {bottom} to {top}"
 
     def value_of(self, cell: Any) -> Any:
-        written = isinstance(cell, str) and _WHOLE.fullmatch(cell.strip())
-        return int(cell) if written or (isinstance(cell, float) and cell.is_integer()) else cell
+        is_whole_text = isinstance(cell, str) and _WHOLE.fullmatch(cell.strip())
+        return int(cell) if is_whole_text or (isinstance(cell, float) and cell.is_integer()) else cell
 
 
 class _Number(Question):
@@ -76,7 +76,7 @@ class _Number(Question):
         >>> Integer(name="n", label={}, bins=bins).bin_of(10)
         'large'
         """
-        return next(each.name for each in self.bins if each.below is None or value < each.below)
+        return next(number_bin.name for number_bin in self.bins if number_bin.below is None or value < number_bin.below)
 
     def category_of(self, value: Any) -> Any:
         return self.bin_of(value)
@@ -87,11 +87,11 @@ class _Number(Question):
 
     @property
     def longest(self) -> int:
-        return _WRITTEN
+        return _LONGEST_NUMBER
 
     def _limits(self) -> tuple[float, float]:
         """The range to draw from: the limits, or the bounds of the bins plus one bin beyond them."""
-        bounds = [each.below for each in self.bins if each.below is not None]
+        bounds = [number_bin.below for number_bin in self.bins if number_bin.below is not None]
         width = (bounds[-1] - bounds[0]) / (len(bounds) - 1) if len(bounds) > 1 else _SPAN
         low = self.low if self.low is not None else min(0.0, *bounds[:1], 0.0)
         high = self.high if self.high is not None else (bounds[-1] + width if bounds else low + _SPAN)
@@ -116,7 +116,7 @@ class _Number(Question):
             way_out = "write where they end, such as 20,40,60"
             yield Problem("bins", message, "a design is about categories", way_out, path=path)
             return
-        ends = [each.below for each in self.bins]
+        ends = [number_bin.below for number_bin in self.bins]
         for place, (first, second) in enumerate(pairwise(ends[:-1]), start=1):
             if first is not None and second is not None and not first < second:
                 message, way_out = f"bins must go up; {second:g} follows {first:g}", "put them in order"
@@ -124,8 +124,8 @@ class _Number(Question):
         for place, end in enumerate(ends, start=1):
             if (end is None) != (place == len(ends)):
                 message = "every bin but the last must say below what it ends, and the last must take all other numbers"
-                here, way_out = f"{path}[{place - 1}].below", "write null there only"
-                yield Problem("bins", message, "some numbers would have no bin", way_out, path=here)
+                end_path, way_out = f"{path}[{place - 1}].below", "write null there only"
+                yield Problem("bins", message, "some numbers would have no bin", way_out, path=end_path)
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
@@ -147,15 +147,15 @@ class _Number(Question):
         text = row.text("naysay_bins")
         if not text:
             return []
-        named, colon, listed = text.rpartition(":")
-        bounds = [number_of(each) for each in listed.split(",")]
-        known = [cls._as_written(each) for each in bounds if each is not None]
-        if len(known) < len(bounds):
+        list_name, colon, bounds_text = text.rpartition(":")
+        bounds = [number_of(bound_text) for bound_text in bounds_text.split(",")]
+        whole_bounds = [cls._as_written(bound) for bound in bounds if bound is not None]
+        if len(whole_bounds) < len(bounds):
             message = f"bins are written as the numbers between them, such as 20,40,60; got {text!r}"
             row.problem("naysay_bins", message)
             return []
-        made = bins_of(known, row.languages, whole=cls is Integer)
-        return _worded(row, named.strip(), made) if colon else made
+        bins = bins_of(whole_bounds, row.languages, whole=cls is Integer)
+        return _with_words(row, list_name.strip(), bins) if colon else bins
 
     @classmethod
     def _as_written(cls, value: float) -> float | int:
@@ -168,19 +168,21 @@ class _Number(Question):
         if any(ends):
             first["range"] = "..".join(ends)
         if self.bins:
-            bounds = ", ".join(f"{each.below:.15g}" for each in self.bins[:-1] if each.below is not None)
+            bounds = ", ".join(
+                f"{number_bin.below:.15g}" for number_bin in self.bins[:-1] if number_bin.below is not None
+            )
             first["bins"] = f"{sheets.list_of(self.name, self.bins)}: {bounds}"
         return [first]
 
 
-def _worded(row: Row, name: str, bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_words(row: Row, name: str, bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Bins with the names and words of a list of choices."""
     choices = row.choices(name)
     if len(choices) != len(bins):
         message = f"{len(bins) - 1} numbers make {len(bins)} bins; the list {name!r} has {len(choices)} choices"
         row.problem("naysay_bins", message, "write one choice for each bin")
         return bins
-    return [each | choice for each, choice in zip(bins, choices, strict=True)]
+    return [number_bin | choice for number_bin, choice in zip(bins, choices, strict=True)]
 
 
 class Integer(_Whole, _Number):
@@ -263,20 +265,22 @@ class Rating(_Whole):
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
-        given = dict(part.partition("=")[::2] for part in row.text("parameters").replace(",", " ").split())
-        found: dict[str, Any] = {}
+        parameters = dict(part.partition("=")[::2] for part in row.text("parameters").replace(",", " ").split())
+        rating_fields: dict[str, Any] = {}
         for name, key, default in (("low", "start", 1), ("high", "end", 5), ("", "step", 1)):
-            text = given.pop(key, str(default))
+            text = parameters.pop(key, str(default))
             value = number_of(text)
             if value is None or value != int(value) or (key == "step" and value != 1):
-                only = "1" if key == "step" else "a whole number"
+                allowed_text = "1" if key == "step" else "a whole number"
                 way_out = "ask with integer or decimal and bind::naysay_range"
-                row.problem("parameters", f"{key} must be {only}; got {text!r}", way_out)
+                row.problem("parameters", f"{key} must be {allowed_text}; got {text!r}", way_out)
             elif name:
-                found[name] = int(value)
-        if given:
-            row.problem("parameters", f"parameters {_checks.shown(given)} are not understood", "leave them out")
-        return found | cls._worded_ends(row)
+                rating_fields[name] = int(value)
+        if parameters:
+            row.problem(
+                "parameters", f"parameters {_checks.listing_text(parameters)} are not understood", "leave them out"
+            )
+        return rating_fields | cls._worded_ends(row)
 
     @classmethod
     def _worded_ends(cls, row: Row) -> dict[str, Any]:
@@ -295,7 +299,7 @@ def likert(row: Row, choices: Sequence[dict[str, Any]]) -> dict[str, Any] | None
     if not names or not all(name.lstrip("-").isdecimal() and len(name) < 6 for name in names):
         return None
     low, high = int(names[0]), int(names[-1])
-    if [str(each) for each in range(low, high + 1)] != names or len(names) > _MOST_POINTS:
+    if [str(point) for point in range(low, high + 1)] != names or len(names) > _MOST_POINTS:
         return None
     ends = {"low_label": choices[0]["label"], "high_label": choices[-1]["label"]}
     return {"kind": "rating", "low": low, "high": high, **ends, **Rating._worded_ends(row)}
@@ -337,14 +341,14 @@ class Text(Question):
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
-        found: dict[str, Any] = {"lines": 4} if "multiline" in row.text("appearance") else {}
+        text_fields: dict[str, Any] = {"lines": 4} if "multiline" in row.text("appearance") else {}
         for field, column in cls.fields.items():
             text = row.text(column)
             if text and not (text.isdecimal() and len(text) < 6):
                 row.problem(column, f"here must stand a whole number; got {text!r}")
             elif text:
-                found[field] = int(text)
-        return found
+                text_fields[field] = int(text)
+        return text_fields
 
     def written(self, sheets: Sheets) -> list[RowCells]:
         [first] = super().written(sheets)

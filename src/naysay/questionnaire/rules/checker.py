@@ -48,40 +48,46 @@ def _arity(node: Apply, path: str) -> Iterator[Problem]:
 
 
 def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iterator[Problem]:
-    asked = walk.by_name.get(node.of)
-    if asked is None or not isinstance(asked.item, Question):
-        questions = [each.item.name for each, _ in walk.questions()]
+    target_entry = walk.by_name.get(node.of)
+    if target_entry is None or not isinstance(target_entry.item, Question):
+        questions = [question_entry.item.name for question_entry, _ in walk.questions()]
         hint = _checks.nearest(node.of, questions) if len(questions) < _MANY else ""
         message = f"${{{node.of}}} must be a question; there is none of that name"
         yield Problem("references", message, "", hint, path=path)
         return
-    if asked.order >= entry.order and not (asked is entry and path.endswith(".constraint.expression")):
+    if target_entry.order >= entry.order and not (target_entry is entry and path.endswith(".constraint.expression")):
         message = f"${{{node.of}}} must be asked before; it comes later"
         yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
-    yield from (_sent(asked.item, path) if isinstance(node, Sent) else _plain(asked.item, entry.item, path))
+    yield from (
+        _sent_reference(target_entry.item, path)
+        if isinstance(node, Sent)
+        else _plain_reference(target_entry.item, entry.item, path)
+    )
 
 
-def _plain(asked: Question, asking: Item, path: str) -> Iterator[Problem]:
-    if asked.privacy is not None and asked is not asking:
+def _plain_reference(target_question: Question, asking_item: Item, path: str) -> Iterator[Problem]:
+    if target_question.privacy is not None and target_question is not asking_item:
         rule, what, telling = (
             ("skip_logic", "asked", "which questions a person answers")
             if path.endswith(".relevant")
             else ("validation", "accepted", "which answers pass")
         )
-        message = f"what is {what} must not depend on the private answer ${{{asked.name}}}"
+        message = f"what is {what} must not depend on the private answer ${{{target_question.name}}}"
         yield Problem(rule, message, f"{telling} would tell their true answer", _ASK_ALL, path=path)
-    if not asked.comparable:
-        message = f"a condition must not refer to the {asked.kind} ${{{asked.name}}}"
+    if not target_question.comparable:
+        message = f"a condition must not refer to the {target_question.kind} ${{{target_question.name}}}"
         reason = "its answer is one choice for each row, which compares with nothing"
         yield Problem("references", message, reason, "ask the row as a question of its own", path=path)
 
 
-def _sent(asked: Question, path: str) -> Iterator[Problem]:
-    if asked.privacy is None:
-        message = f"sent() is of a private question; ${{{asked.name}}} is direct"
-        yield Problem("references", message, "its answer is sent as it is", f"write ${{{asked.name}}}", path=path)
-    elif asked.parts:
-        message = f"sent() must not be of the select multiple ${{{asked.name}}}"
+def _sent_reference(target_question: Question, path: str) -> Iterator[Problem]:
+    if target_question.privacy is None:
+        message = f"sent() is of a private question; ${{{target_question.name}}} is direct"
+        yield Problem(
+            "references", message, "its answer is sent as it is", f"write ${{{target_question.name}}}", path=path
+        )
+    elif target_question.parts:
+        message = f"sent() must not be of the select multiple ${{{target_question.name}}}"
         reason = "it sends one response for each choice"
         yield Problem("references", message, reason, "ask a select one, or branch on something else", path=path)
 
@@ -140,24 +146,24 @@ _OF_OBJECTS = frozenset(
 
 def names(walk: Walk) -> Iterator[Problem]:
     """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
-    seen: dict[str, str] = {}
-    taken = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
+    path_of_name: dict[str, str] = {}
+    reserved_names = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
     for entry in walk.entries:
         name, path = entry.item.name, f"{entry.path}.name"
-        if name in taken and isinstance(entry.item, Question):
-            message = f"no question must be called {name!r}: a column of the replies is, with {taken[name]}"
+        if name in reserved_names and isinstance(entry.item, Question):
+            message = f"no question must be called {name!r}: a column of the replies is, with {reserved_names[name]}"
             yield Problem("names", message, "data would mix them up", "rename it", path=path)
-        if name in seen:
-            yield _twice(name, path, f"it is at {seen[name]}, too")
-        seen.setdefault(name, entry.path)
+        if name in path_of_name:
+            yield _twice(name, path, f"it is at {path_of_name[name]}, too")
+        path_of_name.setdefault(name, entry.path)
         yield from _unsafe(name, path)
         for kind, parts in entry.item.lists():
-            counted = Counter(part.name for part in parts)
+            name_counts = Counter(part.name for part in parts)
             for place, part in enumerate(parts):
-                here = f"{entry.path}.{kind}[{place}].name"
-                if counted[part.name] > 1:
-                    yield _twice(part.name, here, f"{counted[part.name]} {kind} of {name!r} have it")
-                yield from _unsafe(part.name, here)
+                part_path = f"{entry.path}.{kind}[{place}].name"
+                if name_counts[part.name] > 1:
+                    yield _twice(part.name, part_path, f"{name_counts[part.name]} {kind} of {name!r} have it")
+                yield from _unsafe(part.name, part_path)
 
 
 def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
@@ -182,25 +188,25 @@ def _twice(name: str, path: str, where: str) -> Problem:
 
 def languages(walk: Walk) -> Iterator[Problem]:
     """Every text must be there in every language."""
-    known = walk.languages
-    if not known:
+    language_tags = walk.languages
+    if not language_tags:
         yield Problem("languages", "at least one language is needed", "", "name its tag, such as en", path="languages")
-    if len(set(known)) < len(known):
-        message = f"languages must differ; got {_checks.shown(known)}"
+    if len(set(language_tags)) < len(language_tags):
+        message = f"languages must differ; got {_checks.listing_text(language_tags)}"
         yield Problem("languages", message, "", "leave one out", path="languages")
-    for told in walk.texts:
-        present = {language for language, text in told.label.items() if text.strip()}
-        if not (told.needed or present):
+    for shown_text in walk.texts:
+        present = {language for language, text in shown_text.label.items() if text.strip()}
+        if not (shown_text.needed or present):
             continue
-        for language in known:
+        for language in language_tags:
             if language not in present:
-                message = f"{told.what} must be there in every language; {language!r} is missing"
-                way_out, path = "translate it" if present else "write it", f"{told.path}.{language}"
+                message = f"{shown_text.what} must be there in every language; {language!r} is missing"
+                way_out, path = "translate it" if present else "write it", f"{shown_text.path}.{language}"
                 yield Problem("languages", message, "respondents choose their language", way_out, path=path)
-        for language in sorted(present - set(known)):
-            message = f"{told.what} is in {language!r}, which the questionnaire does not offer"
+        for language in sorted(present - set(language_tags)):
+            message = f"{shown_text.what} is in {language!r}, which the questionnaire does not offer"
             way_out = f"add {language!r} to the languages, or leave the text out"
-            yield Problem("languages", message, "", way_out, "warning", path=f"{told.path}.{language}")
+            yield Problem("languages", message, "", way_out, "warning", path=f"{shown_text.path}.{language}")
 
 
 def wording(walk: Walk) -> Iterator[Problem]:
@@ -217,24 +223,24 @@ def wording(walk: Walk) -> Iterator[Problem]:
 
 def piping(walk: Walk) -> Iterator[Problem]:
     """``${question}`` in a text may repeat an earlier plain answer, never a private one."""
-    for told, path, text in walk.wordings():
+    for shown_text, path, text in walk.wordings():
         for name in piped(text):
-            if told.entry is None:
-                message = f"{told.what} of the questionnaire must repeat no answer; got ${{{name}}}"
+            if shown_text.entry is None:
+                message = f"{shown_text.what} of the questionnaire must repeat no answer; got ${{{name}}}"
                 yield Problem("piping", message, "it stands before or after all questions", path=path)
             else:
-                yield from _piped(walk.by_name.get(name), name, told.entry, path)
+                yield from _piped_reference(walk.by_name.get(name), name, shown_text.entry, path)
 
 
-def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
-    if asked is None or not isinstance(asked.item, Question):
+def _piped_reference(target_entry: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
+    if target_entry is None or not isinstance(target_entry.item, Question):
         message = f"${{{name}}} must be a question; there is none of that name"
         yield Problem("references", message, "", "correct the name", path=path)
-    elif asked.item.privacy is not None:
+    elif target_entry.item.privacy is not None:
         message = f"a text must not repeat the private answer ${{{name}}}"
         reason = "whoever looks at the screen, or at its size, would see the true answer"
         yield Problem("piping", message, reason, "leave it out, or ask in words that fit every answer", path=path)
-    elif asked.order >= entry.order:
+    elif target_entry.order >= entry.order:
         message = f"${{{name}}} must be asked before; it comes later"
         yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
 
@@ -285,6 +291,10 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     """
     walk, unread = Walk(questionnaire), set(omitted)
     # a dict, not a set: problems keep the order of the rules
-    found = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
-    about_unread = {each for each in found if each.rule == "references" and not unread.isdisjoint(piped(each.message))}
-    return tuple(each for each in found if each not in about_unread)
+    all_problems = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
+    about_unread = {
+        found_problem
+        for found_problem in all_problems
+        if found_problem.rule == "references" and not unread.isdisjoint(piped(found_problem.message))
+    }
+    return tuple(found_problem for found_problem in all_problems if found_problem not in about_unread)

@@ -31,11 +31,11 @@ _COMPLEMENT = (
 )  # fmt: skip
 
 
-def _of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in patterns), re.IGNORECASE)
+def _pattern_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-_NONE_OF_THEM, _REFUSED, _COMPLEMENTS = _of(_NONE), _of(_REFUSAL), _of(_COMPLEMENT)
+_NONE_OF_THEM, _REFUSED, _COMPLEMENTS = _pattern_of(_NONE), _pattern_of(_REFUSAL), _pattern_of(_COMPLEMENT)
 
 
 def none_of_them(choice: Choice | Bin) -> bool:

@@ -64,7 +64,7 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
         yield Problem("designs", message, "everybody gets the same page", way_out, path=path)
         return
     if offer.assigned_by == "respondent" and not all(type(name) in (str, int) for name in offer.levels):
-        message = f"levels must be called by texts or whole numbers; got {_checks.shown(offer.levels)}"
+        message = f"levels must be called by texts or whole numbers; got {_checks.listing_text(offer.levels)}"
         reason = "the page would write the others in another way"
         yield Problem("levels", message, reason, "put quotation marks around them", path=path)
     elif offer.space.answers > 1 or any(isinstance(label, tuple) for label in offer.categories):
@@ -75,8 +75,8 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
         way_out = "take the design without memory, such as frequency(epsilon=1); apps remember with a ledger"
         yield Problem("designs", message, "", way_out, path=path)
     elif tuple(map(str, offer.categories)) != names:
-        about = _checks.shown(offer.categories)
-        message = f"the design must be about {_checks.shown(names)} in this order; it is about {about}"
+        about = _checks.listing_text(offer.categories)
+        message = f"the design must be about {_checks.listing_text(names)} in this order; it is about {about}"
         way_out = "make it from the names of the choices (yes and no for each choice of a select multiple)"
         yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
 
@@ -88,35 +88,42 @@ def _remembers(design: Answerable) -> bool:
 
 def levels(walk: Walk) -> Iterator[Problem]:
     """Levels that reveal the answer, nearly reveal it, or tell nothing are reported; the most private come first."""
-    for at, _, private in offers(walk):
-        path = f"{at}.private.design"
+    for item_path, _, private in offers(walk):
+        path = f"{item_path}.private.design"
         for level, channel in private.channels:
-            yield from _told(channel, "the design" if level is None else f"level {level!r}", path)
+            yield from _disclosure_problems(channel, "the design" if level is None else f"level {level!r}", path)
         bits = [privacy.information(channel) for level, channel in private.channels if level not in private.by_hand]
         if any(first > second + 1e-9 for first, second in pairwise(bits)):
             message = "levels must run from the most private to the most open"
             reason = "respondents read them in this order, and the first is what they begin with"
             yield Problem("levels", message, reason, "put them in order", "warning", path=path)
-        begins_at, drawn = private.begins_at, [each for each in private.levels if each not in private.by_hand]
-        if begins_at is not None and begins_at not in drawn:
+        begins_at, device_levels = (
+            private.begins_at,
+            [offered_level for offered_level in private.levels if offered_level not in private.by_hand],
+        )
+        if begins_at is not None and begins_at not in device_levels:
             message = f"the page must begin at a level that the device draws; got {begins_at!r}"
-            known = [each for each in drawn if each is not None]
-            way_out = _checks.nearest(begins_at, known) if known else "leave it out, or offer levels, such as 1..3"
-            yield Problem("levels", message, "", way_out, path=f"{at}.private.begins_at")
+            named_levels = [offered_level for offered_level in device_levels if offered_level is not None]
+            way_out = (
+                _checks.nearest(begins_at, named_levels)
+                if named_levels
+                else "leave it out, or offer levels, such as 1..3"
+            )
+            yield Problem("levels", message, "", way_out, path=f"{item_path}.private.begins_at")
 
 
 def words(walk: Walk) -> Iterator[Problem]:
     """A response that is not a choice needs words of its own."""
     for path, question, private in offers(walk):
-        known = {*question.categories, *YES_NO, *private.responses}
+        worded_labels = {*question.categories, *YES_NO, *private.responses}
         spaces = [channel.space for _, channel in private.channels]
         labels = [str(label) for space in spaces if space.one_label or space.sets for label in space.labels]
         for label in dict.fromkeys(labels):
-            if label not in known:
+            if label not in worded_labels:
                 message = f"the response {label!r} has no words of its own, and is shown as it is written"
                 way_out = "write them into private.responses of the JSON"
-                here = f"{path}.private.responses"
-                yield Problem("words", message, "it is in one language only", way_out, "warning", path=here)
+                responses_path = f"{path}.private.responses"
+                yield Problem("words", message, "it is in one language only", way_out, "warning", path=responses_path)
 
 
 def apart(walk: Walk) -> Iterator[Problem]:
@@ -133,21 +140,21 @@ def apart(walk: Walk) -> Iterator[Problem]:
         labels = [label for name, label in question.labels() if name != "label"]
         labels += [label for group in walk.around(entry) for _, label in group.item.labels()]
         labels += [choice.label for choice in getattr(question, "choices", ())]
-        others = {text for label in labels for text in _words(label)}
-        for name, asked, read in earlier:
-            if texts & (asked | read) or others & asked:
+        other_texts = {text for label in labels for text in _words(label)}
+        for name, earlier_texts, earlier_others in earlier:
+            if texts & (earlier_texts | earlier_others) or other_texts & earlier_texts:
                 message = f"a private question must say in its own words what it asks; {name!r} has the same words"
                 reason = "their answers would be two draws for one question, so the page refuses the second"
                 yield Problem("apart", message, reason, "leave one out, or ask in other words", path=entry.path)
                 break
-        earlier.append((question.name, texts, others))
+        earlier.append((question.name, texts, other_texts))
 
 
 def _equal_choices(path: str, choices: Sequence[Choice]) -> Iterator[Problem]:
-    seen: dict[tuple[str, str], str] = {}
+    name_of_text: dict[tuple[str, str], str] = {}
     for place, choice in enumerate(choices):
         for tag, text in choice.label.items():
-            twin = seen.setdefault((tag, letters(text) or text), choice.name)
+            twin = name_of_text.setdefault((tag, letters(text) or text), choice.name)
             if twin != choice.name:
                 message = f"the choices of a private question must differ in words; {choice.name!r} reads as {twin!r}"
                 reason = "the answer to one of them would be drawn twice"
@@ -158,26 +165,26 @@ def _words(label: Label) -> Iterator[str]:
     return filter(None, map(letters, label.values()))
 
 
-def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
-    few, many = privacy.still_possible(design)
+def _disclosure_problems(design: Design, subject: str, path: str) -> Iterator[Problem]:
+    fewest_possible, most_possible = privacy.still_possible(design)
     epsilon = privacy.epsilon(design)
-    if many == 1 and len(design.categories) == 2 and not (np.diagonal(design.matrix) > 0).any():
-        message = f"{called} rules one of two categories out, which reveals the other"
+    if most_possible == 1 and len(design.categories) == 2 and not (np.diagonal(design.matrix) > 0).any():
+        message = f"{subject} rules one of two categories out, which reveals the other"
         reason = "a negative survey needs three categories or more"
         yield Problem("negative", message, reason, "take warner() or two_coins(), or add categories", path=path)
-    elif few == 1:
-        what = "reveals the answer" if many == 1 else "reveals the answer of some respondents"
+    elif fewest_possible == 1:
+        effect = "reveals the answer" if most_possible == 1 else "reveals the answer of some respondents"
         reason = "one category stays possible; the page says so where it is chosen"
         way_out = "leave it out where nobody should tell their answer"
-        yield Problem("reveals", f"{called} {what}", reason, way_out, "warning", path=path)
+        yield Problem("reveals", f"{subject} {effect}", reason, way_out, "warning", path=path)
     elif _MOST_EPSILON < epsilon < math.inf:
         odds = f"an answer changes the odds between two categories by up to {math.exp(epsilon):,.0f} to 1"
-        message = f"{called} protects little: its ε is {epsilon:.3g}, and {odds}"
+        message = f"{subject} protects little: its ε is {epsilon:.3g}, and {odds}"
         reason = "all categories stay possible, but one of them is nearly certain"
         way_out = f"leave more to chance, until ε is {_MOST_EPSILON:g} or less (odds of {MOST_ODDS} to 1)"
         yield Problem("reveals", message, reason, way_out, "warning", path=path)
     elif epsilon == 0:
-        message = f"{called} tells nothing"
+        message = f"{subject} tells nothing"
         reason = "the response does not depend on the answer, so nothing can be estimated"
         yield Problem("designs", message, reason, "take a design that tells something", path=path)
 
@@ -188,24 +195,24 @@ def categories(walk: Walk) -> Iterator[Problem]:
         if len(question.categories) < 3:
             continue
         channels = [channel for _, channel in private.channels]
-        shown = bool(private.by_hand) or any(channel.shown is not None for channel in channels)
-        named = np.any([_nameable(channel) for channel in channels], axis=0)
+        shows_options = bool(private.by_hand) or any(channel.shown is not None for channel in channels)
+        is_nameable = np.any([_nameable(channel) for channel in channels], axis=0)
         for place, part in enumerate(dict(question.lists())[question.categories_in]):
-            here = f"{path}.{question.categories_in}[{place}].label"
-            if shown and none_of_them(part):
+            label_path = f"{path}.{question.categories_in}[{place}].label"
+            if shows_options and none_of_them(part):
                 message = f"{part.name!r} must not be offered where only some of the options are shown"
                 reason = (
                     "none of which? beside one other option it is read as none of these two, and its chances are "
                     "unknown (Esponda 2006, section 3.1.1)"
                 )
                 way_out = "say what it holds, such as 'another party', or leave the coin and two_option out"
-                yield Problem("none_of_the_above", message, reason, way_out, path=here)
-            elif named[place] and (refusal(part) or complement(part) or none_of_them(part)):
-                what = "that there is an answer to hide" if refusal(part) else "that something else is true"
-                message = f"ruling out {part.name!r} says {what}"
+                yield Problem("none_of_the_above", message, reason, way_out, path=label_path)
+            elif is_nameable[place] and (refusal(part) or complement(part) or none_of_them(part)):
+                admission = "that there is an answer to hide" if refusal(part) else "that something else is true"
+                message = f"ruling out {part.name!r} says {admission}"
                 reason = "some categories reveal something when they are ruled out (Esponda, Huerta & Guerrero 2016)"
                 way_out = f"never rule it out: write {part.name} into bind::naysay_sink"
-                yield Problem("sinks", message, reason, way_out, "warning", path=here)
+                yield Problem("sinks", message, reason, way_out, "warning", path=label_path)
 
 
 def _nameable(design: Design) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -224,11 +231,11 @@ _INNOCUOUS = "write the innocuous question into bind::naysay_innocuous"
 
 def by_hand(walk: Walk) -> Iterator[Problem]:
     """A level drawn by hand must be on offer, and people must be able to draw it with a coin."""
-    for at, _, private in offers(walk):
-        path, by_name = f"{at}.private.by_hand", dict(private.channels)
+    for item_path, _, private in offers(walk):
+        path, by_name = f"{item_path}.private.by_hand", dict(private.channels)
         for level in private.by_hand:
             if level not in by_name:
-                hint = _checks.nearest(level, [each for each in by_name if each is not None])
+                hint = _checks.nearest(level, [level_name for level_name in by_name if level_name is not None])
                 message = f"a level drawn by hand must be on offer; there is no level {level!r}"
                 yield Problem("by_hand", message, "", hint, path=path)
             elif way_by_hand(by_name[level], innocuous=False) is None:
@@ -240,16 +247,16 @@ def by_hand(walk: Walk) -> Iterator[Problem]:
 
 def modes(walk: Walk) -> Iterator[Problem]:
     """Each mode is named once, and people must be able to carry out a mode by hand."""
-    for at, question, private in offers(walk):
-        path, named = f"{at}.private.modes", private.modes
-        if not named or len(set(named)) < len(named):
-            message = f"modes must be hand, device or both, each once; got {_checks.shown(named)}"
+    for item_path, question, private in offers(walk):
+        path, mode_names = f"{item_path}.private.modes", private.modes
+        if not mode_names or len(set(mode_names)) < len(mode_names):
+            message = f"modes must be hand, device or both, each once; got {_checks.listing_text(mode_names)}"
             yield Problem("modes", message, "", "write hand, device, the first one to begin with", path=path)
-        elif "hand" in named and private.levels != (None,):
+        elif "hand" in mode_names and private.levels != (None,):
             message = "a mode by hand goes with one design; this question offers levels"
             way_out = "leave the mode out, and put a level drawn by hand on offer: bind::naysay_levels with coin"
             yield Problem("modes", message, "a level is sent, a mode is not", way_out, path=path)
-        elif "hand" in named:
+        elif "hand" in mode_names:
             yield from _not_carried_out(path, question, private)
         elif _assumes_prevalence(private) and not private.innocuous:
             message = "respondents cannot carry this design out themselves: its innocuous question is not there"
@@ -272,27 +279,29 @@ def _not_carried_out(path: str, question: Question, private: Private) -> Iterato
 
 def innocuous(walk: Walk) -> Iterator[Problem]:
     """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
-    seen: dict[str, str] = {}
-    asked = {letters(text): question.name for _, question in walk.questions() for text in _asked(question)}
-    for at, question, private in offers(walk):
-        path = f"{at}.private.innocuous"
+    innocuous_texts: dict[str, str] = {}
+    question_of_text = {
+        letters(text): question.name for _, question in walk.questions() for text in _question_texts(question)
+    }
+    for item_path, question, private in offers(walk):
+        path = f"{item_path}.private.innocuous"
         if not private.innocuous:
             continue
         yield from _fit(path, question, private)
-        own = _letters(private.innocuous)
-        other = next((seen[text] for text in own if text in seen), None)
-        if other is not None:
-            message = f"an innocuous question must protect one answer only; {other!r} has the same"
+        own_texts = _letters(private.innocuous)
+        twin_question = next((innocuous_texts[text] for text in own_texts if text in innocuous_texts), None)
+        if twin_question is not None:
+            message = f"an innocuous question must protect one answer only; {twin_question!r} has the same"
             reason = "the two responses together would tell whether both answers are alike"
             yield Problem(
                 "innocuous", message, reason, "ask another, such as about another person's birthday", path=path
             )
-        plain = next((asked[text] for text in own if text in asked), None)
+        plain = next((question_of_text[text] for text in own_texts if text in question_of_text), None)
         if plain is not None:
             message = f"an innocuous question must be asked nowhere else; {plain!r} asks it"
             reason = "with its answer the response tells the truth"
             yield Problem("innocuous", message, reason, "leave one of them out", path=path)
-        seen |= dict.fromkeys(own, question.name)
+        innocuous_texts |= dict.fromkeys(own_texts, question.name)
 
 
 def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
@@ -315,7 +324,7 @@ def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
         yield Problem("innocuous", message, reason, way_out, "warning", path=path)
 
 
-def _asked(question: Question) -> Iterator[str]:
+def _question_texts(question: Question) -> Iterator[str]:
     """What a question asks: its label, and each line of it that has an answer of its own."""
     lines = getattr(question, "rows", getattr(question, "choices", ())) if question.parts else ()
     for label in (question.label, *(line.label for line in lines)):

@@ -10,7 +10,7 @@ from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Constraint, Label, Practice, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
-_CALLED = {"label": "a label", "hint": "the hint"}
+_TEXT_NAMES = {"label": "a label", "hint": "the hint"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownText:
     """A text that respondents read.
 
     Parameters
@@ -81,7 +81,7 @@ class Walk:
         self.entries: list[Entry] = []
         _enter(questionnaire.items, "items", self.entries)
         self.by_name = {entry.item.name: entry for entry in self.entries}
-        self.texts = [*_texts(questionnaire), *(told for entry in self.entries for told in _within(entry))]
+        self.texts = [*_texts(questionnaire), *(shown_text for entry in self.entries for shown_text in _within(entry))]
 
     def questions(self) -> Iterator[tuple[Entry, Question]]:
         """Every question with its place; notes and groups are left out."""
@@ -91,45 +91,49 @@ class Walk:
         """The groups in which an item stands, the outermost first."""
         return (group for group in self.entries if group.order < entry.order <= group.last)
 
-    def wordings(self) -> Iterator[tuple[Shown, str, str]]:
+    def wordings(self) -> Iterator[tuple[ShownText, str, str]]:
         """Every text in every language, with its path there and its words."""
-        return ((told, f"{told.path}.{tag}", words) for told in self.texts for tag, words in told.label.items())
+        return (
+            (shown_text, f"{shown_text.path}.{tag}", words)
+            for shown_text in self.texts
+            for tag, words in shown_text.label.items()
+        )
 
 
-def _enter(items: Sequence[Item], path: str, found: list[Entry]) -> None:
+def _enter(items: Sequence[Item], path: str, entries: list[Entry]) -> None:
     for place, item in enumerate(items):
-        here, order = f"{path}[{place}]", len(found)
-        found.append(Entry(here, item, order, order))
+        item_path, order = f"{path}[{place}]", len(entries)
+        entries.append(Entry(item_path, item, order, order))
         if isinstance(item, Group):
-            _enter(item.items, f"{here}.items", found)
-            found[order] = Entry(here, item, order, len(found) - 1)
+            _enter(item.items, f"{item_path}.items", entries)
+            entries[order] = Entry(item_path, item, order, len(entries) - 1)
 
 
-def _texts(questionnaire: Questionnaire) -> Iterator[Shown]:
+def _texts(questionnaire: Questionnaire) -> Iterator[ShownText]:
     """Every text of the questionnaire itself."""
-    yield Shown("title", questionnaire.title, True, "a title")
+    yield ShownText("title", questionnaire.title, True, "a title")
     for name in TEXTS:
-        yield Shown(name, getattr(questionnaire, name), False, name)
+        yield ShownText(name, getattr(questionnaire, name), False, name)
     if isinstance(questionnaire.practice, Practice):
-        yield Shown("practice.label", questionnaire.practice.label, True, "the practice question")
-        for place, each in enumerate(questionnaire.practice.choices):
-            yield Shown(f"practice.choices[{place}].label", each.label, True, "a label")
+        yield ShownText("practice.label", questionnaire.practice.label, True, "the practice question")
+        for place, choice in enumerate(questionnaire.practice.choices):
+            yield ShownText(f"practice.choices[{place}].label", choice.label, True, "a label")
 
 
-def _within(entry: Entry) -> Iterator[Shown]:
+def _within(entry: Entry) -> Iterator[ShownText]:
     """Every text of one item."""
     item, path = entry.item, entry.path
     for name, label in item.labels():
-        yield Shown(f"{path}.{name}", label, name == "label", _CALLED.get(name, name), entry)
+        yield ShownText(f"{path}.{name}", label, name == "label", _TEXT_NAMES.get(name, name), entry)
     if entry.constraint is not None:
-        yield Shown(f"{path}.constraint.message", entry.constraint.message, False, "the message", entry)
+        yield ShownText(f"{path}.constraint.message", entry.constraint.message, False, "the message", entry)
     for name, parts in item.lists():
-        for place, each in enumerate(parts):
-            yield Shown(f"{path}.{name}[{place}].label", each.label, True, "a label", entry)
+        for place, part in enumerate(parts):
+            yield ShownText(f"{path}.{name}[{place}].label", part.label, True, "a label", entry)
     for response, label in ({} if item.privacy is None else item.privacy.responses).items():
-        yield Shown(f"{path}.private.responses.{response}", label, True, "words", entry)
+        yield ShownText(f"{path}.private.responses.{response}", label, True, "words", entry)
     if item.privacy is not None:
-        yield Shown(f"{path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry)
+        yield ShownText(f"{path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry)
 
 
 def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:
@@ -144,5 +148,5 @@ def nodes(expression: Expression) -> Iterator[Expression]:
     """An expression and everything in it."""
     yield expression
     if isinstance(expression, Apply):
-        for each in expression.args:
-            yield from nodes(each)
+        for argument in expression.args:
+            yield from nodes(argument)

@@ -54,18 +54,22 @@ class Source:
 
     def text(self, value: Any, path: str) -> dict[str, str]:
         """A text in each language that it has; names of questions in braces become those of the questionnaire."""
-        given = {DEFAULT: value} if isinstance(value, str) else value
-        if given is None:
+        text_of_tag = {DEFAULT: value} if isinstance(value, str) else value
+        if text_of_tag is None:
             return {}
-        if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        if not isinstance(text_of_tag, dict) or not all(isinstance(text, str) for text in text_of_tag.values()):
             self.problem(path, "a text must be written in quotes, or as an object with a text for each language")
             return {}
-        named = {self.languages[0] if name == DEFAULT else name: text for name, text in given.items()}
-        return {name: _PIPED.sub(self._piped, text) for name, text in named.items() if name in self.languages}
+        text_of_language = {self.languages[0] if name == DEFAULT else name: text for name, text in text_of_tag.items()}
+        return {
+            name: _PIPED.sub(self._own_reference, text)
+            for name, text in text_of_language.items()
+            if name in self.languages
+        }
 
-    def _piped(self, found: re.Match[str]) -> str:
-        asked = self.questions.get(found[1].strip())
-        return f"${{{asked.name}}}" if asked else found[0]
+    def _own_reference(self, match: re.Match[str]) -> str:
+        question = self.questions.get(match[1].strip())
+        return f"${{{question.name}}}" if question else match[0]
 
 
 class Element:
@@ -128,7 +132,7 @@ class Element:
             return default
         return float(value) if abs(value) < 2**53 else default
 
-    def condition(self, key: str, *, own: str = "") -> Any:
+    def condition(self, key: str, *, own_name: str = "") -> Any:
         """A condition in its canonical form; None where there is none, or none that can be read."""
         text = self.get(key)
         if text in (None, ""):
@@ -136,20 +140,20 @@ class Element:
         try:
             if not isinstance(text, str):
                 raise DataError(f"a condition must be a text; got {type(text).__name__}")
-            return condition(text, self.source.questions, own=own).model_dump(mode="json")
+            return condition(text, self.source.questions, own_name=own_name).model_dump(mode="json")
         except DataError as error:
             self.problem(key, str(error))
             return None
 
-    def listed(self, key: str) -> list[dict[str, Any]]:
+    def members_of_list(self, key: str) -> list[dict[str, Any]]:
         """The members of a list, such as choices or rows, each as an object with a value."""
-        found = self.get(key, [])
-        if not isinstance(found, list):
+        raw_list = self.get(key, [])
+        if not isinstance(raw_list, list):
             self.problem(key, f"{key} must be a list")
             return []
         members = []
-        for place, each in enumerate(found):
-            member = each if isinstance(each, dict) else {"value": each}
+        for place, raw_member in enumerate(raw_list):
+            member = raw_member if isinstance(raw_member, dict) else {"value": raw_member}
             if not isinstance(member.get("value"), str | int | float | bool):
                 self.problem(f"{key}[{place}]", "a choice must have a value", "write one, such as 1 or yes")
                 continue
@@ -160,36 +164,38 @@ class Element:
             members.append(member | {"at": f"{self.path}.{key}[{place}]"})
         return members
 
-    def listed_raw(self, key: str) -> list[Any]:
+    def raw_members(self, key: str) -> list[Any]:
         """The members of a list as they are written; empty where there is no list."""
-        found = self.get(key, [])
-        return found if isinstance(found, list) else []
+        raw_list = self.get(key, [])
+        return raw_list if isinstance(raw_list, list) else []
 
     def choices(
         self, members: Sequence[Mapping[str, Any]], codes: Mapping[str, str], path: str
     ) -> list[dict[str, Any]]:
         """Choices or rows in their canonical form; `path` is where they stand in it."""
-        found = []
-        for place, each in enumerate(members):
-            value, at = each["value"], str(each.get("at", self.path))
-            told = self.source.text(each.get("text"), f"{at}.text")
-            label = told or dict.fromkeys(self.source.languages, key_of(value))
-            self.source.draft.places[f"{path}[{place}]"] = Place(path=at)
-            found.append({"name": codes[key_of(value)], "label": label})
-            if told and codes[key_of(value)] != key_of(value):
+        choice_forms = []
+        for place, choice in enumerate(members):
+            value, choice_path = choice["value"], str(choice.get("at", self.path))
+            choice_text = self.source.text(choice.get("text"), f"{choice_path}.text")
+            label = choice_text or dict.fromkeys(self.source.languages, key_of(value))
+            self.source.draft.places[f"{path}[{place}]"] = Place(path=choice_path)
+            choice_forms.append({"name": codes[key_of(value)], "label": label})
+            if choice_text and codes[key_of(value)] != key_of(value):
                 message = f"the value {key_of(value)!r} is called {codes[key_of(value)]!r} in data"
-                self.source.problem(at, message, severity="warning")
-        return found
+                self.source.problem(choice_path, message, severity="warning")
+        return choice_forms
 
     def private(self, item: dict[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
         """The privacy that the custom property describes, with bins where a number has them."""
-        told = self.get(PRIVACY)
+        raw_privacy = self.get(PRIVACY)
         self.source.privacy.add(f"{self.path}.{PRIVACY}")
-        if told in (None, ""):
+        if raw_privacy in (None, ""):
             return {}
-        whole = isinstance(told, str) or (isinstance(told, dict) and told.get("naysay") == "design")
-        wanted = {"design": told} if whole else told
-        if not isinstance(wanted, dict) or not set(wanted) <= set(_PRIVACY):
+        is_whole_design = isinstance(raw_privacy, str) or (
+            isinstance(raw_privacy, dict) and raw_privacy.get("naysay") == "design"
+        )
+        privacy_cells = {"design": raw_privacy} if is_whole_design else raw_privacy
+        if not isinstance(privacy_cells, dict) or not set(privacy_cells) <= set(_PRIVACY):
             self.problem(PRIVACY, f"it must be a design, or an object of {', '.join(_PRIVACY)}")
             return {}
         kind = KINDS[item["kind"]]
@@ -198,38 +204,41 @@ class Element:
             self.problem(PRIVACY, f"a {self.type} cannot be private", way_out, "designs are about categories")
             return {}
         try:
-            return self._private(item, {name: wanted.get(name, "") for name in _PRIVACY}, codes)
+            return self._private(item, {name: privacy_cells.get(name, "") for name in _PRIVACY}, codes)
         except (DesignError, DataError, TypeError, ValueError, RecursionError) as error:
             self.problem(PRIVACY, str(error))
             return {}
 
-    def _private(self, item: dict[str, Any], wanted: dict[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
+    def _private(self, item: dict[str, Any], privacy_cells: dict[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
         kind, languages = KINDS[item["kind"]], self.source.languages
         bins = {}
         if kind.categories_in == "bins":
-            ends = [float(each) for each in _list_of(wanted["bins"])]
+            ends = [float(end) for end in _list_of(privacy_cells["bins"])]
             if not ends:
                 raise DataError("a private number needs bins: write where they end, such as [20, 40, 60]")
             bins = {"bins": bins_of(ends, languages, whole=item["kind"] == "integer")}
-        elif wanted["bins"]:
+        elif privacy_cells["bins"]:
             raise DataError("bins are for numbers; choices are categories already")
-        names = kind.categories_of([each["name"] for each in (item | bins)[kind.categories_in]])
-        design, sinks = wanted["design"], [codes.get(key_of(each), str(each)) for each in _list_of(wanted["sink"])]
+        names = kind.categories_of([category["name"] for category in (item | bins)[kind.categories_in]])
+        design, sinks = (
+            privacy_cells["design"],
+            [codes.get(key_of(sink), str(sink)) for sink in _list_of(privacy_cells["sink"])],
+        )
         texts = {
-            name: self.source.text(wanted[name] or None, f"{self.path}.{PRIVACY}.{name}")
+            name: self.source.text(privacy_cells[name] or None, f"{self.path}.{PRIVACY}.{name}")
             for name in ("sinkLabel", "innocuous", "firstLabel", "secondLabel")
         }
         form = private_of(
             names,
             design=json.dumps(design) if isinstance(design, dict) else str(design),
-            levels=", ".join(map(str, _list_of(wanted["levels"]))),
+            levels=", ".join(map(str, _list_of(privacy_cells["levels"]))),
             sink=", ".join(sinks),
             words=texts["sinkLabel"] or sink_words(languages),
         )
-        told = {name: texts[f"{name}Label"] for name in ("first", "second")}
-        mode, several = ", ".join(_list_of(wanted["mode"])), item["kind"] == "select_multiple"
-        form = carried_out(form, languages, mode=mode, several=several, innocuous=texts["innocuous"], **told)
-        begins = {"begins_at": str(wanted["beginsAt"])} if wanted["beginsAt"] else {}
+        response_labels = {name: texts[f"{name}Label"] for name in ("first", "second")}
+        mode, several = ", ".join(_list_of(privacy_cells["mode"])), item["kind"] == "select_multiple"
+        form = carried_out(form, languages, mode=mode, several=several, innocuous=texts["innocuous"], **response_labels)
+        begins = {"begins_at": str(privacy_cells["beginsAt"])} if privacy_cells["beginsAt"] else {}
         return {**bins, "private": form | begins}
 
 
@@ -237,9 +246,9 @@ def _list_of(value: Any) -> list[Any]:
     """Several values: a list, or a text with commas between them."""
     if isinstance(value, list):
         return value
-    return [each.strip() for each in str(value).split(",") if each.strip()]
+    return [piece.strip() for piece in str(value).split(",") if piece.strip()]
 
 
 def codes_of(members: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The names of choices, by their values."""
-    return coded(each["value"] for each in members)
+    return coded(member["value"] for member in members)

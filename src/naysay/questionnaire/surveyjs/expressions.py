@@ -85,7 +85,7 @@ class Asked:
     codes: Mapping[str, str] | None = None
 
 
-def condition(text: str, questions: Mapping[str, Asked], *, own: str = "") -> Expression:
+def condition(text: str, questions: Mapping[str, Asked], *, own_name: str = "") -> Expression:
     """The expression that a condition of SurveyJS stands for.
 
     Parameters
@@ -93,7 +93,7 @@ def condition(text: str, questions: Mapping[str, Asked], *, own: str = "") -> Ex
     text : str
     questions : {name: Asked}
         By their names in SurveyJS.
-    own : str
+    own_name : str
         The question whose answer is checked, in a validator.
 
     Raises
@@ -117,16 +117,16 @@ def condition(text: str, questions: Mapping[str, Asked], *, own: str = "") -> Ex
     from lark.exceptions import UnexpectedInput
 
     try:
-        reader = _Reader(questions, own)
+        reader = _Reader(questions, own_name)
         return reader.logical(reader.of(grammar.parse(text)))
     except UnexpectedInput as error:
         place = getattr(error, "pos_in_stream", None)
-        ended = getattr(getattr(error, "token", None), "type", "") == "$END"
-        here = text[place : place + 20] if isinstance(place, int) and place >= 0 and not ended else ""
-        told = f"{here!r} is not understood" if here else "something is missing at its end"
-        raise DataError(f"cannot read the expression {_shown(text)}: {told}") from None
+        at_end = getattr(getattr(error, "token", None), "type", "") == "$END"
+        text_there = text[place : place + 20] if isinstance(place, int) and place >= 0 and not at_end else ""
+        complaint = f"{text_there!r} is not understood" if text_there else "something is missing at its end"
+        raise DataError(f"cannot read the expression {_quoted_text(text)}: {complaint}") from None
     except RecursionError:
-        raise DataError(f"cannot read the expression {_shown(text)}: it is nested too deeply") from None
+        raise DataError(f"cannot read the expression {_quoted_text(text)}: it is nested too deeply") from None
 
 
 @cache
@@ -138,29 +138,29 @@ def _grammar() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
-def _shown(text: str) -> str:
+def _quoted_text(text: str) -> str:
     return repr(text if len(text) <= 120 else f"{text[:119]}…")
 
 
 class _Reader:
     """Turns a tree of the grammar into an expression. A list in it is a Python list until its operator is known."""
 
-    def __init__(self, questions: Mapping[str, Asked], own: str) -> None:
-        self.questions, self.own = questions, own
+    def __init__(self, questions: Mapping[str, Asked], own_name: str) -> None:
+        self.questions, self.own = questions, own_name
         self.asked: dict[str, Asked] = {}
 
     def of(self, tree: Any, depth: int = 0) -> Any:
         if depth > _DEEPEST:
             raise DataError(f"expressions are nested {_DEEPEST} deep at most")
-        parts = [each if isinstance(each, str) else self.of(each, depth + 1) for each in tree.children]
+        parts = [child if isinstance(child, str) else self.of(child, depth + 1) for child in tree.children]
         return getattr(self, f"_{tree.data.strip('_')}")(parts)
 
     def logical(self, node: Any) -> Expression:
         """A node where a truth value is wanted: a boolean question says yes."""
         if isinstance(node, list):
             raise DataError("a list must stand behind anyof, noneof, allof or =")
-        asked = self.asked.get(node.of) if isinstance(node, Answer) else None
-        return _apply("=", node, Value(value="yes")) if asked and asked.kind == "boolean" else node
+        question = self.asked.get(node.of) if isinstance(node, Answer) else None
+        return _apply("=", node, Value(value="yes")) if question and question.kind == "boolean" else node
 
     def _start(self, parts: list[Any]) -> Any:
         return parts[0]
@@ -183,8 +183,8 @@ class _Reader:
         return Value(value=parts[0][1:-1].replace("\\'", "'").replace('\\"', '"'))
 
     def _word(self, parts: list[str]) -> Expression:
-        known = {"true": True, "false": False, "null": "", "undefined": ""}
-        return Value(value=known.get(parts[0].lower(), str(parts[0])))
+        constants = {"true": True, "false": False, "null": "", "undefined": ""}
+        return Value(value=constants.get(parts[0].lower(), str(parts[0])))
 
     def _signed(self, parts: list[Any]) -> Expression:
         sign, operand = parts
@@ -199,11 +199,11 @@ class _Reader:
         name = parts[0][1:-1].strip().removeprefix("#")
         if name == self.own:
             return Answer(of=".")
-        asked = self.questions.get(name)
-        if asked is None:
+        question = self.questions.get(name)
+        if question is None:
             raise DataError(f"{{{name}}} must be a question; {_checks.nearest(name, list(self.questions)[:200])}")
-        self.asked[asked.name] = asked
-        return Answer(of=asked.name)
+        self.asked[question.name] = question
+        return Answer(of=question.name)
 
     def _call(self, parts: list[Any]) -> Expression:
         name, *args = parts
@@ -216,8 +216,8 @@ class _Reader:
         raise DataError(f"{name}() is not understood here; {_WAYS_OUT.get(str(name), 'compare with an answer')}")
 
     def _ended(self, parts: list[Any]) -> Expression:
-        counted = _apply("count_selected", self.single(parts[0]))
-        return _apply(">" if parts[1].lower() == "notempty" else "=", counted, Value(value=0))
+        choice_count = _apply("count_selected", self.single(parts[0]))
+        return _apply(">" if parts[1].lower() == "notempty" else "=", choice_count, Value(value=0))
 
     def single(self, node: Any) -> Expression:
         """A node that must not be a list."""
@@ -226,50 +226,58 @@ class _Reader:
         return node  # type: ignore[no-any-return]
 
     def _binary(self, parts: list[Any]) -> Expression:
-        left, sign, right = parts
+        left_node, sign, right_node = parts
         op = _COMPARED.get(sign.lower())
         if op is None:
             raise DataError(f"{sign} is not computed here; multiply instead")
-        several = isinstance(left, Answer) and self.kind(left) == "several"
-        if op in ("=", "!=") and (isinstance(right, list) or (several and isinstance(right, Value))):
-            wanted = right if isinstance(right, list) else [right]
-            counted = _apply("=", _apply("count_selected", left), Value(value=len(wanted)))
-            same = _apply("and", counted, *self._chosen(left, wanted))
+        several = isinstance(left_node, Answer) and self.kind(left_node) == "several"
+        if op in ("=", "!=") and (isinstance(right_node, list) or (several and isinstance(right_node, Value))):
+            choices = right_node if isinstance(right_node, list) else [right_node]
+            count_fits = _apply("=", _apply("count_selected", left_node), Value(value=len(choices)))
+            same = _apply("and", count_fits, *self._selections(left_node, choices))
             return same if op == "=" else _apply("not", same)
-        one, other = self.single(left), self.single(right)
+        left_side, right_side = self.single(left_node), self.single(right_node)
         equal = op in ("=", "!=")
-        return _apply(op, self._code(one, other), self._code(other, one)) if equal else _apply(op, one, other)
+        return (
+            _apply(op, self._code(left_side, right_side), self._code(right_side, left_side))
+            if equal
+            else _apply(op, left_side, right_side)
+        )
 
     def kind(self, node: Answer) -> str:
         """The kind of question that an answer is to."""
         return (self.questions[self.own] if node.of == "." else self.asked[node.of]).kind
 
     def _among(self, parts: list[Any]) -> Expression:
-        left, sign, right = parts
+        left_node, sign, right_node = parts
         op = _ALIASES.get(sign.lower(), sign.lower())
-        wanted = right if isinstance(right, list) else [right]
-        if not isinstance(left, Answer) or not wanted:
+        choices = right_node if isinstance(right_node, list) else [right_node]
+        if not isinstance(left_node, Answer) or not choices:
             raise DataError(f"{op} must stand between a question and the choices of which it speaks")
-        if (self.questions[self.own] if left.of == "." else self.asked[left.of]).codes is None:
+        if (self.questions[self.own] if left_node.of == "." else self.asked[left_node.of]).codes is None:
             raise DataError(f"{op} must be of a question with choices; parts of texts and numbers are not looked for")
-        chosen = self._chosen(left, wanted)
-        joined = chosen[0] if len(chosen) == 1 else _apply("and" if op in ("allof", "contains") else "or", *chosen)
-        return _apply("not", joined) if op in ("notcontains", "noneof") else joined
+        selections = self._selections(left_node, choices)
+        joint_selection = (
+            selections[0]
+            if len(selections) == 1
+            else _apply("and" if op in ("allof", "contains") else "or", *selections)
+        )
+        return _apply("not", joint_selection) if op in ("notcontains", "noneof") else joint_selection
 
-    def _chosen(self, left: Answer, wanted: list[Any]) -> list[Expression]:
-        return [_apply("selected", left, self._code(self.single(each), left)) for each in wanted]
+    def _selections(self, answer_node: Answer, choices: list[Any]) -> list[Expression]:
+        return [_apply("selected", answer_node, self._code(self.single(choice), answer_node)) for choice in choices]
 
-    def _code(self, node: Expression, beside: Expression) -> Expression:
+    def _code(self, node: Expression, other_node: Expression) -> Expression:
         """A constant beside a question with choices, as the name of its choice."""
-        if not (isinstance(node, Value) and isinstance(beside, Answer)) or node.value == "":
+        if not (isinstance(node, Value) and isinstance(other_node, Answer)) or node.value == "":
             return node
-        asked = self.questions[self.own] if beside.of == "." else self.asked[beside.of]
-        if asked.codes is None:
+        question = self.questions[self.own] if other_node.of == "." else self.asked[other_node.of]
+        if question.codes is None:
             return node
         key = key_of(node.value)
-        if key not in asked.codes:
-            raise DataError(f"{key!r} is no choice of {asked.name!r}; {_checks.nearest(key, asked.codes)}")
-        return Value(value=asked.codes[key])
+        if key not in question.codes:
+            raise DataError(f"{key!r} is no choice of {question.name!r}; {_checks.nearest(key, question.codes)}")
+        return Value(value=question.codes[key])
 
 
 def _apply(op: str, *args: Expression) -> Apply:

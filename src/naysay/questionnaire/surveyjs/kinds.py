@@ -55,10 +55,10 @@ def members_of(element: Element) -> Members:
         )
         return [{"value": value, "text": element.get(key) or _word(element, name)} for name, value, key in values]
     if element.type == "matrix":
-        return element.listed("columns")
+        return element.members_of_list("columns")
     if element.type == "rating":
-        return element.listed("rateValues") or _scale(element)
-    members = element.listed("choices")
+        return element.members_of_list("rateValues") or _scale(element)
+    members = element.members_of_list("choices")
     for name, (flags, text) in _SPECIAL.items():
         if any(element.get(flag) is True for flag in flags):
             members.append({"value": name, "text": element.get(text) or _word(element, name)})
@@ -67,8 +67,8 @@ def members_of(element: Element) -> Members:
 
 def _word(element: Element, name: str) -> dict[str, str]:
     """What SurveyJS calls a choice that it adds, in the languages that are known here."""
-    known = {language: language.partition("-")[0].lower() for language in element.source.languages}
-    return {language: _WORDS[name][base] for language, base in known.items() if base in _WORDS[name]}
+    base_of_language = {language: language.partition("-")[0].lower() for language in element.source.languages}
+    return {language: _WORDS[name][base] for language, base in base_of_language.items() if base in _WORDS[name]}
 
 
 def _scale(element: Element) -> Members:
@@ -78,34 +78,40 @@ def _scale(element: Element) -> Members:
     if not 0 < (high - low) / step < 200:
         element.problem("rateMax", f"a rating must run upwards in steps; got {low:g} to {high:g} in steps of {step:g}")
         return []
-    return [{"value": low + step * each} for each in range(int((high - low) / step + 1e-9) + 1)]
+    return [{"value": low + step * step_number} for step_number in range(int((high - low) / step + 1e-9) + 1)]
 
 
-def _choosing(kind: str) -> Callable[[Element, str], dict[str, Any]]:
-    def made(element: Element, path: str) -> dict[str, Any]:
+def _choices_reader(kind: str) -> Callable[[Element, str], dict[str, Any]]:
+    def question_fields(element: Element, path: str) -> dict[str, Any]:
         members = members_of(element)
         return {"kind": kind, "choices": element.choices(members, codes_of(members), f"{path}.choices")}
 
-    return made
+    return question_fields
 
 
 def _boolean(element: Element, path: str) -> dict[str, Any]:
     members = members_of(element)
-    codes = {key_of(each["value"]): name for each, name in zip(members, ("yes", "no"), strict=True)}
+    codes = {key_of(member["value"]): name for member, name in zip(members, ("yes", "no"), strict=True)}
     choices = [
-        {"name": codes[key_of(each["value"])], "label": element.source.text(each["text"], f"{element.path}.labelTrue")}
-        for each in members
+        {
+            "name": codes[key_of(member["value"])],
+            "label": element.source.text(member["text"], f"{element.path}.labelTrue"),
+        }
+        for member in members
     ]
     return {"kind": "select_one", "choices": choices}
 
 
 def _rating(element: Element, path: str) -> dict[str, Any]:
     members = members_of(element)
-    values = [each["value"] for each in members]
-    whole = all(type(each) in (int, float) and float(each).is_integer() for each in values)
-    bare = not any(each.get("text") for each in members)
+    values = [member["value"] for member in members]
+    all_whole = all(type(value) in (int, float) and float(value).is_integer() for value in values)
+    has_no_text = not any(member.get("text") for member in members)
     if not (
-        values and whole and bare and [int(each) for each in values] == list(range(int(values[0]), int(values[-1]) + 1))
+        values
+        and all_whole
+        and has_no_text
+        and [int(value) for value in values] == list(range(int(values[0]), int(values[-1]) + 1))
     ):
         return {"kind": "select_one", "choices": element.choices(members, codes_of(members), f"{path}.choices")}
     ends = {"low_label": element.text("minRateDescription"), "high_label": element.text("maxRateDescription")}
@@ -113,7 +119,7 @@ def _rating(element: Element, path: str) -> dict[str, Any]:
 
 
 def _matrix(element: Element, path: str) -> dict[str, Any]:
-    columns, rows = members_of(element), element.listed("rows")
+    columns, rows = members_of(element), element.members_of_list("rows")
     if element.get("cellType", "radio") != "radio":
         element.problem("cellType", "a row of a matrix takes one choice here", "ask a checkbox for each row")
     required = element.get("eachRowRequired") or element.get("isAllRowRequired")
@@ -127,7 +133,10 @@ def _matrix(element: Element, path: str) -> dict[str, Any]:
 
 def _text(element: Element, path: str) -> dict[str, Any]:
     kind = str(element.get("inputType", "text"))
-    numeric = any(isinstance(each, dict) and each.get("type") == "numeric" for each in element.listed_raw("validators"))
+    numeric = any(
+        isinstance(validator, dict) and validator.get("type") == "numeric"
+        for validator in element.raw_members("validators")
+    )
     if kind in ("number", "range") or (numeric and kind in _TEXTS):
         return _number(element)
     if kind == "date":
@@ -146,22 +155,22 @@ def _number(element: Element) -> dict[str, Any]:
     if step is not None and step not in (0, 1):
         element.problem("step", f"steps of {step:g} are not held to", severity="warning")
     ends = {"low": element.number("min"), "high": element.number("max")}
-    for each in element.listed_raw("validators"):
-        if isinstance(each, dict) and each.get("type") == "numeric":
+    for validator in element.raw_members("validators"):
+        if isinstance(validator, dict) and validator.get("type") == "numeric":
             for end, key in (("low", "minValue"), ("high", "maxValue")):
-                value = each.get(key)
+                value = validator.get(key)
                 ends[end] = float(value) if isinstance(value, int | float) else ends[end]
-    known = {end: value for end, value in ends.items() if value is not None}
-    whole = kind == "integer"
+    known_ends = {end: value for end, value in ends.items() if value is not None}
+    is_whole = kind == "integer"
     return {
         "kind": kind,
-        **{end: int(value) if whole and value.is_integer() else value for end, value in known.items()},
+        **{end: int(value) if is_whole and value.is_integer() else value for end, value in known_ends.items()},
     }
 
 
 def _length(element: Element) -> dict[str, Any]:
-    most = element.number("maxLength", -1) or -1
-    return {"max_length": int(most)} if most > 0 else {}
+    longest = element.number("maxLength", -1) or -1
+    return {"max_length": int(longest)} if longest > 0 else {}
 
 
 def _comment(element: Element, path: str) -> dict[str, Any]:
@@ -183,9 +192,9 @@ TYPES: Mapping[str, Callable[[Element, str], dict[str, Any]]] = {
     "rating": _rating,
     "matrix": _matrix,
     "slider": _slider,
-    "ranking": _choosing("ranking"),
-    **dict.fromkeys(("radiogroup", "dropdown", "buttongroup"), _choosing("select_one")),
-    **dict.fromkeys(("checkbox", "tagbox"), _choosing("select_multiple")),
+    "ranking": _choices_reader("ranking"),
+    **dict.fromkeys(("radiogroup", "dropdown", "buttongroup"), _choices_reader("select_one")),
+    **dict.fromkeys(("checkbox", "tagbox"), _choices_reader("select_multiple")),
 }
 """From an element and the path of its item to the fields that its kind has."""
 
@@ -199,8 +208,8 @@ FIELDS = {
 """The property that a field of an item comes from."""
 
 
-_OWN = Answer(of=".")
-_LENGTH, _COUNT = Apply(op="string_length", args=(_OWN,)), Apply(op="count_selected", args=(_OWN,))
+_OWN_ANSWER = Answer(of=".")
+_LENGTH, _COUNT = Apply(op="string_length", args=(_OWN_ANSWER,)), Apply(op="count_selected", args=(_OWN_ANSWER,))
 _BOUNDS = {
     "text": (_LENGTH, (">=", "minLength"), ("<=", "maxLength")),
     "answercount": (_COUNT, (">=", "minCount"), ("<=", "maxCount")),
@@ -215,59 +224,66 @@ _MESSAGES = {
 }
 """What respondents read of a bound, for which SurveyJS has words of its own."""
 
-Found = tuple[Expression, dict[str, str]]
+Requirement = tuple[Expression, dict[str, str]]
 
 
 def constraint_of(element: Element, kind: str) -> dict[str, Any]:
     """The field `constraint` of a question, from its validators and bounds; empty where there are none."""
-    found = [*_validated(element), *_bounded(element, kind)]
-    if not found:
+    requirements = [*_of_validators(element), *_of_bounds(element, kind)]
+    if not requirements:
         return {}
-    expressions = tuple(each for each, _ in found)
-    whole = expressions[0] if len(expressions) == 1 else Apply(op="and", args=expressions)
+    expressions = tuple(expression for expression, _ in requirements)
+    joint_expression = expressions[0] if len(expressions) == 1 else Apply(op="and", args=expressions)
     message: dict[str, str] = {}
-    for _, told in found:
-        for language, text in told.items():
+    for _, bound_message in requirements:
+        for language, text in bound_message.items():
             message[language] = f"{message[language]} {text}" if language in message else text
-    return {"constraint": {"expression": whole.model_dump(mode="json"), "message": message}}
+    return {"constraint": {"expression": joint_expression.model_dump(mode="json"), "message": message}}
 
 
-def _validated(element: Element) -> Iterator[Found]:
-    for place, each in enumerate(element.listed_raw("validators")):
-        at = f"validators[{place}]"
-        kind = each.get("type") if isinstance(each, dict) else None
+def _of_validators(element: Element) -> Iterator[Requirement]:
+    for place, validator in enumerate(element.raw_members("validators")):
+        validator_path = f"validators[{place}]"
+        kind = validator.get("type") if isinstance(validator, dict) else None
         if kind == "numeric":
             continue  # the question asks for a number, which has its range
-        told = element.source.text(each.get("text"), f"{element.path}.{at}.text") if kind else {}
+        bound_message = (
+            element.source.text(validator.get("text"), f"{element.path}.{validator_path}.text") if kind else {}
+        )
         if kind in _BOUNDS:
-            counted, *bounds = _BOUNDS[kind]
+            measure, *bounds = _BOUNDS[kind]
             for op, key in bounds:
-                if type(each.get(key)) is int and each[key] > 0:
-                    yield Apply(op=op, args=(counted, Value(value=each[key]))), told
+                if type(validator.get(key)) is int and validator[key] > 0:
+                    yield Apply(op=op, args=(measure, Value(value=validator[key]))), bound_message
         elif kind == "expression":
             try:
-                yield condition(str(each.get("expression", "")), element.source.questions, own=element.name), told
+                yield (
+                    condition(str(validator.get("expression", "")), element.source.questions, own_name=element.name),
+                    bound_message,
+                )
             except DataError as error:
-                element.problem(f"{at}.expression", str(error))
+                element.problem(f"{validator_path}.expression", str(error))
         elif kind in ("regex", "email"):
-            element.problem(at, f"a validator of the type {kind!r} has no place here", _PATTERNS, severity="warning")
+            element.problem(
+                validator_path, f"a validator of the type {kind!r} has no place here", _PATTERNS, severity="warning"
+            )
         else:
-            element.problem(at, f"there is no validator of the type {kind!r}", "leave it out")
+            element.problem(validator_path, f"there is no validator of the type {kind!r}", "leave it out")
 
 
-def _bounded(element: Element, kind: str) -> Iterator[Found]:
+def _of_bounds(element: Element, kind: str) -> Iterator[Requirement]:
     counts = (("minSelectedChoices", ">="), ("maxSelectedChoices", "<="))
     for key, op in counts if kind == "select_multiple" else ():
-        most = element.number(key, 0)
-        if most:
-            yield Apply(op=op, args=(_COUNT, Value(value=int(most)))), _told(element, key, int(most))
+        bound = element.number(key, 0)
+        if bound:
+            yield Apply(op=op, args=(_COUNT, Value(value=int(bound)))), _bound_message(element, key, int(bound))
     for key, op in (("min", ">="), ("max", "<=")) if kind == "date" else ():
         day = element.get(key)
         if isinstance(day, str) and day:
-            yield Apply(op=op, args=(_OWN, Value(value=day))), _told(element, key, day)
+            yield Apply(op=op, args=(_OWN_ANSWER, Value(value=day))), _bound_message(element, key, day)
 
 
-def _told(element: Element, key: str, bound: object) -> dict[str, str]:
-    known = {language: language.partition("-")[0].lower() for language in element.source.languages}
+def _bound_message(element: Element, key: str, bound: object) -> dict[str, str]:
+    base_of_language = {language: language.partition("-")[0].lower() for language in element.source.languages}
     words = _MESSAGES[key]
-    return {language: words[base].format(bound) for language, base in known.items() if base in words}
+    return {language: words[base].format(bound) for language, base in base_of_language.items() if base in words}

@@ -19,13 +19,13 @@ TEXT = re.compile("(title|text|html|description|innocuous|label(True|False)?)$",
 _LONGEST = 60
 
 
-def named(name: str, taken: Iterable[str], *, first: str = "q", digits: bool = False) -> str:
+def named(name: str, taken_names: Iterable[str], *, first: str = "q", digits: bool = False) -> str:
     """A name for data as close to this one as may be, and not taken yet.
 
     Parameters
     ----------
     name : str
-    taken : iterable of str
+    taken_names : iterable of str
     first : str
         What stands before a name that would begin with something else than a letter.
     digits : bool
@@ -36,17 +36,19 @@ def named(name: str, taken: Iterable[str], *, first: str = "q", digits: bool = F
     >>> named("Très satisfait !", ()), named("1st car", ()), named("age", ("age",)), named("-99", (), digits=True)
     ('Tres_satisfait', 'q1st_car', 'age_2', '-99')
     """
-    plain = "".join(each for each in unicodedata.normalize("NFKD", name) if not unicodedata.combining(each))
-    found = _OTHER.sub("_", plain)
-    if found != name:
-        found = found.strip("_-")
-    if not re.match(r"-?[A-Za-z0-9_]" if digits else "[A-Za-z_]", found):
-        found = first + found.lstrip("-")
-    found, known, number = found[:_LONGEST], set(taken), 2
-    begin = found
-    while found in known:
-        found, number = f"{begin}_{number}", number + 1
-    return found
+    plain = "".join(
+        character for character in unicodedata.normalize("NFKD", name) if not unicodedata.combining(character)
+    )
+    candidate = _OTHER.sub("_", plain)
+    if candidate != name:
+        candidate = candidate.strip("_-")
+    if not re.match(r"-?[A-Za-z0-9_]" if digits else "[A-Za-z_]", candidate):
+        candidate = first + candidate.lstrip("-")
+    candidate, reserved_names, number = candidate[:_LONGEST], set(taken_names), 2
+    begin = candidate
+    while candidate in reserved_names:
+        candidate, number = f"{begin}_{number}", number + 1
+    return candidate
 
 
 def key_of(value: Any) -> str:
@@ -72,14 +74,14 @@ def coded(values: Iterable[Any]) -> dict[str, str]:
     >>> coded(["Very good", "very good!", 3])
     {'Very good': 'Very_good', 'very good!': 'very_good', '3': '3'}
     """
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+    name_of_value: dict[str, str] = {}
+    used_names: set[str] = set()
     for value in values:
         key = key_of(value)
-        if key not in found:
-            found[key] = named(key, taken, first="c", digits=True)
-            taken.add(found[key])
-    return found
+        if key not in name_of_value:
+            name_of_value[key] = named(key, used_names, first="c", digits=True)
+            used_names.add(name_of_value[key])
+    return name_of_value
 
 
 def languages_of(form: Mapping[str, Any]) -> tuple[str, ...]:
@@ -90,19 +92,19 @@ def languages_of(form: Mapping[str, Any]) -> tuple[str, ...]:
     >>> languages_of({"pages": [{"title": {"default": "Age", "de": "Alter"}}]})
     ('en', 'de')
     """
-    own = form.get("locale")
-    found = [own if isinstance(own, str) and _LANGUAGE.fullmatch(own) else "en"]
+    own_language = form.get("locale")
+    languages = [own_language if isinstance(own_language, str) and _LANGUAGE.fullmatch(own_language) else "en"]
     waiting: list[tuple[str, Any]] = [("", form)]
     while waiting:  # no recursion: a stranger's file may be nested a thousand times
-        key, each = waiting.pop()
-        if isinstance(each, dict):
+        key, node = waiting.pop()
+        if isinstance(node, dict):
             if TEXT.search(key):
-                texts = [name for name, text in each.items() if isinstance(text, str)]
-                found += [name for name in texts if name != DEFAULT and _LANGUAGE.fullmatch(name)]
-            waiting += reversed(each.items())
-        elif isinstance(each, list):
-            waiting += [(key, member) for member in reversed(each)]
-    return tuple(dict.fromkeys(found))
+                texts = [name for name, text in node.items() if isinstance(text, str)]
+                languages += [name for name in texts if name != DEFAULT and _LANGUAGE.fullmatch(name)]
+            waiting += reversed(node.items())
+        elif isinstance(node, list):
+            waiting += [(key, member) for member in reversed(node)]
+    return tuple(dict.fromkeys(languages))
 
 
 class _Texts(HTMLParser):

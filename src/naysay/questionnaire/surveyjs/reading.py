@@ -19,7 +19,7 @@ from naysay.questionnaire.xlsform.drafts import Draft
 _LISTS = ("pages", "elements", "questions")  # the last one is of version 1
 _PANELS = ("panel", "flowpanel")
 _MOST, _DEEPEST = 2_000, 12  # elements, and panels in panels
-_BESIDE = {"other": "otherPlaceholder", "comment": "commentText"}
+_TEXT_PROPERTIES = {"other": "otherPlaceholder", "comment": "commentText"}
 
 
 def is_surveyjs(form: Any) -> bool:
@@ -30,7 +30,7 @@ def is_surveyjs(form: Any) -> bool:
     >>> is_surveyjs({"pages": []}), is_surveyjs({"naysay": "questionnaire", "items": []})
     (True, False)
     """
-    return isinstance(form, dict) and "naysay" not in form and any(isinstance(form.get(each), list) for each in _LISTS)
+    return isinstance(form, dict) and "naysay" not in form and any(isinstance(form.get(key), list) for key in _LISTS)
 
 
 def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
@@ -78,10 +78,10 @@ def _plain(label: dict[str, str]) -> dict[str, str]:
 def _inner(raw: Mapping[str, Any], path: str) -> Iterator[tuple[Any, str]]:
     """The pages or elements of a survey, page or panel, each with its path."""
     for key in _LISTS:
-        found = raw.get(key)
-        if isinstance(found, list):
+        raw_elements = raw.get(key)
+        if isinstance(raw_elements, list):
             dot = "." if path else ""
-            yield from ((each, f"{path}{dot}{key}[{place}]") for place, each in enumerate(found))
+            yield from ((raw_element, f"{path}{dot}{key}[{place}]") for place, raw_element in enumerate(raw_elements))
 
 
 class _Elements:
@@ -94,72 +94,84 @@ class _Elements:
 
     def name(self, form: Mapping[str, Any]) -> None:
         """Give every element a name, and remember the choices of every question: a condition may ask for any."""
-        waiting, counted = [(form, "", True)], 0
+        waiting, element_count = [(form, "", True)], 0
         while waiting:
             raw, path, holds = waiting.pop()
             if path:
-                self._named(Element(self._silent(), raw, path), asks=not holds)
-            inner = [(each, at) for each, at in _inner(raw, path) if isinstance(each, dict)] if holds else []
-            counted += len(inner)
-            if counted > _MOST:
+                self._give_name(Element(self._silent(), raw, path), asks=not holds)
+            inner = (
+                [
+                    (raw_element, element_path)
+                    for raw_element, element_path in _inner(raw, path)
+                    if isinstance(raw_element, dict)
+                ]
+                if holds
+                else []
+            )
+            element_count += len(inner)
+            if element_count > _MOST:
                 self.source.problem(path or "pages", f"a survey must have at most {_MOST:,} elements", "split it")
                 return
             waiting += [
-                (each, at, at.rpartition(".")[2].startswith("pages") or each.get("type") in _PANELS)
-                for each, at in reversed(inner)
+                (
+                    raw_element,
+                    element_path,
+                    element_path.rpartition(".")[2].startswith("pages") or raw_element.get("type") in _PANELS,
+                )
+                for raw_element, element_path in reversed(inner)
             ]
 
     def _silent(self) -> Source:
         """A source whose problems are forgotten: each element is read again, and then they are kept."""
         return Source(Draft({}), self.source.languages)
 
-    def _named(self, element: Element, *, asks: bool) -> None:
-        known = element.name if isinstance(element.raw.get("name"), str) else ""
-        found = named(known, self.taken, first="page" if not asks else "q")
-        self.names[element.path] = found
-        self.taken.add(found)
-        if not asks or not known:
+    def _give_name(self, element: Element, *, asks: bool) -> None:
+        own_name = element.name if isinstance(element.raw.get("name"), str) else ""
+        data_name = named(own_name, self.taken, first="page" if not asks else "q")
+        self.names[element.path] = data_name
+        self.taken.add(data_name)
+        if not asks or not own_name:
             return
         codes = None
         kind = "several" if element.type in ("checkbox", "tagbox") else element.type
         if kind == "boolean":
             pairs = zip(members_of(element), ("yes", "no"), strict=True)
-            codes = {key_of(each["value"]): name for each, name in pairs} | {"true": "yes", "false": "no"}
+            codes = {key_of(member["value"]): name for member, name in pairs} | {"true": "yes", "false": "no"}
         elif kind in ("several", "radiogroup", "dropdown", "buttongroup"):
             codes = codes_of(members_of(element))
-        self.source.questions.setdefault(known, Asked(found, kind, codes))
-        for beside in self._beside(element):
-            own = named(f"{found}_{beside}", self.taken)
-            self.taken.add(own)
-            self.names[f"{element.path}-{beside}"] = own
-            self.source.questions.setdefault(f"{known}-Comment", Asked(own))
+        self.source.questions.setdefault(own_name, Asked(data_name, kind, codes))
+        for text_kind in self._text_kinds(element):
+            text_name = named(f"{data_name}_{text_kind}", self.taken)
+            self.taken.add(text_name)
+            self.names[f"{element.path}-{text_kind}"] = text_name
+            self.source.questions.setdefault(f"{own_name}-Comment", Asked(text_name))
 
-    def _beside(self, element: Element) -> list[str]:
+    def _text_kinds(self, element: Element) -> list[str]:
         """Which texts SurveyJS asks beside a question: what "other" is, or a comment."""
-        other = [each for each in ("showOtherItem", "hasOther") if element.get(each) is True]
-        comment = [each for each in ("showCommentArea", "hasComment") if element.get(each) is True]
+        other = [flag for flag in ("showOtherItem", "hasOther") if element.get(flag) is True]
+        comment = [flag for flag in ("showCommentArea", "hasComment") if element.get(flag) is True]
         return ["other"] if other else ["comment"] if comment else []
 
     def items(self, raw: Mapping[str, Any], path: str, where: str, depth: int, start: int = 0) -> list[dict[str, Any]]:
         """The items of a survey, page or panel; `where` is the path of their list, in which they begin at `start`."""
-        found: list[dict[str, Any]] = []
-        for each, at in _inner(raw, path):
-            if not isinstance(each, dict):
-                self.source.problem(at, "an element must be an object, with a type and a name")
+        item_forms: list[dict[str, Any]] = []
+        for raw_element, element_path in _inner(raw, path):
+            if not isinstance(raw_element, dict):
+                self.source.problem(element_path, "an element must be an object, with a type and a name")
                 continue
-            if at not in self.names:
+            if element_path not in self.names:
                 break  # there are too many
-            element = Element(self.source, each, at)
-            place = f"{where}[{start + len(found)}]"
-            self.source.draft.places[place] = Place(path=at)
-            if each.get("visible") is False:
+            element = Element(self.source, raw_element, element_path)
+            place = f"{where}[{start + len(item_forms)}]"
+            self.source.draft.places[place] = Place(path=element_path)
+            if raw_element.get("visible") is False:
                 element.problem("visible", "an element that nobody sees is left out", severity="warning")
                 continue
             if element.path.rpartition(".")[2].startswith("pages") or element.type in _PANELS:
-                found += self._group(element, place, where, depth)
+                item_forms += self._group(element, place, where, depth)
             else:
-                found += self._question(element, place)
-        return found
+                item_forms += self._question(element, place)
+        return item_forms
 
     def _group(self, element: Element, place: str, where: str, depth: int) -> list[dict[str, Any]]:
         """A page or panel with a title is a group; what stands in another one is asked as if it stood outside."""
@@ -176,23 +188,23 @@ class _Elements:
             return [group | ({} if relevant is None else {"relevant": relevant})] if inner else []
         start = int(place.rpartition("[")[2].removesuffix("]"))
         inner = self.items(element.raw, element.path, where, depth + 1, start)
-        for each in inner if relevant is not None else ():
-            both = [relevant, each["relevant"]] if "relevant" in each else []
-            each["relevant"] = {"kind": "apply", "op": "and", "args": both} if both else relevant
+        for inner_item in inner if relevant is not None else ():
+            conditions = [relevant, inner_item["relevant"]] if "relevant" in inner_item else []
+            inner_item["relevant"] = {"kind": "apply", "op": "and", "args": conditions} if conditions else relevant
         return inner
 
     def _fields(self, place: str) -> None:
-        places, at = self.source.draft.places, str(self.source.draft.places[place])
-        places.update({f"{place}.{field}": Place(path=f"{at}.{key}") for field, key in FIELDS.items()})
-        places[f"{place}.name"] = Place(path=f"{at}.name")
+        places, element_path = self.source.draft.places, str(self.source.draft.places[place])
+        places.update({f"{place}.{field}": Place(path=f"{element_path}.{key}") for field, key in FIELDS.items()})
+        places[f"{place}.name"] = Place(path=f"{element_path}.name")
 
     def _question(self, element: Element, place: str) -> list[dict[str, Any]]:
         self._fields(place)
         if element.type == "html":
-            told = _plain(element.text("html"))
-            return [{"kind": "note", "label": told, **self._head(element)}] if any(told.values()) else []
-        made = TYPES.get(element.type)
-        if made is None:
+            note_label = _plain(element.text("html"))
+            return [{"kind": "note", "label": note_label, **self._head(element)}] if any(note_label.values()) else []
+        make_fields = TYPES.get(element.type)
+        if make_fields is None:
             way_out = WAYS_OUT.get(element.type) or f"the types are {', '.join(TYPES)}"
             element.problem("type", f"the type {element.type!r} is not asked here", way_out)
             self.source.draft.omitted.add(self.names[element.path])
@@ -200,16 +212,16 @@ class _Elements:
         if not isinstance(element.raw.get("name"), str):
             element.problem("name", "a question must have a name", "write one, such as age")
         item = {"label": element.label(), "hint": element.text("description"), **self._head(element)}
-        item |= made(element, place)
+        item |= make_fields(element, place)
         asked_then = element.get("requiredIf") and element.get("requiredIf") == element.get("visibleIf")
         always = element.get("isRequired") is True or bool(asked_then)  # whom it is not asked, it is not required of
         item |= {"required": item.get("required", False) or always}
         item |= constraint_of(element, item["kind"])
         codes = self.source.questions.get(element.name, Asked("")).codes or {}
         item |= element.private(item, codes)
-        beside = self._beside(element)
+        text_kinds = self._text_kinds(element)
         of_question(element, item)
-        return [item, *(self._text(element, item, each) for each in beside)]
+        return [item, *(self._text(element, item, text_kind) for text_kind in text_kinds)]
 
     def _head(self, element: Element) -> dict[str, Any]:
         name, relevant = self.names[element.path], element.condition("visibleIf")
@@ -217,17 +229,17 @@ class _Elements:
             element.problem("name", f"{element.name!r} is called {name!r} in data", severity="warning")
         return {"name": name, **({} if relevant is None else {"relevant": relevant})}
 
-    def _text(self, element: Element, item: dict[str, Any], beside: str) -> dict[str, Any]:
+    def _text(self, element: Element, item: dict[str, Any], text_kind: str) -> dict[str, Any]:
         """The text that is asked beside a question: of everybody, or of those who choose "other"."""
-        label = element.text(_BESIDE[beside]) or item["label"]
+        label = element.text(_TEXT_PROPERTIES[text_kind]) or item["label"]
         if item.get("private"):
-            element.problem("", f"a private question must not have a text ({beside}) beside it", "leave it out")
-        asked: dict[str, Any] = {"kind": "text", "name": self.names[f"{element.path}-{beside}"], "label": label}
-        if beside == "comment":
-            return asked | ({"relevant": item["relevant"]} if "relevant" in item else {})
+            element.problem("", f"a private question must not have a text ({text_kind}) beside it", "leave it out")
+        text_item: dict[str, Any] = {"kind": "text", "name": self.names[f"{element.path}-{text_kind}"], "label": label}
+        if text_kind == "comment":
+            return text_item | ({"relevant": item["relevant"]} if "relevant" in item else {})
         args = [{"kind": "answer", "of": item["name"]}, {"kind": "value", "value": "other"}]
-        chosen = {"kind": "apply", "op": "selected", "args": args}
-        return asked | {"relevant": chosen, "required": True}
+        chooses_other = {"kind": "apply", "op": "selected", "args": args}
+        return text_item | {"relevant": chooses_other, "required": True}
 
 
 _CONDITIONS = "write the condition as visibleIf"
@@ -318,10 +330,12 @@ def of_element(element: Element) -> None:
             element.problem(key, message, severity="warning")
     if element.type in ("panel", "flowpanel") and (raw.get("requiredIf") or raw.get("isRequired")):
         element.problem("isRequired", "a panel is not required as a whole", "require its questions", severity="warning")
-    rest = sorted(set(map(str, raw)) - element.read - _LOOKS - _ERRORS.keys() - _WARNINGS.keys() - {"requiredIf"})
-    if rest:
-        told = ", ".join(each[:40] for each in rest[:8])
-        element.problem("", f"not taken over: {told}{' …' if len(rest) > 8 else ''}", severity="warning")
+    unread_keys = sorted(
+        set(map(str, raw)) - element.read - _LOOKS - _ERRORS.keys() - _WARNINGS.keys() - {"requiredIf"}
+    )
+    if unread_keys:
+        keys_text = ", ".join(key_text[:40] for key_text in unread_keys[:8])
+        element.problem("", f"not taken over: {keys_text}{' …' if len(unread_keys) > 8 else ''}", severity="warning")
 
 
 def of_question(element: Element, item: Mapping[str, Any]) -> None:
@@ -336,14 +350,14 @@ def of_question(element: Element, item: Mapping[str, Any]) -> None:
 
 def privacy(survey: Element) -> None:
     """Name each property that would make answers private and that nobody has read: misspelled, or at a wrong place."""
-    known = _LOOKS | _ERRORS.keys() | _WARNINGS.keys() | {"value"}
+    ordinary_keys = _LOOKS | _ERRORS.keys() | _WARNINGS.keys() | {"value"}
     waiting: list[tuple[str, str, Any, bool]] = [("", "", survey.raw, False)]
     while waiting:  # no recursion: a stranger's file may be nested a thousand times
         path, key, value, in_text = waiting.pop()
         if path in survey.source.privacy or value in (None, "", False):
             continue
         is_text = in_text or TEXT.search(key) is not None
-        is_own = key not in known and not is_text
+        is_own = key not in ordinary_keys and not is_text
         cell = value if isinstance(value, str) else ""
         if (is_own and names_privacy(key)) or reads_as_design(cell, alone=is_own):
             message = f"privacy is not read here; got {str(value)[:60]!r}"
@@ -351,6 +365,6 @@ def privacy(survey: Element) -> None:
                 path, message, f'write it into the question, as its property "{PRIVACY}"', SENT_PLAINLY
             )
         elif isinstance(value, dict):
-            waiting += [(f"{path}.{name}".lstrip("."), str(name), each, is_text) for name, each in value.items()]
+            waiting += [(f"{path}.{name}".lstrip("."), str(name), member, is_text) for name, member in value.items()]
         elif isinstance(value, list):
-            waiting += [(f"{path}[{place}]", "value", each, is_text) for place, each in enumerate(value)]
+            waiting += [(f"{path}[{place}]", "value", member, is_text) for place, member in enumerate(value)]

@@ -76,12 +76,12 @@ def private_of(
         raise DesignError(f"a private question must have at most {_MOST_CATEGORIES} categories; got {len(names):,}")
     if sink:
         return _with_sink(names, design, levels, sink, _SINK if words is None else words)
-    offered = [each.strip() for each in levels.split(",") if each.strip()]
-    chosen = [each for each in offered if each != COIN]
-    base = _base(names, design, chosen) if design or chosen else None
+    offered = [level_range.strip() for level_range in levels.split(",") if level_range.strip()]
+    level_ranges = [level_range for level_range in offered if level_range != COIN]
+    base = _base(names, design, level_ranges) if design or level_ranges else None
     if not offered:
-        return _form(_checked(base, names))
-    offer = {} if base is None else _on_offer(_checked(base, names), chosen)
+        return _form(_fitting_design(base, names))
+    offer = {} if base is None else _on_offer(_fitting_design(base, names), level_ranges)
     if COIN in offered:
         offer[COIN] = by_hand_design(names)
     return _form(designs.levels(offer), by_hand=[COIN] if COIN in offered else [])
@@ -95,84 +95,86 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
     >>> sink_words(("en-GB", "fr"))
     {'en-GB': 'Nothing is ruled out'}
     """
-    known = {language: language.partition("-")[0].lower() for language in languages}
-    return {language: _SINK[base] for language, base in known.items() if base in _SINK}
+    base_of_language = {language: language.partition("-")[0].lower() for language in languages}
+    return {language: _SINK[base] for language, base in base_of_language.items() if base in _SINK}
 
 
 def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
     return {"by_hand": [], "responses": {}, "design": json.loads(design.to_json()), **fields}
 
 
-def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
+def _base(names: tuple[str, ...], design: str, level_ranges: list[str]) -> Answerable:
     """The design that the cell asks for; a negative survey with a range of levels becomes an offer of these levels."""
     text = design.strip() or "negative_levels()"
     if text.startswith("{"):
         return read(text)
     call = text if "(" in text else f"{text}()"
-    if chosen and call.replace(" ", "") == "negative()":
+    if level_ranges and call.replace(" ", "") == "negative()":
         call = "negative_levels()"
     return designs.parse(call, categories=names)
 
 
-def _checked(design: Answerable | None, names: tuple[str, ...]) -> Answerable:
+def _fitting_design(design: Answerable | None, names: tuple[str, ...]) -> Answerable:
     if design is not None and (design.assigned_by == "researcher" or design.finer):
         raise DesignError(
             "a questionnaire is one sample; this design puts its question to several, or to cells that are no "
             "categories (make a questionnaire for each sample, or take another design, such as warner(p=0.7))"
         )
     if design is None or tuple(map(str, design.categories)) != names:
-        got = "none" if design is None else _checks.shown(design.categories)
+        got_text = "none" if design is None else _checks.listing_text(design.categories)
         raise DesignError(
-            f"a design must be about the choices in their order, {_checks.shown(names)}; this one is about {got} "
-            "(leave the categories out of the call)"
+            f"a design must be about the choices in their order, {_checks.listing_text(names)}; this one is about "
+            f"{got_text} (leave the categories out of the call)"
         )
     return design
 
 
-def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
+def _on_offer(design: Answerable, level_ranges: list[str]) -> dict[str, Answerable]:
     """The levels of an offer from floor to ceiling, named by their text."""
     if design.assigned_by != "respondent":
-        if chosen:
+        if level_ranges:
             raise DesignError(
                 "levels from floor to ceiling need an offer, such as negative_levels(); "
                 f"{design.name or 'this'} is one design (leave the levels out, or write 'coin' alone)"
             )
         return {DEVICE: design}
-    known = {str(level): channel for level, channel in design.parts.items()}
-    kept = [name for each in chosen for name in _range(each, list(known))] or known
-    return {name: channel for name, channel in known.items() if name in kept}
+    channel_of_level = {str(level): channel for level, channel in design.parts.items()}
+    offered_names = [
+        name for level_range in level_ranges for name in _range(level_range, list(channel_of_level))
+    ] or channel_of_level
+    return {name: channel for name, channel in channel_of_level.items() if name in offered_names}
 
 
-def _range(text: str, known: list[str]) -> list[str]:
+def _range(text: str, level_names: list[str]) -> list[str]:
     low, dots, high = (part.strip() for part in text.partition(".."))
     ends = (low, high if dots else low)
     for end in ends:
-        if end not in known:
-            hint = _checks.nearest(end, known)
+        if end not in level_names:
+            hint = _checks.nearest(end, level_names)
             raise DesignError(f"there is no level {end!r}; {hint}; write floor..ceiling, such as 1..2")
-    floor, ceiling = map(known.index, ends)
+    floor, ceiling = map(level_names.index, ends)
     if floor > ceiling:
         order = "levels run from the most private to the most open"
         raise DesignError(f"{order}; got {text!r} (write {high}..{low})")
-    return known[floor : ceiling + 1]
+    return level_names[floor : ceiling + 1]
 
 
 def _with_sink(names: tuple[str, ...], design: str, levels: str, sink: str, words: Mapping[str, str]) -> dict[str, Any]:
-    chosen = [each.strip() for each in levels.split(",") if each.strip()]
+    level_ranges = [level_range.strip() for level_range in levels.split(",") if level_range.strip()]
     if design.replace("()", "").strip() not in ("", "negative", "negative_sink", "negative_levels"):
         raise DesignError(f"a sink goes with the design negative; got {design} (leave the design or the sink out)")
-    if COIN in chosen:
+    if COIN in level_ranges:
         raise DesignError(
             "a sink and the coin exclude each other: of the two options that are shown one is ruled out, and it may be "
             f"the sink (leave {COIN!r} out of the levels)"
         )
-    kept = [each.strip() for each in sink.split(",") if each.strip()]
-    labels = {name: "sink" if len(kept) == 1 else f"sink_{name}" for name in kept}
-    offered = bool(chosen) or "levels" in design
-    made: Answerable = designs.negative_sink(names, sinks=labels)
+    sink_names = [sink_name.strip() for sink_name in sink.split(",") if sink_name.strip()]
+    labels = {name: "sink" if len(sink_names) == 1 else f"sink_{name}" for name in sink_names}
+    offered = bool(level_ranges) or "levels" in design
+    offer: Answerable = designs.negative_sink(names, sinks=labels)
     if offered:
-        made = designs.levels(_on_offer(designs.negative_levels(names, sinks=labels), chosen))
-    return _form(made, responses={label: dict(words) for label in labels.values()})
+        offer = designs.levels(_on_offer(designs.negative_levels(names, sinks=labels), level_ranges))
+    return _form(offer, responses={label: dict(words) for label in labels.values()})
 
 
 def written_private(private: Private) -> dict[str, str]:
@@ -194,14 +196,14 @@ def written_private(private: Private) -> dict[str, str]:
     [{'design': 'negative', 'levels': '1..3, coin'}]
     """
     names = tuple(map(str, private.offer.categories))
-    wanted = {"design": private.design, "by_hand": list(private.by_hand)}
+    expected_form = {"design": private.design, "by_hand": list(private.by_hand)}
     for cells in _candidates(private, names):
         try:
             design, levels, sink = (cells.get(cell, "") for cell in ("design", "levels", "sink"))
             read_back = private_of(names, design=design, levels=levels, sink=sink)
         except DesignError:
             continue
-        if {key: read_back[key] for key in wanted} == wanted:
+        if {key: read_back[key] for key in expected_form} == expected_form:
             return cells
     return {"design": json.dumps(private.design, ensure_ascii=False)}
 
@@ -210,18 +212,18 @@ def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]
     """Candidate cells for a design, the plainest first."""
     offer = private.offer
     sinks = [name for name in names if f"sink_{name}" in private.responses]
-    found = [{"design": "negative", "sink": name} for name in names if "sink" in private.responses]
-    found += [{"design": "negative", "sink": ", ".join(sinks)}] if sinks else []
+    candidates = [{"design": "negative", "sink": name} for name in names if "sink" in private.responses]
+    candidates += [{"design": "negative", "sink": ", ".join(sinks)}] if sinks else []
     if offer.assigned_by != "respondent":
-        return [*found, {"design": offer.name.removesuffix("()")}, {"design": offer.name}]
+        return [*candidates, {"design": offer.name.removesuffix("()")}, {"design": offer.name}]
     coin = f", {COIN}" if private.by_hand else ""
     levels = [level for level in private.levels if level not in private.by_hand]
     if levels:
         ends = f"{levels[0]}..{levels[-1]}"
-        found = [{**cells, "levels": ends} for cells in found]
-        found.append({"design": "negative", "levels": f"{ends}{coin}"})
-        found.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
-    return [*found, {"design": offer.name, "levels": coin.removeprefix(", ")}, {"design": "", "levels": COIN}]
+        candidates = [{**cells, "levels": ends} for cells in candidates]
+        candidates.append({"design": "negative", "levels": f"{ends}{coin}"})
+        candidates.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
+    return [*candidates, {"design": offer.name, "levels": coin.removeprefix(", ")}, {"design": "", "levels": COIN}]
 
 
 def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -> list[dict[str, Any]]:
@@ -256,8 +258,8 @@ def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -
 
 
 def _bin_name(low: float | None, high: float | None) -> str:
-    shown = f"below_{high:.15g}" if low is None else f"from_{low:.15g}"
-    return shown.replace("-", "minus_").replace(".", "_").replace("+", "")
+    name_text = f"below_{high:.15g}" if low is None else f"from_{low:.15g}"
+    return name_text.replace("-", "minus_").replace(".", "_").replace("+", "")
 
 
 _WORDS = {
@@ -350,13 +352,17 @@ def carried_out(
     modes = _modes(mode)
     offer = read(form["design"])
     asks = modes != ["device"] and not several and _assumes_prevalence(offer)
-    asked = innocuous or (_birthday(offer, languages) if asks else {})
-    modes = modes or (["hand", "device"] if asked else ["device"])
+    innocuous_label = innocuous or (_birthday(offer, languages) if asks else {})
+    modes = modes or (["hand", "device"] if innocuous_label else ["device"])
     words = _default_words(offer, languages)
-    named = zip(_labels(offer), (first, second), strict=False)
-    words |= {label: dict(given) for label, given in named if given}
-    own = {"modes": modes} | ({"innocuous": dict(asked)} if asked else {})
-    return {**form, "responses": form["responses"] | words, **(own if asked or modes != ["device"] else {})}
+    label_pairs = zip(_labels(offer), (first, second), strict=False)
+    words |= {label: dict(response_label) for label, response_label in label_pairs if response_label}
+    mode_fields = {"modes": modes} | ({"innocuous": dict(innocuous_label)} if innocuous_label else {})
+    return {
+        **form,
+        "responses": form["responses"] | words,
+        **(mode_fields if innocuous_label or modes != ["device"] else {}),
+    }
 
 
 def written_carried(private: Private) -> dict[str, Any]:
@@ -370,11 +376,11 @@ def written_carried(private: Private) -> dict[str, Any]:
 
 
 def _modes(text: str) -> list[str]:
-    named = [each.strip().lower() for each in text.split(",") if each.strip()]
-    unknown = [each for each in named if each not in _MODES]
+    mode_names = [mode_name.strip().lower() for mode_name in text.split(",") if mode_name.strip()]
+    unknown = [mode_name for mode_name in mode_names if mode_name not in _MODES]
     if unknown:
         raise DesignError(f"a mode must be hand or device; {_checks.nearest(unknown[0], _MODES)}")
-    return named
+    return mode_names
 
 
 def _assumes_prevalence(offer: Answerable) -> bool:
@@ -400,8 +406,12 @@ def _way(offer: Answerable) -> str | None:
 
 
 def _default_words(offer: Answerable, languages: Sequence[str]) -> dict[str, Label]:
-    known = _spoken(_RESPONSES.get(_way(offer) or "", {}), languages)
-    return {label: {tag: words[at] for tag, words in known.items()} for at, label in enumerate(_labels(offer)) if known}
+    words_of_language = _in_languages(_RESPONSES.get(_way(offer) or "", {}), languages)
+    return {
+        label: {tag: words[place] for tag, words in words_of_language.items()}
+        for place, label in enumerate(_labels(offer))
+        if words_of_language
+    }
 
 
 def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
@@ -409,9 +419,9 @@ def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
     months = _prevalence(offer) * 12
     if months.denominator > 1 or not 2 <= months <= 11:
         return {}
-    asked = _spoken(_BIRTHDAY, languages)
-    ends = _spoken(_MONTHS, languages)
-    return {tag: text.format(month=ends[tag].split()[int(months) - 2]) for tag, text in asked.items()}
+    question_texts = _in_languages(_BIRTHDAY, languages)
+    ends = _in_languages(_MONTHS, languages)
+    return {tag: text.format(month=ends[tag].split()[int(months) - 2]) for tag, text in question_texts.items()}
 
 
 def _prevalence(offer: Answerable) -> Fraction:
@@ -426,7 +436,7 @@ def _columns(offer: Answerable) -> Any:
     return ((0, 0), (1, 1)) if weights is None else weights.tolist()
 
 
-def _spoken(known: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
+def _in_languages(text_of_base: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
     """The known texts, for those of the languages that have one."""
-    base = {tag: tag.partition("-")[0].lower() for tag in languages}
-    return {tag: known[own] for tag, own in base.items() if own in known}
+    base_of_language = {tag: tag.partition("-")[0].lower() for tag in languages}
+    return {tag: text_of_base[base_tag] for tag, base_tag in base_of_language.items() if base_tag in text_of_base}

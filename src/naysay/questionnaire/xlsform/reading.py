@@ -23,12 +23,12 @@ from naysay.questionnaire.unread import SENT_PLAINLY, asks_for_privacy, names_pr
 from naysay.questionnaire.xlsform.drafts import Draft, Lists
 from naysay.questionnaire.xlsform.learning import CHECK, check_of, practice
 from naysay.questionnaire.xlsform.offers import carried_out, private_of, sink_words
-from naysay.questionnaire.xlsform.sheets import Cells, Columns, Sheet, columns_of, own, read_sheets, tag_of
+from naysay.questionnaire.xlsform.sheets import Cells, Columns, Sheet, columns_of, own_columns, read_sheets, tag_of
 from naysay.questionnaire.xlsform.writing import HELP, HELP_SHEET
 
 _MOST_NESTED = 10
 _ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
-_SENT = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")
+_SENT_CALL = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")
 
 
 def read_xlsform(path: str | Path) -> Draft:
@@ -50,13 +50,15 @@ def read_xlsform(path: str | Path) -> Draft:
     NaysayError
         The extra ``collect`` is not installed.
     """
-    sheets, others, beside = read_sheets(path)
+    sheets, other_sheets, note_lines = read_sheets(path)
     number, settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
-    named = settings.get("default_language", "")
-    default = tag_of(named) or "en"
+    language_text = settings.get("default_language", "")
+    default = tag_of(language_text) or "en"
     columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
-    draft = Draft({"languages": _languages(columns, sheets, default)}, list(_unclear_language(named, sheets, number)))
-    draft.problems += [problem for each in columns.values() for problem in each.problems]
+    draft = Draft(
+        {"languages": _languages(columns, sheets, default)}, list(_unclear_language(language_text, sheets, number))
+    )
+    draft.problems += [problem for sheet_columns in columns.values() for problem in sheet_columns.problems]
     _settings(draft, columns["settings"], number, settings, stem=Path(path).stem)
     workbook = Workbook(draft, columns, _lists(draft, columns["choices"], sheets["choices"]))
     draft.form |= practice(draft, columns, workbook.lists, number, settings)
@@ -66,11 +68,19 @@ def read_xlsform(path: str | Path) -> Draft:
         draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
     draft.form["items"] = _Nesting(workbook, sheets["survey"]).items()
     names = {columns["survey"].text(row, "name") for _, row in sheets["survey"].rows} - {""}
-    draft.problems += [problem for name, cells in others.items() for problem in _unread(name, cells, names)]
-    draft.problems += _pinned(beside)
-    known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
-    told = _upstream(sheets, columns["survey"])
-    draft.problems += [each for each in told if each.place is None or each.place.row not in known]
+    draft.problems += [problem for name, cells in other_sheets.items() for problem in _unread(name, cells, names)]
+    draft.problems += _pinned(note_lines)
+    error_rows = {
+        draft_problem.place.row
+        for draft_problem in draft.problems
+        if draft_problem.place and draft_problem.severity == "error"
+    } - {None}
+    upstream_problems = _upstream(sheets, columns["survey"])
+    draft.problems += [
+        upstream_problem
+        for upstream_problem in upstream_problems
+        if upstream_problem.place is None or upstream_problem.place.row not in error_rows
+    ]
     _tell_merged(draft, sheets)  # last: it removes problems that earlier steps recorded
     return draft
 
@@ -115,25 +125,29 @@ def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
         for cells, first, last in sheet.merged:
             # a range, not a list: a stranger's file may merge a million rows
             rows = range(first, last + 1 if last > first else first)
-            places = ((each, each.place) for each in draft.problems)
-            draft.problems = [each for each, at in places if not (at and at.sheet == name and at.row in rows)]
+            places = ((problem, problem.place) for problem in draft.problems)
+            draft.problems = [
+                problem
+                for problem, problem_place in places
+                if not (problem_place and problem_place.sheet == name and problem_place.row in rows)
+            ]
             severity: Severity = "error" if rows else "warning"
             message, place = f"the cells {cells} are merged", Place(name, first)
             draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
 
-def _unclear_language(named: str, sheets: Mapping[str, Sheet], number: int) -> Iterator[Problem]:
+def _unclear_language(language_text: str, sheets: Mapping[str, Sheet], number: int) -> Iterator[Problem]:
     """What is unclear about the language of texts that name none."""
     reason = "screen readers need it"
     unnamed = (
         Place(name, 1, column) for name, sheet in sheets.items() for column in sheet.columns
         if column.strip().lower() == "label"
     )  # fmt: skip
-    if named and tag_of(named) is None:
-        message = f"a language must be named with its tag; got {named!r}"
+    if language_text and tag_of(language_text) is None:
+        message = f"a language must be named with its tag; got {language_text!r}"
         place = Place("settings", number, "default_language")
         yield Problem("columns", message, reason, "write English (en), or what it is", place=place)
-    elif not named and (first := next(unnamed, None)):
+    elif not language_text and (first := next(unnamed, None)):
         message = f"column {first.column!r} names no language, and is read as English (en)"
         way_out = "write label::Deutsch (de), or what it is, or set default_language"
         yield Problem("columns", message, reason, way_out, "warning", place=first)
@@ -142,25 +156,27 @@ def _unclear_language(named: str, sheets: Mapping[str, Sheet], number: int) -> I
 def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], default: str) -> list[str]:
     """The languages of labels and titles, and of other texts that are there; the default one first."""
     filled = {(name, header) for name, sheet in sheets.items() for _, row in sheet.rows for header in row}
-    found = [
+    language_tags = [
         language
-        for name, each in columns.items()
-        for meaning, headers in each.translated.items()
+        for name, sheet_columns in columns.items()
+        for meaning, headers in sheet_columns.translated.items()
         for language, header in headers.items()
         if meaning in ("label", "form_title") or (name, header) in filled
     ]
-    return sorted(dict.fromkeys(found or [default]), key=lambda language: language != default)
+    return sorted(dict.fromkeys(language_tags or [default]), key=lambda language: language != default)
 
 
 def _settings(draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, stem: str) -> None:
     """Name, title and texts of the questionnaire; by default the name is that of the file."""
     languages = draft.form["languages"]
-    named = columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
+    form_name = (
+        columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
+    )
     title = columns.label(row, "form_title")
     if len(title) == 1:  # XLSForm's form_title has no languages
         title = dict.fromkeys(languages, next(iter(title.values()))) | title
     meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in TEXTS}}
-    draft.form |= {"name": named, "title": title or dict.fromkeys(languages, named)}
+    draft.form |= {"name": form_name, "title": title or dict.fromkeys(languages, form_name)}
     draft.form |= {name: columns.label(row, meanings[name]) for name in TEXTS}
     draft.places |= {path.lstrip("."): place for path, place in columns.places("", number, meanings)}
 
@@ -241,9 +257,9 @@ class _Nesting:
 
     def _close(self) -> None:
         group = self.open.pop()
-        whole = {**group.head, "kind": "group", "items": group.items}
-        made = group.row.grid(group.head, group.members) if group.grid else whole
-        self._add(made, group.head["name"])
+        plain_group = {**group.head, "kind": "group", "items": group.items}
+        group_item = group.row.grid(group.head, group.members) if group.grid else plain_group
+        self._add(group_item, group.head["name"])
 
     def _problem(self, row: Row, message: str, way_out: str) -> None:
         place = Place("survey", row.number, self.columns.plain.get("type"))
@@ -252,17 +268,17 @@ class _Nesting:
 
 def _grids(sheet: Sheet, columns: Columns) -> set[int]:
     """The rows that begin a grid: a table-list, or a group with rows that are shown without their labels."""
-    found, opened = set(), []
+    grid_rows, open_groups = set(), []
     for number, row in sheet.rows:
-        kind, appearance = (columns.text(row, each).lower() for each in ("type", "appearance"))
+        kind, appearance = (columns.text(row, column).lower() for column in ("type", "appearance"))
         if kind in GROUP_STARTS:
-            opened.append(number)
-            found |= {number} if "table-list" in appearance else set()
+            open_groups.append(number)
+            grid_rows |= {number} if "table-list" in appearance else set()
         elif kind in GROUP_ENDS:
-            opened = opened[:-1]
-        elif opened and "list-nolabel" in appearance.split():
-            found.add(opened[-1])
-    return found
+            open_groups = open_groups[:-1]
+        elif open_groups and "list-nolabel" in appearance.split():
+            grid_rows.add(open_groups[-1])
+    return grid_rows
 
 
 def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
@@ -286,44 +302,49 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
     try:
         convert(_workbook(sheets, columns), warnings=warnings, form_name="data")
     except PyXFormError as error:
-        return [_told(str(error), "error")]
+        return [_pyxform_problem(str(error), "error")]
     except Exception as error:  # pyxform fails unforeseen on a form that naysay has understood
-        return [_told(f"{type(error).__name__} in pyxform: {error}", "warning")]
-    return [_told(each, "warning") for each in warnings]
+        return [_pyxform_problem(f"{type(error).__name__} in pyxform: {error}", "warning")]
+    return [_pyxform_problem(warning, "warning") for warning in warnings]
 
 
 def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
     """The sheets as pyxform takes them, without naysay's own columns; rows keep their numbers."""
-    ours = {header for meaning, header in columns.plain.items() if meaning in own()}
-    ours |= {header for meaning, named in columns.translated.items() if meaning in own() for header in named.values()}
+    ours = {header for meaning, header in columns.plain.items() if meaning in own_columns()}
+    ours |= {
+        header
+        for meaning, headers in columns.translated.items()
+        if meaning in own_columns()
+        for header in headers.values()
+    }
     book: dict[str, Any] = {"sheet_names": list(sheets)}
     for name, sheet in sheets.items():
         dropped = ours if name == "survey" else set()
         if name == "settings":
             dropped = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
-        kept = [header for header in sheet.columns if header not in dropped]
+        kept_headers = [header for header in sheet.columns if header not in dropped]
         numbered = dict(sheet.rows)
         rows = [numbered.get(number, {}) for number in range(2, max(numbered, default=1) + 1)]
-        book[name] = [{header: _theirs(row[header]) for header in kept if header in row} for row in rows]
-        book[f"{name}_header"] = [dict.fromkeys(kept)]
+        book[name] = [{header: _pyxform_cell(row[header]) for header in kept_headers if header in row} for row in rows]
+        book[f"{name}_header"] = [dict.fromkeys(kept_headers)]
     return book
 
 
-def _theirs(cell: str) -> str:
+def _pyxform_cell(cell: str) -> str:
     """A cell in pyxform's words: sent() and the check of understanding are naysay's own; type today needs no label."""
-    return "today" if cell.strip().lower() == CHECK else _SENT.sub(r"\1", cell)
+    return "today" if cell.strip().lower() == CHECK else _SENT_CALL.sub(r"\1", cell)
 
 
-def _told(text: str, severity: Severity) -> Problem:
-    found = _ROW.search(text)
-    row = int(found[1]) if found else None
+def _pyxform_problem(text: str, severity: Severity) -> Problem:
+    match = _ROW.search(text)
+    row = int(match[1]) if match else None
     message = "pyxform: " + " ".join(text.split())
     return Problem("pyxform", message, severity=severity, place=Place("survey" if row else "workbook", row))
 
 
 GROUP_STARTS, GROUP_ENDS = {"begin_group", "begin group"}, {"end_group", "end group"}
 REPEAT_STARTS, REPEAT_ENDS = {"begin_repeat", "begin repeat"}, {"end_repeat", "end repeat"}
-_RECORDED = {
+_METADATA_TYPES = {
     "start", "end", "today", "deviceid", "phonenumber", "simserial", "subscriberid", "username", "email", "audit",
     "start-geopoint", "background-audio", "background-geopoint",
 }  # fmt: skip
@@ -355,14 +376,14 @@ _FIELDS = {
     "private.begins_at": "naysay_begins_at",
     "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
 }  # fmt: skip
-_NAMED = {"name": "name", "label": "label"}
+_NAME_FIELDS = {"name": "name", "label": "label"}
 _WORDS = (
     "naysay_first_label",
     "naysay_sink_label",
     "naysay_sink",
 )  # columns with words for the responses; without them the design has its own
 _DESIGN = ("naysay_design", "naysay_levels", "naysay_sink")
-_BESIDE = (
+_PRIVACY_DETAILS = (
     "naysay_mode", "naysay_begins_at", "naysay_innocuous", "naysay_first_label", "naysay_second_label",
     "naysay_sink_label",
 )  # fmt: skip
@@ -424,13 +445,16 @@ class Row:
 
     def head(self) -> dict[str, Any]:
         """The fields that every row may have: name, texts, and the condition for asking."""
-        own = {name: column for kind in KINDS.values() for name, column in kind.fields.items()}
-        worded = next((name for name in _WORDS if self.text(name) or self.label(name)), "naysay_design")
+        kind_fields = {name: column for kind in KINDS.values() for name, column in kind.fields.items()}
+        words_column = next((name for name in _WORDS if self.text(name) or self.label(name)), "naysay_design")
         relevant = self._expression("relevant")
-        head = {**self._named(_FIELDS | own | {"private.responses": worded}), "hint": self.label("hint")}
+        head = {
+            **self._name_and_label(_FIELDS | kind_fields | {"private.responses": words_column}),
+            "hint": self.label("hint"),
+        }
         return head | ({} if relevant is None else {"relevant": relevant})
 
-    def _named(self, fields: Mapping[str, str]) -> dict[str, Any]:
+    def _name_and_label(self, fields: Mapping[str, str]) -> dict[str, Any]:
         """Name and label; the places of these fields are recorded."""
         self.workbook.draft.places.update(self.columns.places(self.path, self.number, fields))
         return {"name": self.text("name"), "label": self.label("label")}
@@ -438,7 +462,7 @@ class Row:
     def item(self) -> dict[str, Any] | None:
         """The question or note of the row; None where it cannot be read at all."""
         text = self.text("type")
-        if text.lower() in _RECORDED:
+        if text.lower() in _METADATA_TYPES:
             message = f"{text!r} is not recorded, since it would tell who answered"
             self.problem("type", message, severity="warning")
             return None
@@ -450,23 +474,23 @@ class Row:
             self.has_no_privacy(own_answer, "or ask with select_one")
             if self.text("naysay_right"):
                 self.problem("naysay_right", own_answer, "leave bind::naysay_right out, or ask with select_one")
-            own = check_of(self.languages)
+            check_form = check_of(self.languages)
             head = self.head()
-            return own | head | {"label": own["label"] | head["label"], "required": self.required()}
-        found = _kind_asked(text)
-        if found is None:
+            return check_form | head | {"label": check_form["label"] | head["label"], "required": self.required()}
+        kind_parts = _kind_asked(text)
+        if kind_parts is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
             self.problem("type", message, _way_out(text))
             return None
-        kind, self._list, rest = found
+        kind, self._list, type_remainder = kind_parts
         item = {"kind": kind.flavor(), **self.head()}
         if constraint := self._expression("constraint"):
             item["constraint"] = {"expression": constraint, "message": self.label("constraint_message")}
         item["required"] = self.required()
-        if rest:
+        if type_remainder:
             reason = "a free text beside a list is a question of its own"
             way_out = "add a choice other, and a text question with relevant selected(${…}, 'other')"
-            self.problem("type", f"{rest!r} after a list is not understood", way_out, reason)
+            self.problem("type", f"{type_remainder!r} after a list is not understood", way_out, reason)
         item |= kind.of_row(self)
         if item.get("choices") == []:
             return None
@@ -478,7 +502,7 @@ class Row:
 
     def has_no_privacy(self, message: str, way_out: str = "or write it on each question") -> None:
         """Note each cell that would make an answer private, in a row that has no answer of its own to protect."""
-        for column in (*_DESIGN, *_BESIDE):
+        for column in (*_DESIGN, *_PRIVACY_DETAILS):
             if self.text(column) or self.label(column):
                 self.problem(column, message, f"leave bind::{column} out, {way_out}", SENT_PLAINLY)
 
@@ -509,7 +533,7 @@ class Row:
             hint = _checks.nearest(name, book.lists) if book.lists else "the sheet choices is empty"
             self.problem("type", f"the sheet choices has no list {name!r}; {hint}")
         for place, (line, _) in enumerate(rows):
-            book.draft.places.update(columns.places(f"{path}[{place}]", line, _NAMED))
+            book.draft.places.update(columns.places(f"{path}[{place}]", line, _NAME_FIELDS))
         return [{"name": columns.text(row, "name"), "label": columns.label(row, "label")} for _, row in rows]
 
     def _private(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -518,13 +542,13 @@ class Row:
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
         column = next((name for name in _DESIGN if self.text(name)), None)
         if column is None:
-            beside = next((name for name in _BESIDE if self.text(name) or self.label(name)), None)
-            if beside is not None:
+            stray_column = next((name for name in _PRIVACY_DETAILS if self.text(name) or self.label(name)), None)
+            if stray_column is not None:
                 way_out = "write bind::naysay_design, such as crosswise(prevalence=1/4), or leave it out"
-                message = f"bind::{beside} goes with a private question, and this one has no design"
-                self.problem(beside, message, way_out, SENT_PLAINLY)
+                message = f"bind::{stray_column} goes with a private question, and this one has no design"
+                self.problem(stray_column, message, way_out, SENT_PLAINLY)
             return {}
-        names = [each["name"] for each in item.get(kind.categories_in, ())]
+        names = [category["name"] for category in item.get(kind.categories_in, ())]
         if not kind.categories_in:
             way_out = "ask with select_one, select_multiple, or integer and bind::naysay_bins"
             self.problem(column, f"a {item['kind']} cannot be private", way_out, "designs are about categories")
@@ -538,18 +562,18 @@ class Row:
                 categories = kind.categories_of(names)
                 private = private_of(categories, **cells, words=words)
                 column = "naysay_mode"  # the only cell that can be wrong from here on
-                told = {
+                procedure = {
                     "mode": self.text("naysay_mode"),
                     "several": kind.categories_of(("a",)) != ("a",),
-                    **self._told(),
+                    **self._procedure_words(),
                 }
                 begins = {"begins_at": self.text("naysay_begins_at")} if self.text("naysay_begins_at") else {}
-                return {"private": carried_out(private, self.languages, **told) | begins}
+                return {"private": carried_out(private, self.languages, **procedure) | begins}
             except (DesignError, DataError) as error:
                 self.problem(column, str(error))
         return {}
 
-    def _told(self) -> dict[str, Any]:
+    def _procedure_words(self) -> dict[str, Any]:
         """The words with which a design is carried out."""
         columns = {"innocuous": "naysay_innocuous", "first": "naysay_first_label", "second": "naysay_second_label"}
         return {name: self.label(column) for name, column in columns.items()}
@@ -559,11 +583,11 @@ class Row:
         rows: list[dict[str, Any]] = []
         lists, required = [], []
         for row in members:
-            found = _kind_asked(row.text("type"))
-            if found is None or found[0] is not SelectOne:
+            kind_parts = _kind_asked(row.text("type"))
+            if kind_parts is None or kind_parts[0] is not SelectOne:
                 row.problem("type", "a row of a grid must be a select_one", "move it out of the group")
                 continue
-            lists.append(found[1])
+            lists.append(kind_parts[1])
             if "label" in row.text("appearance").lower().split():
                 continue  # the header row of a table, from XLSForm's old way of writing grids
             row.path = f"{self.path}.rows[{len(rows)}]"
@@ -571,7 +595,7 @@ class Row:
             required.append(row.required())
         if len(set(lists)) > 1:
             way_out = "take one list for all rows"
-            self.problem("type", f"the rows of a grid must share one list; got {_checks.shown(lists)}", way_out)
+            self.problem("type", f"the rows of a grid must share one list; got {_checks.listing_text(lists)}", way_out)
         if not rows:
             self.problem("type", "a grid must have rows", "add select_one rows before end_group")
             return None
@@ -584,7 +608,7 @@ class Row:
                 way_out = "write it on the group, or ask a question of its own"
                 self.problem(column, f"a row of a grid has no {column} of its own", way_out)
         self.has_no_privacy("a row of a grid cannot be private", "and ask a question of its own")
-        return self._named(_NAMED)
+        return self._name_and_label(_NAME_FIELDS)
 
 
 def _kind_asked(text: str) -> tuple[type[Question], str, str] | None:
@@ -599,9 +623,9 @@ def _kind_asked(text: str) -> tuple[type[Question], str, str] | None:
     for kind in KINDS.values():
         for word in kind.types:
             pattern = rf"{re.escape(word)}\s+(\S+)\s*(.*)" if kind.listed else rf"{re.escape(word)}()()"
-            found = re.fullmatch(pattern, text, re.IGNORECASE)
-            if found is not None:
-                return kind, found[1], found[2].strip()
+            match = re.fullmatch(pattern, text, re.IGNORECASE)
+            if match is not None:
+                return kind, match[1], match[2].strip()
     return None
 
 
@@ -618,5 +642,5 @@ def _way_out(text: str) -> str:
         return _UNLISTED
     if word.endswith("_from_file"):
         return _WAYS_OUT["select_one_external"]
-    known = [kind.types[0] for kind in KINDS.values() if kind.types]
-    return _WAYS_OUT.get(word) or f"the types are {', '.join([*known, 'note', CHECK, 'begin_group', 'end_group'])}"
+    type_names = [kind.types[0] for kind in KINDS.values() if kind.types]
+    return _WAYS_OUT.get(word) or f"the types are {', '.join([*type_names, 'note', CHECK, 'begin_group', 'end_group'])}"

@@ -37,7 +37,9 @@ _SUFFIXES = (".xlsx", ".csv", ".md")
 _SHEETS = ("survey", "choices", "settings")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_BESIDE = re.compile(r"xl/(?:comments|threadedComments|drawings)[^.]*\.xml")  # what is pinned to cells, or above them
+_NOTE_PARTS = re.compile(
+    r"xl/(?:comments|threadedComments|drawings)[^.]*\.xml"
+)  # what is pinned to cells, or above them
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
@@ -131,12 +133,14 @@ def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells], C
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
         _check_text(path.name, content)
-    read = _definition(path.name, _known_rows(content) if suffix == ".csv" else content, suffix)
+    definition = _definition(path.name, _rows_of_sheets(content) if suffix == ".csv" else content, suffix)
     cells = _cells(content) if suffix == ".xlsx" else _text_cells(content, suffix)
-    sheets = {name: _sheet(path.name, read, name, cells.get(name, _OtherCells())) for name in _SHEETS}
-    alone = len(cells) == 1  # whatever its name, it is read as the survey
-    others = {name: each.all for name, each in cells.items() if name not in _SHEETS and not alone}
-    return sheets, others, _beside(content) if suffix == ".xlsx" else ()
+    sheets = {name: _sheet(path.name, definition, name, cells.get(name, _OtherCells())) for name in _SHEETS}
+    is_only_sheet = len(cells) == 1  # whatever its name, it is read as the survey
+    other_sheets = {
+        name: other_cells.all for name, other_cells in cells.items() if name not in _SHEETS and not is_only_sheet
+    }
+    return sheets, other_sheets, _note_lines(content) if suffix == ".xlsx" else ()
 
 
 def _check_text(name: str, content: bytes) -> None:
@@ -235,13 +239,13 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
         raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-def _beside(content: bytes) -> Cells:
+def _note_lines(content: bytes) -> Cells:
     """The lines of a workbook's notes, comments and text boxes."""
     from openpyxl.xml.functions import fromstring
 
     lines: list[tuple[int, str]] = []
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for part in filter(_BESIDE.match, archive.namelist()):
+        for part in filter(_NOTE_PARTS.match, archive.namelist()):
             for element in fromstring(archive.read(part)).iter():
                 if str(element.tag).rpartition("}")[2] in ("comment", "threadedComment", "p"):
                     row = re.search(r"\d+", element.get("ref", ""))
@@ -267,39 +271,42 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(content))
-    found = {}
+    cells_of_sheet = {}
     for sheet in book.worksheets:
-        merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
+        merged = tuple(
+            (merged_range.coord, merged_range.min_row, merged_range.max_row)
+            for merged_range in sheet.merged_cells.ranges
+        )
         rows = list(sheet.iter_rows(max_row=_MOST_ROWS, values_only=True))  # one cell far below makes a million rows
-        nameless = [at for at, header in enumerate(rows[0] if rows else ()) if not str(header or "").strip()]
+        nameless = [place for place, header in enumerate(rows[0] if rows else ()) if not str(header or "").strip()]
         unnamed = tuple(
-            (number, str(row[at]))
+            (number, str(row[place]))
             for number, row in enumerate(rows[1:], start=2)
-            for at in nameless
-            if row[at] is not None
+            for place in nameless
+            if row[place] is not None
         )
         name = sheet.title.lower()  # as pyxform knows it
         if name in _SHEETS:
             _check_reached(name, rows)
-        found[name] = _OtherCells(merged, unnamed, () if name in _SHEETS else _numbered(rows))
+        cells_of_sheet[name] = _OtherCells(merged, unnamed, () if name in _SHEETS else _numbered_cells(rows))
     _check_computed(content, book)
-    return found
+    return cells_of_sheet
 
 
 def _check_reached(name: str, rows: Sequence[Sequence[object]]) -> None:
     """Refuse what stands so far away that it would be lost in silence, a question or a column of designs."""
     table = [[bool(str("" if cell is None else cell).strip()) for cell in row] for row in rows]
     header = table[0] if table else []
-    filled = [any(there for there, named in zip(row, header, strict=False) if named) for row in table]
-    for what, places, apart in (("row", filled, _ROWS_APART), ("column", header, _COLUMNS_APART)):
+    filled = [any(is_filled for is_filled, has_header in zip(row, header, strict=False) if has_header) for row in table]
+    for line_kind, places, widest_gap in (("row", filled, _ROWS_APART), ("column", header, _COLUMNS_APART)):
         last = -1
-        for at in (at for at, there in enumerate(places) if there):
-            if at - last > apart:
+        for place in (place for place, is_filled in enumerate(places) if is_filled):
+            if place - last > widest_gap:
                 raise DataError(
-                    f"{what} {at + 1} of the sheet {name!r} stands behind {at - last - 1} empty {what}s, and would not "
-                    f"be read; delete the empty {what}s"
+                    f"{line_kind} {place + 1} of the sheet {name!r} stands behind {place - last - 1} empty "
+                    f"{line_kind}s, and would not be read; delete the empty {line_kind}s"
                 )
-            last = at
+            last = place
 
 
 def _check_computed(content: bytes, book: Workbook) -> None:
@@ -326,52 +333,52 @@ def _check_computed(content: bytes, book: Workbook) -> None:
             )
 
 
-def _known_rows(content: bytes) -> bytes:
+def _rows_of_sheets(content: bytes) -> bytes:
     """A text without the rows of other sheets, on which pyxform fails; one that names no sheet stays as it is."""
-    out, name, known = io.StringIO(newline=""), "", False
+    out, name, names_sheet = io.StringIO(newline=""), "", False
     writer = csv.writer(out)
     for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")):
         name = (row[0].strip().lower() if row else "") or name
         if name in _SHEETS:
             writer.writerow(row)
-            known = True
-    return out.getvalue().encode() if known else content
+            names_sheet = True
+    return out.getvalue().encode() if names_sheet else content
 
 
 def _text_cells(content: bytes, suffix: str) -> dict[str, _OtherCells]:
     """The cells of each sheet of a text: its name stands in the first column, before the first row of the sheet."""
     text = content.decode("utf-8-sig")
-    lines = csv.reader(io.StringIO(text, newline="")) if suffix == ".csv" else map(_marked_down, text.splitlines())
+    lines = csv.reader(io.StringIO(text, newline="")) if suffix == ".csv" else map(_markdown_cells, text.splitlines())
     rows: dict[str, list[list[str]]] = {}
     name = ""
-    for first, *others in filter(None, lines):
-        named, last = first.strip().lower(), name
-        if named and named not in _SHEETS and last in _SHEETS and any(cell.strip() for cell in others):
+    for first, *other_cells in filter(None, lines):
+        sheet_name, last = first.strip().lower(), name
+        if sheet_name and sheet_name not in _SHEETS and last in _SHEETS and any(cell.strip() for cell in other_cells):
             raise DataError(
                 f"the first column names sheets, each in a row of its own; {first.strip()[:40]!r} stands beside "
-                f"{next(cell for cell in others if cell.strip())[:40]!r}, which would not be read"
+                f"{next(cell for cell in other_cells if cell.strip())[:40]!r}, which would not be read"
             )
-        name = named or last
-        rows.setdefault(name, []).extend([others] if any(others) else [])
+        name = sheet_name or last
+        rows.setdefault(name, []).extend([other_cells] if any(other_cells) else [])
     return {
-        name: _OtherCells(unnamed=_beyond(each) if name in _SHEETS else (), all=_numbered(each))
-        for name, each in rows.items()
+        name: _OtherCells(unnamed=_cells_beyond(sheet_rows) if name in _SHEETS else (), all=_numbered_cells(sheet_rows))
+        for name, sheet_rows in rows.items()
         if name
     }
 
 
-def _beyond(rows: Sequence[Sequence[str]]) -> Cells:
+def _cells_beyond(rows: Sequence[Sequence[str]]) -> Cells:
     """The cells that stand to the right of the last header."""
     end = len(rows[0]) if rows else 0
     return tuple((number, cell) for number, row in enumerate(rows, start=1) for cell in row[end:] if cell.strip())
 
 
-def _marked_down(line: str) -> list[str]:
+def _markdown_cells(line: str) -> list[str]:
     """The cells of a line of a Markdown table."""
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")] if "|" in line else []
 
 
-def _numbered(rows: Iterable[Sequence[object]]) -> Cells:
+def _numbered_cells(rows: Iterable[Sequence[object]]) -> Cells:
     return tuple(
         (number, str(cell))
         for number, row in enumerate(rows, start=1)
@@ -380,14 +387,16 @@ def _numbered(rows: Iterable[Sequence[object]]) -> Cells:
     )
 
 
-def _sheet(name: str, read: object, sheet: str, other: _OtherCells) -> Sheet:
-    header = getattr(read, f"{sheet}_header", None) or []
+def _sheet(name: str, definition: object, sheet: str, other_cells: _OtherCells) -> Sheet:
+    header = getattr(definition, f"{sheet}_header", None) or []
     columns = tuple(str(column) for column in (header[0] if header else {}) if column)
     repeated = {column for column in columns if columns.count(column) > 1}
     if repeated:
-        raise DataError(f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.shown(repeated)} twice")
-    rows, unnamed = [], list(other.unnamed)
-    for number, row in enumerate(getattr(read, sheet, None) or [], start=2):
+        raise DataError(
+            f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.listing_text(repeated)} twice"
+        )
+    rows, unnamed = [], list(other_cells.unnamed)
+    for number, row in enumerate(getattr(definition, sheet, None) or [], start=2):
         for column, text in row.items():
             if len(str(text)) > _LONGEST_CELL:
                 raise DataError(
@@ -397,7 +406,7 @@ def _sheet(name: str, read: object, sheet: str, other: _OtherCells) -> Sheet:
         filled = {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()}
         rows += [(number, filled)] if filled else []
         unnamed += [(number, str(text)) for column, text in row.items() if not column]
-    return Sheet(columns, tuple(rows), other.merged, tuple(unnamed))
+    return Sheet(columns, tuple(rows), other_cells.merged, tuple(unnamed))
 
 
 SURVEY = (
@@ -413,7 +422,7 @@ _PRIVACY = {
     "naysay_mode": False, "naysay_innocuous": True, "naysay_first_label": True, "naysay_second_label": True,
 }  # fmt: skip
 _TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}
-_KNOWN = {
+_COLUMNS_OF_SHEET = {
     "survey": SURVEY,
     "choices": ("list_name", "name", "label"),
     "settings": ("form_id", "default_language", "version", "naysay_practice", *_TEXTS),
@@ -442,7 +451,7 @@ _FOR_PROGRAMS = ("appearance", "parameters", "required")  # no respondent reads 
 _TAG, _LONGEST_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"), 35
 
 
-def own() -> dict[str, bool]:
+def own_columns() -> dict[str, bool]:
     """Naysay's own columns of the survey sheet, and whether they hold texts in each language.
 
     They are written with the prefix ``bind::``, too, so that other tools leave them alone.
@@ -453,11 +462,11 @@ def own() -> dict[str, bool]:
 
 def translated(column: str) -> bool:
     """Whether a column holds a text in each language."""
-    return column in _TRANSLATED or own().get(column, False)
+    return column in _TRANSLATED or own_columns().get(column, False)
 
 
-def _known(sheet: str) -> set[str]:
-    return {*_KNOWN[sheet], *(own() if sheet == "survey" else ())}
+def _column_names(sheet: str) -> set[str]:
+    return {*_COLUMNS_OF_SHEET[sheet], *(own_columns() if sheet == "survey" else ())}
 
 
 @dataclass
@@ -514,25 +523,25 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
     Columns
         With a problem for each column that cannot be used.
     """
-    found = Columns(name)
+    columns = Columns(name)
     for header in sheet.columns:
-        base, _, named = (part.strip() for part in _split(header))
+        base, _, language_name = (part.strip() for part in _split(header))
         meaning = _ALIASES.get(base.lower(), base.lower())
         last = "image" if name == "survey" and meaning == "media" else meaning.split("::")[-1]
         if last in _REFUSED:
-            _refuse(found, header, _REFUSED[last])
-        elif meaning not in _known(name):
-            _unused(found, sheet, header, base)
+            _refuse(columns, header, _REFUSED[last])
+        elif meaning not in _column_names(name):
+            _tell_unused(columns, sheet, header, base)
         elif translated(meaning):
-            _add_language(found, header, meaning, named, default)
-            _misplaced(found, sheet, header, meaning)
-        elif meaning in found.plain:
-            _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
+            _add_language(columns, header, meaning, language_name, default)
+            _tell_misplaced(columns, sheet, header, meaning)
+        elif meaning in columns.plain:
+            _refuse(columns, header, f"column {columns.plain[meaning]!r} says it already; leave one out")
         else:
-            found.plain[meaning] = header
-            _misplaced(found, sheet, header, meaning)
-    _unnamed(found, sheet)
-    return found
+            columns.plain[meaning] = header
+            _tell_misplaced(columns, sheet, header, meaning)
+    _tell_unnamed(columns, sheet)
+    return columns
 
 
 def _split(header: str) -> tuple[str, str, str]:
@@ -543,15 +552,15 @@ def _split(header: str) -> tuple[str, str, str]:
     return text.partition("::")
 
 
-def _add_language(found: Columns, header: str, meaning: str, named: str, default: str) -> None:
-    language = tag_of(named) if named else default
+def _add_language(columns: Columns, header: str, meaning: str, language_name: str, default: str) -> None:
+    language = tag_of(language_name) if language_name else default
     if language is None:
-        message = f"a language must be named with its tag; got {named!r}"
-        _problem(found, header, message, "browsers and screen readers need it", f"write {header} (en), or what it is")
+        message = f"a language must be named with its tag; got {language_name!r}"
+        _problem(columns, header, message, "browsers and screen readers need it", f"write {header} (en), or what it is")
         return
-    headers = found.translated.setdefault(meaning, {})
+    headers = columns.translated.setdefault(meaning, {})
     if language in headers:
-        _refuse(found, header, f"column {headers[language]!r} holds the same language; leave one out")
+        _refuse(columns, header, f"column {headers[language]!r} holds the same language; leave one out")
     else:
         headers[language] = header
 
@@ -564,57 +573,59 @@ def tag_of(language: str) -> str | None:
     >>> tag_of("Deutsch (de)"), tag_of("pt-BR"), tag_of("Swahili")
     ('de', 'pt-BR', None)
     """
-    named = re.search(r"\(([^()]*)\)\s*$", language)
-    tag = named[1].strip() if named else language.strip()
+    tag_match = re.search(r"\(([^()]*)\)\s*$", language)
+    tag = tag_match[1].strip() if tag_match else language.strip()
     return tag if _TAG.fullmatch(tag) and len(tag) <= _LONGEST_TAG else None
 
 
-def _unused(found: Columns, sheet: Sheet, header: str, base: str) -> None:
+def _tell_unused(columns: Columns, sheet: Sheet, header: str, base: str) -> None:
     """A column that is not understood: a warning, unless it was meant to make answers private."""
-    hint = _checks.nearest(base, sorted(_known(found.sheet)))
+    hint = _checks.nearest(base, sorted(_column_names(columns.sheet)))
     cells = [(number, row[header]) for number, row in sheet.rows if header in row]
     design = next((cell for cell in cells if reads_as_design(cell[1])), None)
     if "naysay" in header.lower():
         message = f"there is no column {header!r}"
-        other = next((name for name in _KNOWN if name != found.sheet and base in _known(name)), None)
-        hint = f"write it into the sheet {other}" if other else hint
-        _problem(found, header, message, SENT_PLAINLY, hint)
+        other_sheet = next(
+            (name for name in _COLUMNS_OF_SHEET if name != columns.sheet and base in _column_names(name)), None
+        )
+        hint = f"write it into the sheet {other_sheet}" if other_sheet else hint
+        _problem(columns, header, message, SENT_PLAINLY, hint)
     elif design is not None:
         message = f"column {header!r} is not used, and its cell {design[1][:60]!r} reads as a design"
-        _problem(found, header, message, SENT_PLAINLY, _WAY_OUT, row=design[0])
+        _problem(columns, header, message, SENT_PLAINLY, _WAY_OUT, row=design[0])
     elif cells and names_privacy(header):
         message = f"column {header!r} is not used, and is called as if it made answers private"
-        _problem(found, header, message, SENT_PLAINLY, _WAY_OUT, row=cells[0][0])
+        _problem(columns, header, message, SENT_PLAINLY, _WAY_OUT, row=cells[0][0])
     else:
         hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
-        _problem(found, header, f"column {header!r} is not used", "", hint, "warning")
+        _problem(columns, header, f"column {header!r} is not used", "", hint, "warning")
 
 
-def _misplaced(found: Columns, sheet: Sheet, header: str, meaning: str) -> None:
+def _tell_misplaced(columns: Columns, sheet: Sheet, header: str, meaning: str) -> None:
     """A design in a column that is used for something else, such as appearance, or a word that asks for one."""
-    if meaning in own() or meaning in _NAMES:
+    if meaning in own_columns() or meaning in _NAMES:
         return
     for number, row in sheet.rows:
         cell = row.get(header, "")
         if reads_as_design(cell, alone=meaning in _FOR_PROGRAMS) or (meaning == "appearance" and names_privacy(cell)):
             message = f"column {header!r} holds no designs; got {cell[:60]!r}"
-            _problem(found, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=number)
+            _problem(columns, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=number)
 
 
-def _unnamed(found: Columns, sheet: Sheet) -> None:
+def _tell_unnamed(columns: Columns, sheet: Sheet) -> None:
     """A design in a column without a header."""
     for number, text in sheet.unnamed:
         if reads_as_design(text):
             message = f"a column without a name is not used, and its cell {text[:60]!r} reads as a design"
-            _problem(found, None, message, SENT_PLAINLY, _WAY_OUT, row=number)
+            _problem(columns, None, message, SENT_PLAINLY, _WAY_OUT, row=number)
 
 
-def _refuse(found: Columns, header: str, way_out: str) -> None:
-    _problem(found, header, f"column {header!r} cannot be used", "", way_out)
+def _refuse(columns: Columns, header: str, way_out: str) -> None:
+    _problem(columns, header, f"column {header!r} cannot be used", "", way_out)
 
 
 def _problem(
-    found: Columns,
+    columns: Columns,
     header: str | None,
     message: str,
     reason: str,
@@ -623,5 +634,5 @@ def _problem(
     *,
     row: int = 1,
 ) -> None:
-    place = Place(found.sheet, row, header)
-    found.problems.append(Problem("columns", message, reason, way_out, severity, place=place))
+    place = Place(columns.sheet, row, header)
+    columns.problems.append(Problem("columns", message, reason, way_out, severity, place=place))

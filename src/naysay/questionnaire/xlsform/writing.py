@@ -16,7 +16,7 @@ from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Questi
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.learning import written_practice
 from naysay.questionnaire.xlsform.offers import written_carried, written_private
-from naysay.questionnaire.xlsform.sheets import SURVEY, own, translated
+from naysay.questionnaire.xlsform.sheets import SURVEY, own_columns, translated
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية", "fr": "Français"}
 _WIDE, _NARROW = 40, 16
@@ -100,35 +100,35 @@ class _Writer:
                 self.items(item.items)
                 self.rows.append({"type": "end_group"})
             elif isinstance(item, Question):
-                first, *others = item.written(self)
-                self.rows += [_asked(item) | first, *others]
+                first, *other_rows = item.written(self)
+                self.rows += [_question_cells(item) | first, *other_rows]
             else:
                 self.rows.append({"type": "note", **_head(item)})
 
     def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
         """The name of a list with these choices; questions with the same choices share it."""
-        written = [(each.name, each.label) for each in choices]
-        shared = next((known for known, others in self.known.items() if others == written), name)
-        self.known[shared] = written
+        choice_pairs = [(choice.name, choice.label) for choice in choices]
+        shared = next((list_name for list_name, other_pairs in self.known.items() if other_pairs == choice_pairs), name)
+        self.known[shared] = choice_pairs
         return shared
 
     def sheets(self) -> dict[str, list[list[Any]]]:
         """Header and rows of each sheet."""
         form = self.questionnaire
-        practiced = written_practice(form, self)
+        practice_cells = written_practice(form, self)
         choices = [
-            {"list_name": listed, "name": name, "label": label}
-            for listed, pairs in self.known.items()
+            {"list_name": list_name, "name": name, "label": label}
+            for list_name, pairs in self.known.items()
             for name, label in pairs
         ]
         settings = {"form_id": form.name, "default_language": _language(form.languages[0])}
         texts = {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}
-        texts["naysay_practice_label"] = practiced.pop("naysay_practice_label", {})
-        settings |= practiced
+        texts["naysay_practice_label"] = practice_cells.pop("naysay_practice_label", {})
+        settings |= practice_cells
         for column, text in texts.items():
             settings |= {f"{column}::{_language(language)}": words for language, words in text.items()}
         return {
-            "survey": _table(self.rows, (*SURVEY, *own()), form.languages),
+            "survey": _table(self.rows, (*SURVEY, *own_columns()), form.languages),
             "choices": _table(choices, ("list_name", "name", "label"), form.languages),
             "settings": [list(settings), list(settings.values())],
         }
@@ -143,7 +143,7 @@ def _head(item: BaseItem) -> RowCells:
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _asked(question: Question) -> RowCells:
+def _question_cells(question: Question) -> RowCells:
     cells: RowCells = {**_head(question), "required": "yes" if question.required else ""}
     if question.constraint is not None:
         cells["constraint"] = write_expression(question.constraint.expression)
@@ -161,12 +161,12 @@ def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence
     for column in columns:
         name = column.removeprefix("naysay_")
         texts = [row.get(name, "") for row in rows]
-        shown = f"bind::{column}" if name != column else column
+        header_name = f"bind::{column}" if name != column else column
         if any(texts) and translated(column):
-            header += [f"{shown}::{_language(language)}" for language in languages]
+            header += [f"{header_name}::{_language(language)}" for language in languages]
             cells += [[text.get(language, "") if text else "" for text in texts] for language in languages]
         elif any(texts):
-            header.append(shown)
+            header.append(header_name)
             cells.append(texts)
     return [header, *map(list, zip(*cells, strict=True))]
 
