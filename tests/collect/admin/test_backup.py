@@ -5,9 +5,10 @@ import json
 import random
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import inspect, select, update
+from sqlalchemy import inspect, select, text, update
 
 from naysay import DataError
 from naysay.collect import Published
@@ -18,6 +19,7 @@ from naysay.collect.admin.sessions import Sessions
 from naysay.collect.client import Client
 from naysay.collect.results import sharing
 from naysay.collect.storage import Reply, Store, today
+from naysay.collect.storage.postgresql import _SETTLE as SETTLE
 from naysay.collect.storage.tables import metadata
 from naysay.questionnaire import of_form, sample
 
@@ -111,6 +113,24 @@ def test_a_backup_holds_one_moment_and_can_be_served_as_it_is(store, published, 
     with served.reading() as connection:
         assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
     served.dispose()
+
+
+def test_a_backup_that_begins_while_the_rows_are_rewritten_holds_them_all(
+    postgresql, published, answers, tmp_path, until
+):
+    """PostgreSQL shows a truncated table as empty even to those whose snapshot is older."""
+    store = Store(postgresql.url(postgresql.new_database()))
+    fill(store, published, answers, n=50)
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    with ThreadPoolExecutor(1) as pool:
+        with store.engine.begin() as rewriting:
+            for statement in SETTLE:
+                rewriting.execute(text(statement))
+            copied = pool.submit(backups.backup, store, tmp_path / "backup.db")
+            with store.reading() as other:
+                until(lambda: other.execute(waiting).scalar())
+        assert copied.result(60).replies == 50
+    store.dispose()
 
 
 def test_a_backup_does_not_tell_in_which_order_replies_came(published, answers, tmp_path):

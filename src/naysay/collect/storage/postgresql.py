@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL
 
 _OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5s"
@@ -52,6 +52,13 @@ class PostgreSQL:
             pool_pre_ping=True,
             connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": options},
         )
+
+    def hold(self, connection: Connection) -> None:
+        """Keep `settle` out until a snapshot is read: a truncated table is empty even for snapshots from before.
+
+        Locking is no query: the snapshot is taken after it, when no `settle` is under way.
+        """
+        connection.exec_driver_sql(f"LOCK TABLE {', '.join(_REWRITTEN)} IN ACCESS SHARE MODE")
 
     def missing(self, url: URL) -> str | None:
         """None: PostgreSQL does not make a database when somebody mistypes its name."""

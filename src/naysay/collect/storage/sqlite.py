@@ -54,6 +54,9 @@ class SQLite:
         event.listen(engine, "begin", _begin)
         return engine
 
+    def hold(self, connection: Connection) -> None:
+        """Nothing: what is read stays as it was when the transaction began."""
+
     def missing(self, url: URL) -> str | None:
         """The file of the database, if it is not there: SQLite would silently make it."""
         return None if _in_memory(url) or Path(str(url.database)).exists() else str(url.database)

@@ -5,11 +5,11 @@ The address of a database.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -399,13 +399,17 @@ class Store:
         """Close all connections."""
         self.engine.dispose()
 
-    def reading(self) -> AbstractContextManager[Connection]:
+    def reading(self) -> contextlib.AbstractContextManager[Connection]:
         """A connection that only reads, and does not wait for a writer."""
         return self.engine.execution_options(naysay_reading=True).connect()
 
-    def snapshot(self) -> AbstractContextManager[Connection]:
-        """A connection that only reads, and sees the database as it is at its first query."""
-        return self.engine.execution_options(naysay_reading=True, **self._backend.snapshot).connect()
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that only reads, and sees the database as it is now."""
+        engine = self.engine.execution_options(naysay_reading=True, **self._backend.snapshot)
+        with engine.connect() as connection:
+            self._backend.hold(connection)
+            yield connection
 
 
 def _row(published: Published) -> dict[str, object]:
