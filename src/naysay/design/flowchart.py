@@ -276,7 +276,7 @@ def arranged(first: Step, *, room: int, sideways: bool) -> Box:
     --------
     >>> from naysay import designs
     >>> first = designs.two_coins().protocol.first
-    >>> [box.told for box in arranged(first, room=24, sideways=False).all()][:3]
+    >>> [box.full_text for box in arranged(first, room=24, sideways=False).all()][:3]
     ['Toss a coin', 'Is the sensitive statement true of you?', 'say “yes”']
     """
     cell = _measure_step(first, None, room=room, sideways=sideways)

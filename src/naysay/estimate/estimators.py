@@ -196,9 +196,9 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     Examples
     --------
     >>> from naysay import designs
-    >>> [estimator.name for each in suitable(designs.warner(p=0.7))]
+    >>> [estimator.name for estimator in suitable(designs.warner(p=0.7))]
     ['maximum_likelihood', 'moments']
-    >>> [estimator.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
+    >>> [estimator.name for estimator in suitable(designs.negative_levels(("a", "b", "c")))]
     ['stratified', 'stratified_equal', 'stratified_variance', 'stratified_design', 'pooled']
     """
     check_design(design)

@@ -460,7 +460,7 @@ def within(design: Answerable) -> Within:
     array([[0.75, 0.  ],
            [0.  , 1.  ],
            [0.25, 0.  ]])
-    >>> found.told
+    >>> found.assumptions
     ('“truth-tellers” within “yes”',)
     """
     cells, t = design.cells, len(design.categories)

@@ -234,7 +234,7 @@ class Rates:
 
     Examples
     --------
-    >>> rates = Rates(each=1, clock=lambda: 0.0)
+    >>> rates = Rates(per_address=1, clock=lambda: 0.0)
     >>> rates.wait("192.0.2.1"), rates.wait("192.0.2.1"), rates.wait("192.0.2.2")
     (0, 60, 0)
     """
