@@ -106,7 +106,7 @@ def test_tables_are_laid_out_as_rich_does():
         table, width, out = Table(columns, rows), rng.choice((40, 80, 120)), io.StringIO()
         Console(file=out, width=width, color_system=None, legacy_windows=False).print(text._grid(table))
         assert text._table(table, width) == [line.rstrip() for line in out.getvalue().splitlines()]
-        quick += text._aligned(table, width) is not None
+        quick += text._aligned_lines(table, width) is not None
     assert 50 < quick < 450
 
 

@@ -94,9 +94,9 @@ def test_a_server_that_is_not_there_is_one_line(refused, write):
 def test_an_interruption_says_how_many_are_acknowledged(naysay, link, write, tmp_path, monkeypatch):
     many = respond.many
 
-    def interrupted(*arguments, told, **options):
+    def interrupted(*arguments, on_acknowledged, **options):
         def stop(now):
-            told(now)
+            on_acknowledged(now)
             if now.stored == 5:
                 signal.raise_signal(signal.SIGINT)
 

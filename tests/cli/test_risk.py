@@ -370,7 +370,7 @@ def test_whole_numbers_are_one_value_however_written(naysay, refused, write, sep
 def test_a_file_is_encoded_once_under_each_policy(naysay, paper, monkeypatch):
     read = []
     original = microdata.Keys._read_in_memory
-    monkeypatch.setattr(microdata.Keys, "_read", lambda *arguments: (read.append(1), original(*arguments))[1])
+    monkeypatch.setattr(microdata.Keys, "_read_in_memory", lambda *arguments: (read.append(1), original(*arguments))[1])
     words = ("--explain", "--stand-out", "1", "--row", "2", "--format", "json")
     assert naysay("risk", paper, *ASKED, *words).code == 0
     assert len(read) == 1

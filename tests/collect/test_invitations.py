@@ -175,7 +175,7 @@ def test_a_scripted_person_whose_computer_stops_has_one_token_and_one_reply(invi
         def stop(*_, **__):
             raise KeyboardInterrupt
 
-        for name in ("prepared", "_delivered"):  # after the token was taken; after the message was kept
+        for name in ("prepared", "_deliver"):  # after the token was taken; after the message was kept
             with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
                 patched.setattr(respond, name, stop)
                 respond.one(survey, {"age": 30}, state=state, invitation=code)

@@ -178,7 +178,7 @@ def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypat
     def again(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lattices.Lattice, "counted", interrupt)
+    monkeypatch.setattr(lattices.Lattice, "combination_on", interrupt)
     monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"].time, "sleep", again)
     part = microdata.search(keys, size=3, most=40)
     assert part.stopped == "interrupted"

@@ -362,7 +362,7 @@ class Rows:
             ).T
         else:
             rows = item >= 0
-            row_weights = replication.given[rows] * (
+            row_weights = replication.weights[rows] * (
                 1.0 if self.margins is None else self._cell_factors.T[self.margins.cell[rows]]
             )
             totals = (_summing(item[rows], units.items) @ row_weights).T
