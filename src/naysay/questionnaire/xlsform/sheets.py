@@ -263,7 +263,9 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
     found = {}
     for sheet in book.worksheets:
         merged = tuple((each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges)
-        rows = list(sheet.iter_rows(max_row=_MOST_ROWS, values_only=True))  # one cell far below makes a million rows
+        rows = list(
+            sheet.iter_rows(max_row=min(sheet.max_row, _MOST_ROWS), values_only=True)
+        )  # one cell far below makes a million rows
         nameless = [at for at, header in enumerate(rows[0] if rows else ()) if not str(header or "").strip()]
         unnamed = tuple(
             (number, str(row[at]))
@@ -303,7 +305,7 @@ def _check_computed(content: bytes, book: Workbook) -> None:
         (sheet.title, cell.row, cell.column)
         for sheet in book.worksheets
         if sheet.title.lower() in _SHEETS
-        for row in sheet.iter_rows(max_row=_MOST_ROWS)
+        for row in sheet.iter_rows(max_row=min(sheet.max_row, _MOST_ROWS))
         for cell in row
         if cell.data_type == "f"
     ]
