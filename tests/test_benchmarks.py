@@ -163,6 +163,12 @@ def test_what_the_second_redesign_is_judged_by_is_counted(tmp_path):
     assert structure.classes(modules, structure.writes_itself) == ["naysay.design:Options"]
 
 
+def test_the_names_in_the_package_say_what_things_are():
+    """Bare participles and fillers do not; those that are left are public, or leave Python in JSON."""
+    share, _, vague = structure.naming(structure.package(FOLDER.parent))
+    assert share < 0.01, vague.most_common(10)
+
+
 def test_the_page_of_all_benchmarks_says_what_their_tables_say_now():
     """ "128 of 128 hold" stood there when 298 of 300 cells did; `python -m benchmarks --read` writes it anew."""
     page = (command.HERE / "results.md").read_text(encoding="utf-8")

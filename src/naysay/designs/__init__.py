@@ -1,8 +1,7 @@
 """Families of designs, named as the literature names them.
 
 Each family is a function that returns a `Design`; families with levels return `Levels`, families with several samples
-return `Samples`. `catalog` lists all families. Each module's ``__all__`` lists what it adds here, so that a new family
-changes only its own file.
+return `Samples`. `catalog` lists all families. ``__all__`` lists what is public.
 """
 
 from naysay.design import mix
