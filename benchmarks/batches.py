@@ -87,15 +87,15 @@ def many() -> None:
 
 def over_http(senders: int = 4, seconds: float = 4.0) -> None:
     """Requests and reports a second through a server on loopback, with batches of 1 and of 100 reports."""
+    from naysay.collect import reports
     from naysay.collect.app import create_app
-    from naysay.collect.reports import topics
     from naysay.collect.serving import background
     from naysay.collect.storage import Store
 
     design = designs.affine(128, epsilon=1)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder, "answers.db"))
-        topics.open_topic(store, design, question="crash")
+        reports.open_topic(store, design, question="crash")
         with background(create_app([], store, each=0)) as link:
             for size in (1, 100):
                 line = {"naysay": "reports", "version": 1, "design": design.hash, "question": "crash"}
@@ -110,10 +110,10 @@ def over_http(senders: int = 4, seconds: float = 4.0) -> None:
                         done += 1
                     return done
 
-                before = sum(each.reports for each in topics.all_topics(store))
+                before = sum(each.reports for each in reports.all_topics(store))
                 with ThreadPoolExecutor(senders) as pool:
                     requests = sum(pool.map(send, range(senders)))
-                counted = sum(each.reports for each in topics.all_topics(store)) - before
+                counted = sum(each.reports for each in reports.all_topics(store)) - before
                 assert counted == requests * size
                 told = f"{requests / seconds:,.0f} requests, {counted / seconds:,.0f} reports a second"
                 print(f"POST /reports, {size} a batch, {senders} senders: {told}")

@@ -30,9 +30,9 @@ import numpy as np
 from naysay.collect import respond
 from naysay.collect.device.people import draw_replies
 from naysay.collect.device.post import client, message, waited
+from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.storage import Store
 from naysay.demo import people, questionnaire, questions
-from naysay.questionnaire import Questionnaire, sample
 
 DRAWN = 1_000  # different sets of answers, sent again and again
 

@@ -27,8 +27,8 @@ from benchmarks._cells import FOUND_WRONG, Cell, commit_date, random_cell, surve
 from naysay import estimate
 from naysay.design import Samples
 from naysay.errors import NaysayError
-from naysay.estimate.information import inverse
 from naysay.estimate.intervals import METHODS, nuisance_intervals
+from naysay.estimate.likelihood import inverse
 
 PROMISE = 0.935
 

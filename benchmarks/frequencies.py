@@ -73,8 +73,8 @@ def speeds() -> Iterator[list[str]]:
             design = family(t, epsilon=1)
             n = 1_000_000 if name in ("k-ary", "affine", "Hadamard") else 200_000
             truth = rng.choice(t, n, p=zipf(t))
-            said = Responses(design.drawn(truth, system), design.space)
-            client = quickest(lambda d=design, x=truth: d.drawn(x, system)) / n * 1e9
+            said = Responses(design.draw(truth, system), design.space)
+            client = quickest(lambda d=design, x=truth: d.draw(x, system)) / n * 1e9
             server = quickest(lambda d=design, y=said: d.tally(y)) / n * 1e9
             tally = design.tally(said)
             fit = quickest(lambda d=design, y=tally: estimate.moments(d, y)) * 1e3
@@ -160,11 +160,11 @@ def accuracy(runs: int) -> Iterator[list[str]]:
         row = [name]
         for epsilon in (0.5, 1, 2, 4):
             design = family(t, epsilon=epsilon)
-            alpha, q = design.even_mean or (np.nan, np.nan)
+            alpha, q = design.structure.even_mean or (np.nan, np.nan)
             share = q + alpha * pi
             exact, found = share * (1 - share) / alpha**2 / n, np.zeros(t)
             for _ in range(runs):
-                said = Responses(design.drawn(rng.choice(t, n, p=pi), system), design.space)
+                said = Responses(design.draw(rng.choice(t, n, p=pi), system), design.space)
                 found += (estimate.moments(design, design.tally(said)).proportions - pi) ** 2
             row.append(f"{float((found / runs / exact).mean()):.3f}")
         yield row
@@ -181,7 +181,7 @@ def coverage(runs: int) -> Iterator[list[str]]:
                 design, hits = family(t, epsilon=epsilon), np.zeros((2, t))
                 for _ in range(runs):
                     truth = rng.choice(t, n, p=pi)
-                    tally = design.tally(Responses(design.drawn(truth, system), design.space))
+                    tally = design.tally(Responses(design.draw(truth, system), design.space))
                     goals = {"population": pi, "file": np.bincount(truth, minlength=t) / n}
                     for place, (target, goal) in enumerate(goals.items()):
                         bounds = estimate.moments(design, tally, target=target).interval()

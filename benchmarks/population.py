@@ -21,10 +21,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import microdata
-from naysay.microdata.population.loglinear import loglinear
-from naysay.microdata.population.snb import snb
-from naysay.microdata.population.uniques import Sample, pitman
-from naysay.microdata.population.zayatz import zayatz
+from naysay.microdata.risk.loglinear import loglinear
+from naysay.microdata.risk.uniques import Sample, pitman, snb, zayatz
 
 ADULT = Path(__file__).resolve().parents[1] / "tests/reference/adult9_sizes.json"
 MODELS: dict[str, Callable[..., Any]] = {"Pitman": pitman, "Zayatz": zayatz, "SNB": snb}

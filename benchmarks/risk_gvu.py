@@ -17,7 +17,7 @@ import polars as pl
 
 from naysay import microdata
 from naysay.microdata import QuasiIdentifier, Theta
-from naysay.microdata.risk.written import spanned
+from naysay.microdata.formats import spanned
 
 POPULATION = 50_000_000  # assumed: people on the web in 1997
 

@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._cells import _FAMILIES, Cell, _preferences, _shares, commit_date, survey
 from naysay import designs, estimate
 from naysay.crosstab import Variable, crosstab
-from naysay.crosstab.printing import reservations
 from naysay.design import Answerable, Levels, Samples
+from naysay.design.pure import client_test
 from naysay.errors import NaysayError
 from naysay.regression import regress
 from naysay.sampling import Sampling
@@ -266,7 +266,7 @@ def _crosstab(rng: np.random.Generator, *, bootstrap: bool) -> Null:
             if found.shape == (2, 2):
                 ratio = found.associations()[0]
                 values["crosstab: odds ratio's interval"] = excludes(*ratio.interval, 1.0)
-        return Outcome(values, " ".join(reservations(found, test, 0.95)))
+        return Outcome(values, " ".join(dataclasses.replace(found, test=test).to_dict()["warnings"]))
 
     how = "plain" if column is None else column.name
     label = f"{row.name or row.kind} × {how}, {len(row.categories)} × {len(groups)}{drawing.label}"
@@ -368,7 +368,7 @@ def clients(rng: np.random.Generator) -> Null:
 
     def run(rng: np.random.Generator) -> Outcome:
         tally = design.tally(design.randomize(np.array(labels)[rng.choice(len(labels), n, p=shares)], rng=rng))
-        tests = [test for part in tally.parts if (test := part.design.diagnosed(part)) is not None]
+        tests = [test for part in tally.parts if (test := client_test(part.design, part)) is not None]
         return Outcome({f"clients: {tests[0].about}": tests[0].p_value} if tests else {})
 
     return Null("unweighted", n, f"{design.name or design.kind}, {len(labels)} categories", run)

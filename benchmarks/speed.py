@@ -23,7 +23,7 @@ import scipy
 from scipy.optimize import LinearConstraint, minimize
 
 from naysay import designs, estimate
-from naysay.estimate.information import evidence, expectation_step, maximize
+from naysay.estimate.likelihood import evidence, expectation_step, maximize
 
 LIMIT = 60.0  # seconds after which a slower solver is stopped
 

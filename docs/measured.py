@@ -23,7 +23,7 @@ def main() -> None:
     import measuring
     from browsing import ARGUMENTS, Respondent, privates, serve
 
-    from naysay.questionnaire import sample
+    from naysay.collect.questionnaire import sample
 
     with (
         tempfile.TemporaryDirectory() as folder,

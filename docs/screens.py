@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests" / "collect" / "page"))
 def main() -> None:
     from browsing import privates, serve
 
-    from naysay.questionnaire import sample
+    from naysay.collect.questionnaire import sample
 
     PICTURES.mkdir(parents=True, exist_ok=True)
     with (

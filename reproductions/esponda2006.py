@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import designs, estimate, planning, privacy, simulate
-from naysay.design import Design, pair
+from naysay.design import Design, flowchart
 from naysay.show import charts
 from naysay.simulate import Simulation
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
@@ -50,7 +50,7 @@ def run(setting: Setting) -> Reproduction:
             Picture(
                 "salary",
                 "The salary question, and the same in the negative",
-                lambda size: pair.question_pair("I earn:", "I do not earn:", SALARIES),
+                lambda size: flowchart.question_pair("I earn:", "I do not earn:", SALARIES),
             ),
             Picture("band", "Two options: an ignored coin, and the band that allows for it", _chart(bands[1.0])),
         ),

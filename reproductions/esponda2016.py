@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from naysay import designs, planning, simulate
 from naysay.data import gvu_counts
-from naysay.design import Design, Levels, pair
+from naysay.design import Design, Levels, flowchart
 from naysay.show import charts
 from naysay.simulate import Population, Simulation
 from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
@@ -324,7 +324,7 @@ def _pictures(answered: Sequence[_Answered]) -> tuple[Picture, ...]:
         Picture(
             "figure1",
             "Figure 1. A positive question, and the same in the negative",
-            lambda size: pair.question_pair(
+            lambda size: flowchart.question_pair(
                 income.asked,
                 "Which of these is NOT your household income?",
                 tuple(income.counts),

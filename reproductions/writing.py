@@ -8,7 +8,7 @@ from pathlib import Path
 
 from naysay.errors import DataError
 from naysay.report import html
-from naysay.show import figures
+from naysay.show import charts
 from naysay.show.page import Section
 from reproductions import printing
 from reproductions.result import Reproduction
@@ -52,7 +52,7 @@ def _texts(found: Reproduction) -> Iterator[tuple[str, str]]:
     for picture in found.pictures:
         svg = picture.draw(_SIZE)
         yield f"{picture.name}.svg", svg + "\n"
-        yield f"{picture.name}-dark.svg", figures.dark(svg) + "\n"
+        yield f"{picture.name}-dark.svg", charts.dark(svg) + "\n"
 
 
 def to_html(found: Reproduction) -> str:
@@ -79,13 +79,13 @@ def to_html(found: Reproduction) -> str:
 
 
 def _sections(found: Reproduction) -> Iterator[Section]:
-    yield figures.section(
+    yield charts.section(
         "The source, and naysay",
         names=printing.CHECKED,
         rows=printing.check_cells(found.checks),
         notes=printing.remarks(found),
     )
     for picture in found.pictures:
-        yield figures.section(picture.title, plots=[picture.draw])
+        yield charts.section(picture.title, plots=[picture.draw])
     for table in found.tables:
-        yield figures.section(table.title, names=table.columns, rows=printing.cells(table))
+        yield charts.section(table.title, names=table.columns, rows=printing.cells(table))

@@ -163,6 +163,26 @@ def test_what_the_second_redesign_is_judged_by_is_counted(tmp_path):
     assert structure.classes(modules, structure.writes_itself) == ["naysay.design:Options"]
 
 
+def test_the_drawing_has_a_box_for_each_file_of_each_room(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    files = {
+        "pyproject.toml": '[[tool.importlinter.contracts]]\ntype = "layers"\nlayers = ["rooms | other", "errors"]\n',
+        "src/naysay/__init__.py": "",
+        "src/naysay/errors.py": "from naysay.rooms import a\n",
+        "src/naysay/other.py": "a = 1\n",
+        "src/naysay/rooms/__init__.py": "",
+        "src/naysay/rooms/inner/a.py": "from naysay import errors\n" * 3,
+        "src/naysay/rooms/b.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    drawn = importlib.import_module("house").drawing(tmp_path, "now")
+    assert drawn.count("<rect") == 6
+    told = ("now: 6 files, 5 lines", "rooms: 3 files, 3 → 1<", "single files: 3 files, 2<", "errors → rooms")
+    assert [each for each in told if each not in drawn] == []
+
+
 def test_the_names_in_the_package_say_what_things_are():
     """Bare participles and fillers do not; those that are left are public, or leave Python in JSON."""
     share, _, vague = structure.naming(structure.package(FOLDER.parent))

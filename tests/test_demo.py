@@ -9,9 +9,9 @@ from rich.console import Console
 
 from naysay import collect, demo
 from naysay.collect import respond
+from naysay.collect.questionnaire import rules
 from naysay.design import drawing
 from naysay.errors import DataError
-from naysay.questionnaire.rules import checker
 
 
 def quiet():
@@ -40,7 +40,7 @@ def replies(ran):
 
 @pytest.fixture(scope="module")
 def results(replies):
-    from naysay.demo.results import estimated_result
+    from naysay.demo import estimated_result
 
     return demo.Results(tuple(estimated_result(question, replies) for question in demo.questions()))
 
@@ -82,7 +82,7 @@ def test_people_are_drawn_from_the_published_shares():
 
 def test_the_questionnaire_passes_the_checker():
     asked = demo.questionnaire(demo.questions())
-    problems = checker.check(asked)
+    problems = rules.check(asked)
     assert not [each for each in problems if each.severity == "error"]
     for question, item in zip(demo.questions(), asked.questions, strict=True):
         assert [choice.label["en"] for choice in item.choices] == list(question.counts)
@@ -148,7 +148,7 @@ def test_labels_with_brackets_are_not_markup(ran):
 def one_question(monkeypatch):
     """A shorter survey, where any will do."""
     asked = demo.questions()[2:3]
-    monkeypatch.setattr("naysay.demo.running.questions", lambda: asked)
+    monkeypatch.setattr("naysay.demo.questions", lambda: asked)
     return asked
 
 
@@ -190,7 +190,7 @@ def test_an_interruption_leaves_nothing(tmp_path, one_question, monkeypatch):
 
 
 def test_an_interruption_while_writing_keeps_the_old_report(tmp_path, monkeypatch):
-    from naysay.demo.running import write_report
+    from naysay.demo import write_report
 
     (tmp_path / "report.html").write_text("old", encoding="utf-8")
 

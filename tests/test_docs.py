@@ -241,6 +241,20 @@ def test_a_walk_names_files_that_there_are(page):
     ]
 
 
+def test_the_tables_of_rooms_name_files_that_there_are():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| in `([\w/]+)/` \| is \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    assert len(tables) > 5
+    package = ROOT / "src" / "naysay"
+    named = [
+        package / room / name
+        for room, rows in tables
+        for row in rows.splitlines()
+        for name in re.findall(r"`([\w/.]+)`", row.split("|")[1])
+    ]
+    assert not [path for path in named if not path.exists() and not path.with_suffix(".py").is_file()]
+
+
 LOADING = {"script", "img", "iframe", "source", "audio", "video", "embed", "object", "input"}
 
 

@@ -7,7 +7,7 @@ import pytest
 import naysay
 from naysay import design, estimate, privacy, report, simulate
 
-MODULES = ("batches", "crosstab", "design", "designs", "estimate", "planning", "privacy", "simulate")
+MODULES = ("crosstab", "design", "designs", "estimate", "planning", "privacy", "simulate")
 
 PLANNING = {
     "Comparison",
@@ -53,6 +53,12 @@ SIMULATE = {
 def test_the_modules_are_there():
     assert set(MODULES) <= set(naysay.__all__)
     assert all(getattr(naysay, name) is importlib.import_module(f"naysay.{name}") for name in MODULES)
+
+
+def test_what_devices_need_stands_at_the_front_door():
+    for name in ("audit", "batches", "client", "ledger", "prices"):
+        assert getattr(naysay, name) is importlib.import_module(f"naysay.telemetry.{name}")
+    assert naysay.questionnaire is importlib.import_module("naysay.collect.questionnaire")
 
 
 @pytest.mark.parametrize(("module", "names"), [("planning", PLANNING), ("simulate", SIMULATE)])

@@ -7,8 +7,8 @@ import pytest
 
 from naysay import cli, designs, privacy
 from naysay.errors import DesignError
-from naysay.ledger import Ledger
 from naysay.privacy import Asked, approximate, schedule
+from naysay.telemetry.ledger import Ledger
 
 ABC = tuple("abc")
 DESIGNS = {
@@ -103,3 +103,11 @@ def test_questions_need_names_of_their_own():
         schedule([Asked("a", DESIGNS["fresh"]), Asked("a", DESIGNS["fresh"])])
     with pytest.raises(DesignError, match="its rule must be 'fresh'"):
         Asked("a", DESIGNS["fresh"], rule="kept", lot="x")
+
+
+def test_a_schedule_is_a_table_of_waves():
+    found = schedule([Asked("q", DESIGNS["fresh"], waves=3)])
+    frame = found.to_frame()
+    assert frame.columns == ["wave", "unchanged", "at_most"]
+    assert frame["unchanged"].to_list() == pytest.approx([0.5, 1.0, 1.5])
+    assert found.to_csv().splitlines()[0] == "wave,unchanged,at_most"

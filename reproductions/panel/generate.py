@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.panel.months import month_texts, one_month
+from naysay.microdata.keys.codes import month_texts, one_month
 from reproductions.panel import society
 from reproductions.panel.people import Changing, Codes, People
 

@@ -1,4 +1,3 @@
-from naysay import batches as batches
 from naysay import crosstab as crosstab
 from naysay import design as design
 from naysay import designs as designs
@@ -8,6 +7,7 @@ from naysay import planning as planning
 from naysay import privacy as privacy
 from naysay import regression as regression
 from naysay import simulate as simulate
+from naysay.collect import questionnaire as questionnaire
 from naysay.design import Design as Design
 from naysay.errors import AnswerError as AnswerError
 from naysay.errors import DataError as DataError
@@ -18,5 +18,10 @@ from naysay.errors import StatisticalWarning as StatisticalWarning
 from naysay.responses import Responses as Responses
 from naysay.sampling import Sampling as Sampling
 from naysay.tally import Tally as Tally
+from naysay.telemetry import audit as audit
+from naysay.telemetry import batches as batches
+from naysay.telemetry import client as client
+from naysay.telemetry import ledger as ledger
+from naysay.telemetry import prices as prices
 
 __version__: str

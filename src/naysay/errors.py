@@ -11,14 +11,13 @@
 
 A message says what must hold, what came instead, and the way out. The attributes hold what a program needs to recover.
 A `StatisticalWarning` is neither raised nor printed. It stays with its estimate, in ``fit.warnings``.
-
-Libraries of extras, imported when they are needed.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 
 __all__ = [
@@ -140,3 +139,19 @@ def need(module: str) -> ModuleType:
             f"the report needs {error.name}, which is not installed; get it with: pip install 'naysay[plots]'",
             name=error.name,
         ) from None
+
+
+@contextmanager
+def in_group(group: object) -> Iterator[None]:
+    """Put the name of the group in front of errors raised inside."""
+    try:
+        yield
+    except AnswerError:
+        raise
+    except (DataError, NotEstimable) as error:
+        if group is None:
+            raise
+        message = f"in group {group!r} {error}"
+        if isinstance(error, NotEstimable):
+            raise NotEstimable(message, contrast=error.contrast, rank=error.rank) from None
+        raise DataError(message, row=error.row, column=error.column, value=error.value) from None

@@ -17,12 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.errors import AnswerError, DataError
+from naysay._checks import group_order, whole
+from naysay._counts import Asked, Tally
+from naysay.errors import AnswerError, DataError, in_group
 from naysay.responses import JOINER, Responses, cells_of
-from naysay.sampling import Rows, Sampling
-from naysay.sampling.raking import distinct
-from naysay.tally import Asked, Tally
-from naysay.tally.tally import group_order, in_group, whole
+from naysay.sampling import Rows, Sampling, distinct
 
 __all__ = ["is_frame", "located", "tally_frame"]
 
@@ -67,61 +66,71 @@ def tally_frame(
 ) -> Tally | dict[Any, Tally]:
     """The tally of a column of `data`, or with `by` one tally for each group."""
     frame = nw.from_native(_columns(data) if isinstance(data, Mapping) else data)
-    answers = [column] if isinstance(column, str) else list(column)
-    groups = [] if by is None else [by] if isinstance(by, str) else list(by)
-    levels = [] if level is None else [level] if isinstance(level, str) else list(level)
-    if levels and asked.levels == (None,):
-        raise DataError("this design offers no levels; leave `level` out or use negative_levels()", column=levels[0])
+    answer_columns = [column] if isinstance(column, str) else list(column)
+    group_columns = [] if by is None else [by] if isinstance(by, str) else list(by)
+    level_columns = [] if level is None else [level] if isinstance(level, str) else list(level)
+    if level_columns and asked.levels == (None,):
+        raise DataError(
+            "this design offers no levels; leave `level` out or use negative_levels()", column=level_columns[0]
+        )
     if sampling is not None:
         weights = sampling.weights
     sampling_columns = [] if sampling is None else sampling.columns
     columns_needed = [
-        *answers,
-        *groups,
-        *levels,
-        *(name for name in (weights, count) if name is not None),
+        *answer_columns,
+        *group_columns,
+        *level_columns,
+        *(column_name for column_name in (weights, count) if column_name is not None),
         *sampling_columns,
     ]
     schema = frame.collect_schema()
-    for name in columns_needed:
-        if not isinstance(name, str):
-            raise DataError(f"with a frame, name a column for everything; got {type(name).__name__}")
-        if name not in schema.names():
-            raise DataError(_checks.no_column(name, schema.names()), column=name)
+    for column_name in columns_needed:
+        if not isinstance(column_name, str):
+            raise DataError(f"with a frame, name a column for everything; got {type(column_name).__name__}")
+        if column_name not in schema.names():
+            raise DataError(_checks.no_column(column_name, schema.names()), column=column_name)
     # Boolean columns, one for each category: put them in the order of the labels.
-    if asked.space.answers == 1 and len(answers) > 1:
-        texts = [str(label) for label in asked.space.labels]
-        answers = texts if set(answers) == set(texts) else answers
-    for name in answers:
-        if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
-            frame = _join_lists(frame, name)
-    totals = _totals(frame, answers, levels=levels, weights=weights, sampling=sampling, count=count, groups=groups)
-    question = column if isinstance(column, str) else " × ".join(answers) if asked.space.answers > 1 else None
+    if asked.space.answers == 1 and len(answer_columns) > 1:
+        label_texts = [str(label) for label in asked.space.labels]
+        answer_columns = label_texts if set(answer_columns) == set(label_texts) else answer_columns
+    for column_name in answer_columns:
+        if isinstance(schema[column_name], nw.List | nw.Array) or schema[column_name] == nw.Object:
+            frame = _join_lists(frame, column_name)
+    totals = _totals(
+        frame,
+        answer_columns,
+        levels=level_columns,
+        weights=weights,
+        sampling=sampling,
+        count=count,
+        groups=group_columns,
+    )
+    question = column if isinstance(column, str) else " × ".join(answer_columns) if asked.space.answers > 1 else None
     tallies = {}
-    for group, rows in _group_rows(totals):
+    for group, group_rows in _group_rows(totals):
         try:
             with in_group(group):
-                present, place = np.unique(totals.answer[rows], return_inverse=True)
+                distinct_answers, answer_places = np.unique(totals.answer[group_rows], return_inverse=True)
                 responses, weight_sums = (
-                    _encode_rows(asked, totals, present).take(place),
-                    (totals.weight[rows], totals.squared[rows]),
+                    _encode_rows(asked, totals, distinct_answers).take(answer_places),
+                    (totals.weight[group_rows], totals.squared[group_rows]),
                 )
-                people, has_weights = totals.people[rows], weights is not None or sampling is not None
-                sampled = None if totals.rows is None else (totals.rows, rows)
+                people_per_row, has_weights = totals.people[group_rows], weights is not None or sampling is not None
+                sampled_rows = None if totals.rows is None else (totals.rows, group_rows)
                 tallies[group] = Tally.of(
                     asked,
                     responses,
-                    people,
+                    people_per_row,
                     weight_sums,
                     weighted=has_weights,
                     question=question,
-                    rows=sampled,
+                    rows=sampled_rows,
                     sums=sums,
                 )
         except AnswerError as error:
-            first_error, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *levels]))
-            raise located(first_error or error, answers, levels, row=row) from None
-    return tallies if groups else tallies[None]
+            first_error, bad_row = _first_bad(asked, totals, _first_rows(frame, [*answer_columns, *level_columns]))
+            raise located(first_error or error, answer_columns, level_columns, row=bad_row) from None
+    return tallies if group_columns else tallies[None]
 
 
 def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
@@ -135,25 +144,27 @@ def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
 
 def _join_lists(frame: Any, name: str) -> Any:
     """The frame with a column of lists joined into ``;`` texts; every engine can group by text."""
-    native = frame.to_native()
-    if isinstance(native, pl.DataFrame | pl.LazyFrame):
-        cell = pl.col(name).cast(pl.List(pl.String))
-        empty = pl.when(cell.list.len() == 0).then(pl.lit(JOINER))
-        return nw.from_native(native.with_columns(empty.otherwise(cell.list.join(JOINER)).alias(name)))
-    if type(native).__name__ == "DuckDBPyRelation":
+    native_frame = frame.to_native()
+    if isinstance(native_frame, pl.DataFrame | pl.LazyFrame):
+        list_column = pl.col(name).cast(pl.List(pl.String))
+        empty_text = pl.when(list_column.list.len() == 0).then(pl.lit(JOINER))
+        return nw.from_native(
+            native_frame.with_columns(empty_text.otherwise(list_column.list.join(JOINER)).alias(name))
+        )
+    if type(native_frame).__name__ == "DuckDBPyRelation":
         quoted_name = '"' + name.replace('"', '""') + '"'
         sql_expression = f"CASE WHEN len({quoted_name}) = 0 THEN ';' ELSE array_to_string({quoted_name}, ';') END"
-        return nw.from_native(native.project(f"* REPLACE ({sql_expression} AS {quoted_name})"))
+        return nw.from_native(native_frame.project(f"* REPLACE ({sql_expression} AS {quoted_name})"))
     if isinstance(frame, nw.LazyFrame):
         raise DataError(
             f"column {name!r} holds lists, which this engine cannot group; join them into texts such as 'a;b' first",
             column=name,
         )
-    cells = frame[name].to_list()
-    if not any(isinstance(cell, _COLLECTIONS) for cell in cells):
+    column_cells = frame[name].to_list()
+    if not any(isinstance(list_cell, _COLLECTIONS) for list_cell in column_cells):
         return frame
-    texts = [_as_text(cell) for cell in cells]
-    return frame.with_columns(nw.new_series(name, texts, nw.String, backend=frame.implementation))
+    cell_texts = [_as_text(list_cell) for list_cell in column_cells]
+    return frame.with_columns(nw.new_series(name, cell_texts, nw.String, backend=frame.implementation))
 
 
 def _as_text(cell: Any) -> str | None:
@@ -172,62 +183,84 @@ def _totals(
     count: str | None,
     groups: Sequence[str],
 ) -> _Totals:
-    keys = list(dict.fromkeys([*answers, *levels, *groups]))
+    key_columns = list(dict.fromkeys([*answers, *levels, *groups]))
     if sampling is not None:
         frame = _check_sampling(frame, sampling)
         # Where each person is a unit of its own, people with equal weights can be added up: group by weight too.
         is_one_person = sampling.clusters is None and sampling.replicates is None
-        keys = list(
-            dict.fromkeys([*keys, *sampling.labels, *([weights] if weights is not None and is_one_person else [])])
+        key_columns = list(
+            dict.fromkeys(
+                [*key_columns, *sampling.labels, *([weights] if weights is not None and is_one_person else [])]
+            )
         )
     if count is not None:
         frame = _check_amounts(frame, count, "counts")
     people_per_row = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
-    sums = {_N: people_per_row}
+    sum_columns = {_N: people_per_row}
     if weights is not None:
         frame = _check_amounts(frame, weights, "weights")
         weight_column = nw.col(weights).cast(nw.Float64)
-        sums |= {_W: weight_column * people_per_row, _W2: weight_column * weight_column * people_per_row}
+        sum_columns |= {_W: weight_column * people_per_row, _W2: weight_column * weight_column * people_per_row}
     if sampling is not None:
-        sums |= {f"{_W}_{name}": nw.col(name).cast(nw.Float64) * people_per_row for name in sampling.replicate_columns}
+        sum_columns |= {
+            f"{_W}_{column_name}": nw.col(column_name).cast(nw.Float64) * people_per_row
+            for column_name in sampling.replicate_columns
+        }
     # Sum a column of ones instead of counting rows: engines do not agree on how to write a length inside `agg`.
-    frame = frame.with_columns(**sums)
-    column = _cells(frame.group_by(keys).agg(*(nw.col(name).sum() for name in sums)))
-    cells = {key: _Cells.of(column[key], number=key == weights) for key in keys}
-    order = np.lexsort([cells[key].place for key in reversed(keys)])
-    take = {name: np.asarray(values)[order] for name, values in column.items() if name not in cells}
-    take |= {name: key_cells.values[key_cells.place[order]] for name, key_cells in cells.items()}
-    people = np.asarray(take[_N], dtype=np.float64)
-    weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
-    first_rows, answer = _combine_places([cells[key].place[order] for key in (*answers, *levels)])
-    of_groups = [cells[key].place[order] for key in groups] or [np.zeros(len(order), dtype=np.intp)]
-    first_of_group, group = _combine_places(of_groups)
-    names = [
-        tuple(None if _checks.is_missing(take[name][row]) else take[name][row] for name in groups)
-        for row in first_of_group
-    ]
-    number = whole(people) if count is not None else people.astype(np.int64)
-    squared = np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight
-    rows = None
-    if sampling is not None:
-        rows = sampling.rows(
-            len(order),
-            count=number,
-            amounts=(weight, squared),
-            column=lambda name: take.get(f"{_W}_{name}", take.get(name)),
-            patterns=_patterns(frame, [f"{_W}_{name}" for name in sampling.replicate_columns]),
+    frame = frame.with_columns(**sum_columns)
+    total_columns = _cells(frame.group_by(key_columns).agg(*(nw.col(sum_name).sum() for sum_name in sum_columns)))
+    cells_by_key = {key: _Cells.of(total_columns[key], number=key == weights) for key in key_columns}
+    row_order = np.lexsort([cells_by_key[key].place for key in reversed(key_columns)])
+    sorted_columns = {
+        sum_name: np.asarray(column_values)[row_order]
+        for sum_name, column_values in total_columns.items()
+        if sum_name not in cells_by_key
+    }
+    sorted_columns |= {
+        key_name: key_cells.values[key_cells.place[row_order]] for key_name, key_cells in cells_by_key.items()
+    }
+    people_sums = np.asarray(sorted_columns[_N], dtype=np.float64)
+    weight = np.asarray(sorted_columns[_W], dtype=np.float64) if weights is not None else people_sums
+    first_rows, answer_places = _combine_places([cells_by_key[key].place[row_order] for key in (*answers, *levels)])
+    of_groups = [cells_by_key[key].place[row_order] for key in groups] or [np.zeros(len(row_order), dtype=np.intp)]
+    first_of_group, group_places = _combine_places(of_groups)
+    group_names = [
+        tuple(
+            None
+            if _checks.is_missing(sorted_columns[group_column][first_row])
+            else sorted_columns[group_column][first_row]
+            for group_column in groups
         )
-        weight, squared = rows.weight, rows.squared
+        for first_row in first_of_group
+    ]
+    whole_counts = whole(people_sums) if count is not None else people_sums.astype(np.int64)
+    weight_squared = np.asarray(sorted_columns[_W2], dtype=np.float64) if weights is not None else weight
+    sampled_rows = None
+    if sampling is not None:
+        sampled_rows = sampling.rows(
+            len(row_order),
+            count=whole_counts,
+            amounts=(weight, weight_squared),
+            column=lambda column_name: sorted_columns.get(f"{_W}_{column_name}", sorted_columns.get(column_name)),
+            patterns=_patterns(frame, [f"{_W}_{column_name}" for column_name in sampling.replicate_columns]),
+        )
+        weight, weight_squared = sampled_rows.weight, sampled_rows.squared
     return _Totals(
-        answers=list(zip(*(take[name][first_rows].tolist() for name in answers), strict=True)),
-        levels=list(zip(*(take[name][first_rows].tolist() for name in levels), strict=True)) if levels else None,
-        answer=answer,
-        groups=[group_labels if len(group_labels) > 1 else (group_labels or (None,))[0] for group_labels in names],
-        group=group,
-        people=number,
+        answers=list(
+            zip(*(sorted_columns[answer_column][first_rows].tolist() for answer_column in answers), strict=True)
+        ),
+        levels=list(zip(*(sorted_columns[level_column][first_rows].tolist() for level_column in levels), strict=True))
+        if levels
+        else None,
+        answer=answer_places,
+        groups=[
+            group_labels if len(group_labels) > 1 else (group_labels or (None,))[0] for group_labels in group_names
+        ],
+        group=group_places,
+        people=whole_counts,
         weight=weight,
-        squared=squared,
-        rows=rows,
+        squared=weight_squared,
+        rows=sampled_rows,
     )
 
 
@@ -242,22 +275,27 @@ class _Cells(NamedTuple):
         """In the order of their texts, or of numbers: every engine returns its rows in an order of its own."""
         if number:
             return cls(*np.unique(np.asarray(cells, dtype=np.float64), return_inverse=True))
-        distinct_values, place = distinct(cells)
-        texts = [str(value) for value in distinct_values]
-        order = sorted(range(len(distinct_values)), key=texts.__getitem__)
-        values, ranks = np.empty(len(distinct_values), dtype=object), np.empty(len(distinct_values), dtype=np.intp)
-        values[:] = [distinct_values[at] for at in order]
-        ranks[order] = np.arange(len(distinct_values))
-        return cls(values, ranks[place])
+        distinct_values, cell_places = distinct(cells)
+        value_texts = [str(value) for value in distinct_values]
+        text_order = sorted(range(len(distinct_values)), key=value_texts.__getitem__)
+        sorted_values, ranks = (
+            np.empty(len(distinct_values), dtype=object),
+            np.empty(len(distinct_values), dtype=np.intp),
+        )
+        sorted_values[:] = [distinct_values[value_place] for value_place in text_order]
+        ranks[text_order] = np.arange(len(distinct_values))
+        return cls(sorted_values, ranks[cell_places])
 
 
 def _combine_places(places: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first row of each distinct combination, and the place of each row's combination among them."""
-    combination = np.zeros(len(places[0]), dtype=np.intp)
-    for place in places:  # numbered anew at each column, so that no product of sizes grows too large
-        _, combination = np.unique(combination * (int(place.max(initial=0)) + 1) + place, return_inverse=True)
-    _, first_rows, combination = np.unique(combination, return_index=True, return_inverse=True)
-    return first_rows, combination
+    combination_places = np.zeros(len(places[0]), dtype=np.intp)
+    for column_places in places:  # numbered anew at each column, so that no product of sizes grows too large
+        _, combination_places = np.unique(
+            combination_places * (int(column_places.max(initial=0)) + 1) + column_places, return_inverse=True
+        )
+    _, first_rows, combination_places = np.unique(combination_places, return_index=True, return_inverse=True)
+    return first_rows, combination_places
 
 
 def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
@@ -268,16 +306,29 @@ def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
     """
     if not replicates:
         return None
-    marks = np.random.default_rng(_MARKS).uniform(1, 2, len(replicates)).tolist()
-    marked_sum = nw.sum_horizontal(*(nw.col(name) * mark for name, mark in zip(replicates, marks, strict=True)))
-    mean = marked_sum / (nw.sum_horizontal(*replicates) + 1e-300)  # the constant avoids 0/0
-    names, pattern_sums = [_W, *replicates], []
+    column_marks = np.random.default_rng(_MARKS).uniform(1, 2, len(replicates)).tolist()
+    marked_sum = nw.sum_horizontal(
+        *(
+            nw.col(weight_column) * column_mark
+            for weight_column, column_mark in zip(replicates, column_marks, strict=True)
+        )
+    )
+    mark_mean = marked_sum / (nw.sum_horizontal(*replicates) + 1e-300)  # the constant avoids 0/0
+    weight_columns, pattern_sums = [_W, *replicates], []
     for spread in _SPREADS:
-        scaled_mean = mean * spread  # its fraction, without %, which pandas on arrow does not have
+        scaled_mean = mark_mean * spread  # its fraction, without %, which pandas on arrow does not have
         bucket = ((scaled_mean - scaled_mean.floor()) * (_BUCKETS * (len(replicates) + 16))).round(0).cast(nw.Int64)
-        sums = frame.with_columns(bucket.alias(_N)).group_by(_N).agg(*(nw.col(name).sum() for name in names))
-        cells = _cells(sums)
-        pattern_sums.append(np.column_stack([np.asarray(cells[name], dtype=np.float64) for name in names]))
+        bucket_sums = (
+            frame.with_columns(bucket.alias(_N))
+            .group_by(_N)
+            .agg(*(nw.col(weight_column).sum() for weight_column in weight_columns))
+        )
+        sum_cells = _cells(bucket_sums)
+        pattern_sums.append(
+            np.column_stack(
+                [np.asarray(sum_cells[weight_column], dtype=np.float64) for weight_column in weight_columns]
+            )
+        )
     return np.vstack(pattern_sums)
 
 
@@ -288,31 +339,49 @@ def _check_sampling(frame: Any, sampling: Sampling) -> Any:
         frame = _check_amounts(frame, sampling.fpc, "finite populations (fpc)")
     message_of = {sampling.strata: "every row needs a stratum", sampling.clusters: "every row needs a cluster"}
     message_of |= {
-        name: "every row needs a class where weights are calibrated to totals" for name, _ in sampling.margins
+        margin_column: "every row needs a class where weights are calibrated to totals"
+        for margin_column, _ in sampling.margins
     }
-    for name, must in message_of.items():
-        if name is not None:
-            empty = nw.col(name).is_null()
-            _refuse(frame, name, empty | nw.col(name).is_nan() if schema[name].is_float() else empty, must)
-    columns = sampling.replicate_columns
-    numeric = [name for name in columns if schema[name].is_numeric()]
-    if numeric:  # one pass over all of them, as there may be hundreds
-        flags = frame.with_columns(nw.when(_unusable(name)).then(1.0).otherwise(0.0).alias(name) for name in numeric)
-        flag_sums = _cells(flags.select(nw.col(name).sum() for name in numeric))
-        columns = [name for name in columns if name not in numeric or flag_sums[name][0]]
-    for name in columns:
-        _check_amounts(frame, name, "replicate weights")
+    for column_name, requirement_text in message_of.items():
+        if column_name is not None:
+            is_empty = nw.col(column_name).is_null()
+            _refuse(
+                frame,
+                column_name,
+                is_empty | nw.col(column_name).is_nan() if schema[column_name].is_float() else is_empty,
+                requirement_text,
+            )
+    replicate_columns = sampling.replicate_columns
+    numeric_columns = [
+        replicate_column for replicate_column in replicate_columns if schema[replicate_column].is_numeric()
+    ]
+    if numeric_columns:  # one pass over all of them, as there may be hundreds
+        flag_columns = frame.with_columns(
+            nw.when(_unusable(replicate_column)).then(1.0).otherwise(0.0).alias(replicate_column)
+            for replicate_column in numeric_columns
+        )
+        flag_sums = _cells(flag_columns.select(nw.col(replicate_column).sum() for replicate_column in numeric_columns))
+        replicate_columns = [
+            replicate_column
+            for replicate_column in replicate_columns
+            if replicate_column not in numeric_columns or flag_sums[replicate_column][0]
+        ]
+    for replicate_column in replicate_columns:
+        _check_amounts(frame, replicate_column, "replicate weights")
     return frame
 
 
 def _cells(frame: Any) -> dict[str, list[Any]]:
     """The cells of a result by column, after the engine has computed it."""
     if frame.implementation.is_spark_like():  # as rows: Arrow would need a Java with all of its modules
-        native = frame.to_native()
-        rows = native.collect()
-        return {name: [row[place] for row in rows] for place, name in enumerate(native.columns)}
+        native_frame = frame.to_native()
+        result_rows = native_frame.collect()
+        return {
+            column_name: [row[column_place] for row in result_rows]
+            for column_place, column_name in enumerate(native_frame.columns)
+        }
     table = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return {name: table[name].to_list() for name in table.columns}
+    return {column_name: table[column_name].to_list() for column_name in table.columns}
 
 
 def _unusable(name: str) -> Any:
@@ -324,8 +393,8 @@ def _unusable(name: str) -> Any:
 def _group_rows(totals: _Totals) -> Iterator[tuple[Any, NDArray[np.intp]]]:
     if not len(totals.group):
         raise DataError("at least one answer is needed; the data has no rows")
-    order = sorted(range(len(totals.groups)), key=lambda at: group_order(totals.groups[at]))
-    for group, members in groupby(order, key=lambda at: totals.groups[at]):
+    group_places = sorted(range(len(totals.groups)), key=lambda group_place: group_order(totals.groups[group_place]))
+    for group, members in groupby(group_places, key=lambda group_place: totals.groups[group_place]):
         yield group, np.flatnonzero(np.isin(totals.group, list(members)))
 
 
@@ -336,8 +405,8 @@ def _check_amounts(frame: Any, name: str, what: str) -> Any:
     _refuse(frame, name, _unusable(name), f"{what} must be finite and not negative")
     if what == "counts":  # each by itself: sums of counts that are not whole may be
         value = nw.col(name).cast(nw.Float64)
-        hint = " (a survey weight goes into weights=)"
-        _refuse(frame, name, value != value.round(0), "counts must be whole numbers", hint)
+        hint_text = " (a survey weight goes into weights=)"
+        _refuse(frame, name, value != value.round(0), "counts must be whole numbers", hint_text)
     return frame
 
 
@@ -347,21 +416,23 @@ def _refuse(frame: Any, name: str, is_wrong: Any, must: str, hint: str = "") -> 
     if not bad_cells:
         return
     bad_cell = bad_cells[0]
-    row = _first_rows(frame, [name]).get((str(bad_cell),))
+    bad_row = _first_rows(frame, [name]).get((str(bad_cell),))
     cell_text = "is empty" if bad_cell is None else f"holds {bad_cell}"
-    place = "" if row is None else f" in row {row + 1}"
-    raise DataError(f"{must}; column {name!r} {cell_text}{place}{hint}", column=name, row=row, value=bad_cell)
+    row_text = "" if bad_row is None else f" in row {bad_row + 1}"
+    raise DataError(f"{must}; column {name!r} {cell_text}{row_text}{hint}", column=name, row=bad_row, value=bad_cell)
 
 
 def _encode_rows(design: Asked, totals: _Totals, distinct_answers: NDArray[np.intp]) -> Responses:
-    answers = [totals.answers[at] for at in distinct_answers]
-    cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
+    answer_cells = [totals.answers[row_place] for row_place in distinct_answers]
+    encoded_cells: Any = (
+        [answer[0] for answer in answer_cells] if len(answer_cells[0]) == 1 else np.array(answer_cells, dtype=object)
+    )
     if design.space.answers > 1:
-        cells = tuple(map(list, cells.T))
+        encoded_cells = tuple(map(list, encoded_cells.T))
     if totals.levels is None:
-        return design.encode(cells)
-    columns = tuple(map(list, zip(*(totals.levels[at] for at in distinct_answers), strict=True)))
-    return design.encode(cells, columns if len(columns) > 1 else columns[0])
+        return design.encode(encoded_cells)
+    level_columns = tuple(map(list, zip(*(totals.levels[row_place] for row_place in distinct_answers), strict=True)))
+    return design.encode(encoded_cells, level_columns if len(level_columns) > 1 else level_columns[0])
 
 
 def _first_bad(
@@ -370,9 +441,12 @@ def _first_bad(
     """What is wrong with the first bad answer, and its row; None if the engine keeps no order of rows."""
     if not firsts:
         return None, None
-    levels = totals.levels or [()] * len(totals.answers)
-    places = [firsts[tuple(map(str, (*cells, *level)))] for cells, level in zip(totals.answers, levels, strict=True)]
-    order = np.argsort(places, kind="stable")
+    level_cells = totals.levels or [()] * len(totals.answers)
+    row_places = [
+        firsts[tuple(map(str, (*answer_cells, *row_levels)))]
+        for answer_cells, row_levels in zip(totals.answers, level_cells, strict=True)
+    ]
+    row_order = np.argsort(row_places, kind="stable")
 
     def error_of_rows(rows: NDArray[np.intp]) -> AnswerError | None:
         try:
@@ -383,31 +457,43 @@ def _first_bad(
 
     # Checks run one after another, so that encoding all rows may report a later row first. Bisection finds the shortest
     # run of first rows that fails; it ends in the first bad row.
-    good_rows = bisect_left(range(1, len(order)), True, key=lambda size: error_of_rows(order[:size]) is not None)
-    error = error_of_rows(order)
-    answer_error = error if error is not None and error.row == good_rows else error_of_rows(order[: good_rows + 1])
-    return answer_error, places[order[good_rows]]
+    good_rows = bisect_left(
+        range(1, len(row_order)), True, key=lambda run_size: error_of_rows(row_order[:run_size]) is not None
+    )
+    first_error = error_of_rows(row_order)
+    answer_error = (
+        first_error
+        if first_error is not None and first_error.row == good_rows
+        else error_of_rows(row_order[: good_rows + 1])
+    )
+    return answer_error, row_places[row_order[good_rows]]
 
 
 def located(error: AnswerError, answers: Sequence[str], levels: Sequence[str], *, row: int | None) -> DataError:
     """The same error; it names the column and row of the data, not the place among distinct answers."""
-    columns = levels if error.about != "answer" and levels else answers
-    place = f"column {columns[0]!r}" if len(columns) == 1 else f"columns {_checks.listing_text(columns)}"
-    return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
+    error_columns = levels if error.about != "answer" and levels else answers
+    column_text = (
+        f"column {error_columns[0]!r}" if len(error_columns) == 1 else f"columns {_checks.listing_text(error_columns)}"
+    )
+    return error.at(column_text if row is None else f"{column_text}, row {row + 1},", row=row, column=error_columns[0])
 
 
 def _first_rows(frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], int]:
     """For each combination of these columns' cells (as texts) its first row; empty if the engine has no order."""
-    native = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        native = native.select(list(dict.fromkeys(names))).collect()
+    native_frame = frame.to_native()
+    if isinstance(native_frame, pl.LazyFrame):
+        native_frame = native_frame.select(list(dict.fromkeys(names))).collect()
     elif isinstance(frame, nw.LazyFrame):
         return {}
-    columns = [native[name] for name in names]
-    rows = zip(
-        *(cells.to_pylist() if hasattr(cells, "to_pylist") else cells.to_list() for cells in columns), strict=True
+    column_cells = [native_frame[column_name] for column_name in names]
+    text_rows = zip(
+        *(
+            cells_of_column.to_pylist() if hasattr(cells_of_column, "to_pylist") else cells_of_column.to_list()
+            for cells_of_column in column_cells
+        ),
+        strict=True,
     )
-    firsts: dict[tuple[str, ...], int] = {}
-    for row, cells in enumerate(rows):
-        firsts.setdefault(tuple(map(str, cells)), row)
-    return firsts
+    first_rows: dict[tuple[str, ...], int] = {}
+    for row, row_cells in enumerate(text_rows):
+        first_rows.setdefault(tuple(map(str, row_cells)), row)
+    return first_rows

@@ -7,8 +7,8 @@ import pytest
 
 from naysay import batches, designs, files
 from naysay.cli import main
+from naysay.collect.questionnaire import sample, write_xlsform
 from naysay.microdata.panel import merge_waves
-from naysay.questionnaire import sample, write_xlsform
 from reproductions.panel import BACKGROUND, generate
 
 CATEGORIES = ("low", "middle", "high", "none")

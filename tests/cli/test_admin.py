@@ -10,8 +10,8 @@ from naysay.collect.admin import backup as backups
 from naysay.collect.admin import log
 from naysay.collect.admin.account import Account
 from naysay.collect.client import FOLDER, Client
+from naysay.collect.questionnaire import load, sample
 from naysay.collect.storage import Store, today
-from naysay.questionnaire import load, sample
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from naysay.cli import main
 
-CLIENTS = Path(__file__).parents[1] / "audit" / "clients.py"
+CLIENTS = Path(__file__).parents[1] / "telemetry" / "clients.py"
 ASKED = ("--truths", "0,1", "--epsilon", "1", "--runs", "1000")
 
 

@@ -12,10 +12,10 @@ import pytest
 from naysay import collect, designs
 from naysay.collect import respond
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.crosstab import Variable, crosstab
-from naysay.questionnaire import sample
 
 WARNER = designs.warner(p=0.8)
 CHOICE = designs.negative_levels(("low", "middle", "high"))

@@ -9,26 +9,29 @@ import pyotp
 import pytest
 
 import naysay as package
-from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate, tally
+from naysay.cli import crosstab, demo, design, estimate, randomize, root, telemetry
 from naysay.collect import respond as responding
 from naysay.collect.admin import tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
-from naysay.collect.commands import admin, ethics, export, questionnaire, respond, serve, survey
+from naysay.collect.commands import admin, questionnaire, respond, serve, survey
+from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
 from naysay.microdata.commands import panel, risk
-from naysay.questionnaire import sample
+from naysay.planning.command import command as plan
+from naysay.regression.command import command as regress
+from naysay.simulate.command import command as simulate
 
 HELP = {
     "": root,
     "estimate": estimate.command,
-    "tally": tally.command,
-    "regress": regress.command,
+    "tally": telemetry.command,
+    "regress": regress,
     "crosstab": crosstab.command,
-    "simulate": simulate.command,
-    "plan": plan.command,
+    "simulate": simulate,
+    "plan": plan,
     "randomize": randomize.command,
     "risk": risk.command,
     "panel": panel.group,
@@ -48,8 +51,8 @@ HELP = {
     "survey open": survey.open_survey,
     "survey close": survey.close,
     "survey list": survey.survey_list,
-    "survey export": export.command,
-    "survey ethics": ethics.command,
+    "survey export": survey.export,
+    "survey ethics": survey.ethics,
     "survey copy": survey.copy,
     "survey schedule": survey.schedule,
     "survey backup": survey.backup,

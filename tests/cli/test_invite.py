@@ -8,8 +8,8 @@ import stat
 import polars as pl
 import pytest
 
+from naysay.collect.questionnaire import sample, write_xlsform
 from naysay.collect.storage import Store
-from naysay.questionnaire import sample, write_xlsform
 
 NAMES = "name,id\nÄnne,0070070\n=SUM(A1),0080080\n"
 AT = ("--at", "https://survey.example.org")

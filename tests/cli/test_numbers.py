@@ -65,7 +65,7 @@ def test_what_does_not_fit_is_one_line(refused, file, words, told):
 
 
 def test_a_questionnaire_does_not_ask_for_numbers(naysay, tmp_path):
-    from naysay.questionnaire.rules.privacy import _unfit
+    from naysay.collect.questionnaire.privacy import _unfit
 
     class Question:
         categories = ("0", "1", "2")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from naysay.questionnaire import load, sample
+from naysay.collect.questionnaire import load, sample
 
 BAD = """| survey | | | |
 | | type | name | label::English (en) |

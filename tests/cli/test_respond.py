@@ -5,9 +5,9 @@ import pytest
 
 from naysay.collect import respond
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
-from naysay.questionnaire import sample
 
 TRUTH = "age,income,income_level,smoking\n30,to_2000,2,yes\n41,to_5000,1,no\n55,,,\n"
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from naysay import microdata
-from naysay.microdata.commands import source
+from naysay.microdata.commands import inputs
 
 PAPER = ("age,gender", "40,Male", "36,Female", ",Male", "40,", "23,Male", "23,Male")
 ASKED = ("--keys", "age", "--keys", "age,gender", "--population", "1000")
@@ -133,7 +133,7 @@ def test_a_spark_without_java_says_what_it_needs(refused, paper, monkeypatch):
         "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=Quiet(), getActiveSession=lambda: None)),
         "pyspark.errors": SimpleNamespace(PySparkRuntimeError=RuntimeError),
     }
-    monkeypatch.setattr(source.importlib, "import_module", known.__getitem__)
+    monkeypatch.setattr(inputs.importlib, "import_module", known.__getitem__)
     assert "needs Java 17 or later" in refused("risk", paper, *ASKED, "--engine", "spark")
 
 
@@ -145,7 +145,7 @@ def test_a_spark_of_its_own_is_stopped(naysay, paper, monkeypatch):
     known = {
         "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=builder, getActiveSession=lambda: None))
     }
-    monkeypatch.setattr(source, "_needed", lambda module, extra: known.get(module))
+    monkeypatch.setattr(inputs, "_needed", lambda module, extra: known.get(module))
     assert naysay("risk", paper, *ASKED, "--engine", "spark").code == 0
     assert stopped == [True]
 
@@ -154,7 +154,7 @@ def test_an_engine_that_is_not_installed_says_how_to_get_it(refused, paper, monk
     def missing(name):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
-    monkeypatch.setattr(source.importlib, "import_module", missing)
+    monkeypatch.setattr(inputs.importlib, "import_module", missing)
     assert "pip install 'naysay[duckdb]'" in refused("risk", paper, *ASKED, "--engine", "duckdb")
     assert "needs pyspark" in refused("risk", paper, *ASKED, "--engine", "spark")
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from naysay import microdata
-from naysay.microdata.report.page import Titles
+from naysay.microdata.report import Titles
 
 from ..microdata.test_on_request import people
 

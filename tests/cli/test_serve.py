@@ -18,9 +18,9 @@ from naysay.collect import Client, Published, serving
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
 from naysay.collect.commands import serve as serve_command
+from naysay.collect.questionnaire import sample
 from naysay.collect.server import keys as certificates
 from naysay.collect.storage import Reply, Store, today
-from naysay.questionnaire import sample
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_a_page(naysay, tmp_path):
 
 
 def test_ctrl_c_shows_what_is_done(naysay, monkeypatch):
-    from naysay.cli import simulate as command
+    from naysay.simulate import command
 
     def interrupted(*given, **named):
         whole = simulate.replicate(*given, **named)

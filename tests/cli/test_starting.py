@@ -13,6 +13,7 @@ from naysay.cli import COMMANDS, app
 HEAVY = {"altair", "duckdb", "fastapi", "numba", "pandas", "pyarrow", "scipy.stats", "scipy.optimize", "scipy.linalg"}
 TABLES = HEAVY | {"narwhals", "polars"}
 NUMBERS = TABLES | {"numpy", "rich", "scipy"}
+NETWORK = {"ssl", "http.client", "urllib.request"}
 
 
 def loaded(*words):
@@ -28,6 +29,7 @@ def loaded(*words):
         (("-m", "naysay", "--version"), NUMBERS),
         (("-m", "naysay", "--help"), NUMBERS),
         (("-c", "from naysay import designs"), TABLES),
+        (("-c", "import naysay; naysay.designs.warner(p=0.7)"), TABLES | NETWORK),
         (("-c", "from naysay import estimate"), TABLES),
         (("-m", "naysay", "estimate", "--help"), TABLES),
         (("-m", "naysay", "design", "show", "--help"), TABLES),
@@ -45,6 +47,14 @@ def test_the_list_of_commands_says_what_each_says_of_itself(name):
     own = typer.main.get_command(app).commands[name]
     assert own.name == name
     assert own.help.partition("\n\n")[0] == COMMANDS[name].summary() != ""
+
+
+@pytest.mark.parametrize("name", ["plan", "regress", "simulate"])
+def test_commands_whose_help_is_in_docstrings_run_without_docstrings(name):
+    command = [sys.executable, "-OO", "-m", "naysay", name, "--help"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not run.returncode, run.stderr
+    assert f"Usage: naysay {name}" in run.stdout
 
 
 @pytest.mark.parametrize("package", [naysay, files])

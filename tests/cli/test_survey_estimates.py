@@ -11,9 +11,9 @@ import pytest
 from naysay import collect, estimate, files
 from naysay.collect import respond
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
-from naysay.questionnaire import Questionnaire, sample
 
 PRIVATE = ["income", "smoking", "taxes", "partners", "drugs/cannabis", "drugs/cocaine", "drugs/sedatives"]
 

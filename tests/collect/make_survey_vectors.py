@@ -10,9 +10,7 @@ from pathlib import Path
 
 from naysay import designs
 from naysay.collect import Client, Published
-from naysay.design import Pattern
-from naysay.design.exact import odds_within
-from naysay.questionnaire import (
+from naysay.collect.questionnaire import (
     Bin,
     Choice,
     Grid,
@@ -26,7 +24,9 @@ from naysay.questionnaire import (
     Text,
     parse_expression,
 )
-from naysay.questionnaire.xlsform.offers import private_of
+from naysay.collect.questionnaire.offers import private_of
+from naysay.design import Pattern
+from naysay.design.drawing import odds_within
 
 HERE = Path(__file__).parent
 ABCD = tuple("abcd")

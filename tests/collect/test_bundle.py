@@ -6,14 +6,15 @@ import pytest
 
 from naysay.collect import Client, Published
 from naysay.collect.bundle import bundle
-from naysay.collect.client import FOLDER
+from naysay.collect.client import DRAWING, FOLDER
+from naysay.collect.questionnaire import sample
 from naysay.errors import DataError
-from naysay.questionnaire import sample
 
 
 @pytest.fixture(scope="module")
 def modules():
-    return {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+    paths = {path.name: path for path in FOLDER.glob("*.js")} | {DRAWING: FOLDER / DRAWING}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
 
 
 def test_every_module_of_the_page_is_in_it_once(modules):

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from naysay import designs
+from naysay.collect.questionnaire import Choice, Grid, Private, Questionnaire, SelectOne
 from naysay.collect.survey.submission import Conditions
-from naysay.questionnaire import Choice, Grid, Private, Questionnaire, SelectOne
 
 CHOICES = tuple(Choice(name=name, label={"en": name}) for name in ("yes", "no"))
 ANY_DAY = datetime.date(2026, 11, 20)

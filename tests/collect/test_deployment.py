@@ -19,10 +19,10 @@ import yaml
 from naysay.cli import app
 from naysay.collect import Published
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import Questionnaire, Text
 from naysay.collect.server import keys as certificates
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
-from naysay.questionnaire import Questionnaire, Text
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 UNITS = ["naysay.service", "naysay@.service"]

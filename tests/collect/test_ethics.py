@@ -9,10 +9,9 @@ import pytest
 
 from naysay import designs, privacy
 from naysay.collect import Published
-from naysay.collect.ethics import Statement
-from naysay.collect.ethics.statement import after, disclosures_of, rounded
+from naysay.collect.ethics import Statement, after, disclosures_of, rounded
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
 from naysay.errors import DataError
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, sample
 from naysay.show import Table
 
 FIVE = tuple("abcde")

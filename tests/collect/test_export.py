@@ -11,12 +11,10 @@ import pytest
 
 from naysay import estimate, files
 from naysay.collect import Published
-from naysay.collect.export import export, places
-from naysay.collect.export.columns import Columns
-from naysay.collect.export.ddi import NAMESPACE
+from naysay.collect.export import NAMESPACE, Columns, export, places
+from naysay.collect.questionnaire import sample
 from naysay.collect.storage import Store
 from naysay.errors import DataError
-from naysay.questionnaire import sample
 from tests.collect.replying import fill
 
 N = 600

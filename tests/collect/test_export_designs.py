@@ -12,13 +12,11 @@ import pytest
 from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
-from naysay.collect.export import export, places
-from naysay.collect.export.columns import Columns
-from naysay.collect.export.ddi import NAMESPACE
+from naysay.collect.export import NAMESPACE, Columns, export, places
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne, in_words, sample
+from naysay.collect.questionnaire.offers import carried_out, private_of
+from naysay.collect.questionnaire.questionnaire import ANSWER_TO
 from naysay.collect.storage import Store
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, in_words, sample
-from naysay.questionnaire.piping import ANSWER_TO
-from naysay.questionnaire.xlsform.offers import carried_out, private_of
 from tests.collect.replying import fill
 
 KINDS = (".sav", ".zsav", ".dta", ".xlsx", ".parquet", ".jsonl")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from naysay.collect.client import FOLDER
 from naysay.collect.device import memory
-from naysay.design.form import unnamed
-from naysay.questionnaire.rules.privacy import MOST_ODDS
+from naysay.collect.questionnaire.privacy import MOST_ODDS
+from naysay.design.drawing import unnamed
 
 VECTORS = Path(__file__).parents[1] / "reference" / "drawing_vectors.json"
 

@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import insert, select
 
 from naysay import DataError
-from naysay.collect import Published, invitations, respond
+from naysay.collect import Published, invitations, respond, voprf
 from naysay.collect.admin import backup as backups
 from naysay.collect.app import create_app
-from naysay.collect.device.tokens import Draft
-from naysay.collect.invitations import voprf
-from naysay.collect.invitations.issuing import data_of
+from naysay.collect.device.memory import Draft
+from naysay.collect.invitations import data_of
 from naysay.collect.refusals import Refusal
 from naysay.collect.serving import background
 from naysay.collect.storage import Reply, Store, tables, today

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import text
 
 from naysay import batches, designs
+from naysay.collect import reports
 from naysay.collect.admin.backup import _LEFT_OUT, backup, restore
-from naysay.collect.reports import topics
-from naysay.collect.reports.endpoint import BINARY
+from naysay.collect.reports import BINARY
 from naysay.collect.storage import Reports, Store, reported, today
 from naysay.collect.storage.reported import Cell
 from naysay.collect.storage.tables import report_receipt
@@ -42,7 +42,7 @@ def line(**changes):
 @pytest.fixture
 def served(store, run):
     """A server on an empty database of each kind that counts crashes."""
-    topics.open_topic(store, CRASH, question="crash")
+    reports.open_topic(store, CRASH, question="crash")
     return run([], store, each=0, everybody=0)
 
 
@@ -51,7 +51,7 @@ def send(served, content, kind=BINARY, query="", **how):
 
 
 def tally(store, **named):
-    return topics.tally(store, topics.topic_of(store, **({"question": None, "wave": None} | named)))
+    return reports.tally(store, reports.topic_of(store, **({"question": None, "wave": None} | named)))
 
 
 @pytest.mark.parametrize("form", KINDS)
@@ -65,7 +65,7 @@ def test_what_is_sent_is_counted(served, store, until, form):
         "levels": (levels, rng.choice(levels.levels, 300).tolist()),
     }
     for question, (design, _) in of.items():
-        topics.open_topic(store, design, question=question, wave="1")
+        reports.open_topic(store, design, question=question, wave="1")
     for question, (design, level) in of.items():
         truth = [design.categories[place] for place in rng.integers(0, 3, 300)]
         said = design.randomize(truth, rng=rng, **({} if level is None else {"level": level}))
@@ -76,7 +76,7 @@ def test_what_is_sent_is_counted(served, store, until, form):
             for name in mine.arrays:
                 np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
         assert (found.question, found.wave) == (question, "1")
-    assert {each.topic.question: each.reports for each in topics.all_topics(store)} == dict.fromkeys(of, 300) | {
+    assert {each.topic.question: each.reports for each in reports.all_topics(store)} == dict.fromkeys(of, 300) | {
         "crash": 0
     }
 
@@ -122,7 +122,7 @@ def test_an_upload_with_an_id_is_counted_once_however_often_it_comes(served, sto
 
 def test_a_receipt_is_a_hash_and_goes_after_a_day(store, monkeypatch):
     """The table holds nothing of the id or the report, and a backup leaves it out."""
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     counts = {Cell(*topic, "", "report", 1): 1}
     first = datetime.date(2026, 11, 22)
     outcomes = []
@@ -141,7 +141,7 @@ def test_a_receipt_is_a_hash_and_goes_after_a_day(store, monkeypatch):
 @pytest.mark.parametrize("later_first", [False, True])
 def test_two_servers_at_midnight_count_one_upload_once(store, url, until, later_first):
     """Each had a day of its own, and the key was day and digest: both counted it."""
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     days = sorted((datetime.date(2026, 11, 22), datetime.date(2026, 11, 23)), reverse=later_first)
     one, other = (Reports({Cell(*topic, "", "report", 1): 1}, day, "a" * 64) for day in days)
     second = Store(url)
@@ -165,7 +165,7 @@ def test_two_servers_at_midnight_count_one_upload_once(store, url, until, later_
 
 
 def test_receipts_go_also_if_nothing_comes_any_more(store, monkeypatch, until):
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     writer = Writer(store, look=lambda: None, fold=lambda _: 0, every=0.01)
     writer.start()
     assert writer.submit(Reports({Cell(*topic, "", "report", 1): 1}, today(), "a" * 64)).result().what == "counted"
@@ -185,7 +185,7 @@ def test_receipts_go_also_if_nothing_comes_any_more(store, monkeypatch, until):
 
 def test_a_server_that_stops_says_how_many_reports_it_has_counted(store, caplog):
     """Two uploads of 9,000 and 8,000 people, of whom each named 1.5 categories; the second upload came twice."""
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     writer = Writer(store, look=lambda: None, fold=lambda _: 0)
     writer.start()
     for size, receipt in ((9_000, ""), (8_000, "a" * 64), (8_000, "a" * 64)):
@@ -253,7 +253,7 @@ REFUSED = {
 def refusing(tmp_path, run):
     """A server on SQLite, which is enough for what never reaches a database."""
     store = Store(tmp_path / "answers.db")
-    topics.open_topic(store, CRASH, question="crash")
+    reports.open_topic(store, CRASH, question="crash")
     yield run([], store, each=0), store
     store.dispose()
 
@@ -267,7 +267,7 @@ def test_what_is_refused_counts_nothing_and_is_not_repeated(refusing, name):
     assert told in found.json["error"]["message"]
     assert not re.search(r"77|other\b|0000", found.json["error"]["message"])
     assert found.headers["access-control-allow-origin"] == "*"
-    assert topics.all_topics(store)[0].reports == 0
+    assert reports.all_topics(store)[0].reports == 0
 
 
 def test_the_others_of_a_bad_batch_are_counted_if_asked(served, store):
@@ -279,26 +279,26 @@ def test_the_others_of_a_bad_batch_are_counted_if_asked(served, store):
 
 def test_a_closed_question_takes_nothing_and_can_open_again(served, store, until):
     send(served, line(), "application/json")
-    topics.close(store, topics.all_topics(store)[0].topic)
+    reports.close(store, reports.all_topics(store)[0].topic)
     assert send(served, line(), "application/json").code == "closed"
     until(lambda: send(served, line(), "application/json").status == 410)
-    topics.open_topic(store, CRASH, question="crash")
+    reports.open_topic(store, CRASH, question="crash")
     until(lambda: send(served, line(), "application/json").status == 200)
     assert tally(store).n == 2
 
 
 def test_an_upload_that_came_while_a_question_was_closed_is_counted_when_it_is_open_again(store):
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     upload = Reports({Cell(*topic, "", "report", 1): 1}, today(), "a" * 64)
-    topics.close(store, topic)
+    reports.close(store, topic)
     assert [each.what for each in store.add([upload])] == ["closed"]
-    topics.open_topic(store, CRASH, question="crash")
+    reports.open_topic(store, CRASH, question="crash")
     assert [each.what for each in store.add([upload, upload])] == ["counted", "repeated"]
     assert tally(store).n == 1
 
 
 def test_reports_of_one_address_are_limited(store, run):
-    topics.open_topic(store, CRASH, question="crash")
+    reports.open_topic(store, CRASH, question="crash")
     served = run([], store, each=10)
     assert send(served, line(reports=[0] * 11), "application/json").status == 413
     assert send(served, line(reports=[0] * 8), "application/json").status == 200
@@ -335,18 +335,18 @@ def test_designs_whose_counters_would_grow_are_not_opened(store):
     names = designs.affine(("a.example", "b.example"), epsilon=2, names=True)
     for design in (names, designs.negative(range(70), discards=30)):
         with pytest.raises(DataError, match="a server counts designs of at most 4,194,304 responses"):
-            topics.open_topic(store, design)
+            reports.open_topic(store, design)
     with pytest.raises(DataError, match="at most 140 characters"):
-        topics.open_topic(store, CRASH, question="q" * 141)
+        reports.open_topic(store, CRASH, question="q" * 141)
 
 
 def test_the_topic_that_is_meant_must_be_one(store):
     with pytest.raises(DataError, match="nothing is counted under this name"):
         tally(store)
-    topics.open_topic(store, CRASH, question="crash", wave="1")
+    reports.open_topic(store, CRASH, question="crash", wave="1")
     with pytest.raises(DataError, match="no report to 'crash' has come yet"):
         tally(store)
-    topics.open_topic(store, CRASH, question="crash", wave="2")
+    reports.open_topic(store, CRASH, question="crash", wave="2")
     with pytest.raises(DataError, match="2 are meant by this; name one"):
         tally(store, question="crash")
     with pytest.raises(DataError, match="'crash', wave '1'"):
@@ -354,7 +354,7 @@ def test_the_topic_that_is_meant_must_be_one(store):
 
 
 def test_a_backup_holds_the_counters_and_replaces_none(store, tmp_path):
-    topic = topics.open_topic(store, CRASH, question="crash")
+    topic = reports.open_topic(store, CRASH, question="crash")
     store.add([Reports({Cell(*topic, "", "report", 1): 7}, today())])
     backup(store, tmp_path / "backup.db")
     fresh = Store(tmp_path / "fresh.db")

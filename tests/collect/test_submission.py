@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from naysay import designs
 from naysay.collect import Published, Reader, Refusal
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne, Text
 from naysay.collect.survey import submission
 from naysay.collect.survey.published import body_length
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, Text
 
 TODAY = datetime.date(2026, 11, 20)
 
@@ -280,6 +280,6 @@ def test_any_answer_is_taken_or_refused(data, reader, published, write_body, que
 
 
 def test_the_sample_has_room_for_long_answers(client):
-    from naysay.questionnaire import sample
+    from naysay.collect.questionnaire import sample
 
     assert Published.of(sample(), client=client).body_length == 4096

@@ -17,9 +17,9 @@ from naysay import designs
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
+from naysay.collect.questionnaire import Questionnaire, canonical, load, sample, write_xlsform
 from naysay.collect.serving import background
 from naysay.collect.storage import Reply, today
-from naysay.questionnaire import Questionnaire, canonical, load, sample, write_xlsform
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

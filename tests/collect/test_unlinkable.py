@@ -19,11 +19,10 @@ import rbcl
 from scipy.optimize import linear_sum_assignment
 from sqlalchemy import text
 
-from naysay.collect import invitations
+from naysay.collect import invitations, voprf
 from naysay.collect.client import FOLDER
-from naysay.collect.device.tokens import Draft
-from naysay.collect.invitations import voprf
-from naysay.collect.invitations.issuing import data_of
+from naysay.collect.device.memory import Draft
+from naysay.collect.invitations import data_of
 from naysay.collect.storage import Store
 from naysay.collect.storage.invited import digest
 from naysay.collect.storage.tables import metadata

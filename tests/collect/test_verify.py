@@ -7,9 +7,9 @@ import pytest
 from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
 from naysay.collect.verify import verify
-from naysay.questionnaire import sample
 
 
 @functools.cache

@@ -5,9 +5,9 @@ import pytest
 
 from naysay import designs, estimate
 from naysay.crosstab import Crosstab, Variable
-from naysay.crosstab.derived import correlation, yules_q
 from naysay.crosstab.independence import test as independence_test
-from naysay.estimate.information import evidence, maximize
+from naysay.crosstab.intervals import correlation, yules_q
+from naysay.estimate.likelihood import evidence, maximize
 
 YN = ("yes", "no")
 WARNER = designs.warner(p=0.8)

@@ -7,7 +7,7 @@ import scipy
 
 from naysay import designs, estimate
 from naysay.crosstab import Variable, crosstab
-from naysay.crosstab.derived import correlation, cramers_v, row_share, yules_q
+from naysay.crosstab.intervals import correlation, cramers_v, row_share, yules_q
 from naysay.errors import DataError
 from naysay.sampling import Sampling
 
@@ -275,7 +275,7 @@ def test_more_cells_than_people_are_told():
     rng = np.random.default_rng(5)
     few = {"a": rng.integers(0, 9, 60).astype(str), "b": rng.integers(0, 9, 60).astype(str)}
     found = crosstab(few, row="a", column="b")
-    assert any("81 cells for 60 people" in each for each in found.told())
+    assert any("81 cells for 60 people" in each for each in found.remarks())
 
 
 @pytest.mark.parametrize("weights", [None, "weight"])

@@ -31,7 +31,7 @@ def test_three_questions_take_three_columns():
 def test_levels_of_two_questions_are_pairs():
     both = CHOICE * CHOICE
     assert both.levels == tuple(itertools.product((1, 2), (1, 2)))
-    assert both.assigned_by == "respondent"
+    assert both.offer.assigned_by == "respondent"
     assert both.level_named(("1", 2)) == (1, 2)
     np.testing.assert_array_equal(
         both.channel((1, 2)).matrix, np.kron(CHOICE.channel(1).matrix, CHOICE.channel(2).matrix)
@@ -71,13 +71,14 @@ def test_levels_come_in_a_column_for_each_question_that_has_them():
 
 def test_samples_share_out_the_cells_of_both_questions():
     both = CHEATS * SEX
-    assert both.assigned_by == "researcher"
+    assert both.offer.assigned_by == "researcher"
     assert len(both.cells) == 6
     assert both.categories == (("yes", "f"), ("yes", "m"), ("no", "f"), ("no", "m"))
-    assert both.measures_compliance
+    assert both.offer.measures_compliance
     cells = np.arange(1, 7) / 21
     np.testing.assert_allclose(
-        both.proportions_of(cells)[:2], CHEATS.proportions_of(cells.reshape(3, 2).sum(1))[:1] * [1 / 3, 2 / 3]
+        both.structure.proportions(cells)[:2],
+        CHEATS.structure.proportions(cells.reshape(3, 2).sum(1))[:1] * [1 / 3, 2 / 3],
     )
     rng = np.random.default_rng(1)
     truth = rng.choice(CHEATS.cells, 4000, p=[0.2, 0.6, 0.2]), rng.choice(["f", "m"], 4000)

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import Design, client, designs
-from naysay.client import draw
 from naysay.design import RULES, ByteSource
 from naysay.errors import DataError
+from naysay.telemetry.client import draw
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 DRAWING, MEMORY = (
@@ -133,7 +133,7 @@ def in_c(tmp_path_factory):
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     assert compiler, "there is no C compiler; scripts/browsers installs one"
     program = tmp_path_factory.mktemp("c") / "draw"
-    source = Path(__file__).parents[2] / "clients" / "c" / "draw.c"
+    source = Path(__file__).parents[2] / "src" / "naysay" / "telemetry" / "draw.c"
     subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, source], check=True)
     return program
 

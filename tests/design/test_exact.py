@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs, privacy
-from naysay.design.exact import LIMIT, as_fraction, odds_within, rounded, table_weights
+from naysay.design.drawing import LIMIT, as_fraction, odds_within, rounded, table_weights
 from naysay.errors import DesignError
 
 

@@ -76,7 +76,7 @@ def test_a_design_has_the_hash_that_it_had_as_a_table_in_both_forms(name):
     assert before == design
     again = json.loads(before.to_json())["design"]
     assert again == old(written["design"])  # a survey that is open keeps its bytes
-    parts = [None] if not design.several else list(design.levels)
+    parts = [None] if not design.offer.several else list(design.levels)
     for part in parts:
         nodes = [client.channel(each.to_json(), part) for each in (design, before)]
         assert len({ledger.digest(node) for node in nodes}) == 1

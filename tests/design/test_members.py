@@ -6,7 +6,9 @@ import pytest
 from naysay import designs
 from naysay.design import Design, mix
 from naysay.design.drawing import GeneratorSource
+from naysay.design.moments import second_moments
 from naysay.errors import DesignError
+from naysay.privacy.measures import guess_success
 from naysay.responses import Bits, Labels, Pair, Subsets
 
 ABC = ("a", "b", "c", "d")
@@ -42,31 +44,31 @@ SETS = {
 @pytest.mark.parametrize("name", SETS)
 def test_what_a_kind_gives_in_closed_form_is_what_the_list_gives(name):
     design, plain = SETS[name], Plain(SETS[name])
-    np.testing.assert_allclose(design.second_moments(), plain.second_moments(), atol=1e-12)
+    np.testing.assert_allclose(second_moments(design), second_moments(plain), atol=1e-12)
     np.testing.assert_allclose(design.expected_statistic, plain.expected_statistic, atol=1e-12)
     prior = np.arange(1, len(design.categories) + 1) / sum(range(1, len(design.categories) + 1))
-    assert design.guessed(prior) == pytest.approx(plain.guessed(prior))
+    assert guess_success(design, prior) == pytest.approx(guess_success(plain, prior))
 
 
 def test_an_even_mean_says_what_the_statistic_comes_to():
-    alpha, beta = designs.negative(ABC).even_mean
+    alpha, beta = designs.negative(ABC).structure.even_mean
     assert (alpha, beta) == pytest.approx((-1 / 3, 1 / 3))
-    assert designs.negative(ABC, discards=2).even_mean == pytest.approx((-2 / 3, 2 / 3))
-    assert designs.negative(ABC, weights=(1, 2, 3, 4)).even_mean is None
-    assert designs.custom([[1, 0], [0, "0.5"], [0, "0.5"]], categories=("yes", "no")).even_mean is None
+    assert designs.negative(ABC, discards=2).structure.even_mean == pytest.approx((-2 / 3, 2 / 3))
+    assert designs.negative(ABC, weights=(1, 2, 3, 4)).structure.even_mean is None
+    assert designs.custom([[1, 0], [0, "0.5"], [0, "0.5"]], categories=("yes", "no")).structure.even_mean is None
 
 
 def test_only_what_is_kept_as_integers_gives_them():
     warner = designs.warner(p=0.7)
-    assert warner.tabular
+    assert warner.structure.tabular
     assert warner.integers(warner.space.listing()).tolist() == [[7, 3], [3, 7]]
-    assert not SETS["negative"].tabular
+    assert not SETS["negative"].structure.tabular
     assert SETS["negative"].integers(SETS["negative"].space.listing()) is None
 
 
 def test_the_options_that_are_shown_are_told():
-    assert designs.two_option(ABC).shown == 2
-    assert designs.negative(ABC).shown is None
+    assert designs.two_option(ABC).structure.shown == 2
+    assert designs.negative(ABC).structure.shown is None
 
 
 def test_factors_are_the_questions_that_one_person_is_asked():

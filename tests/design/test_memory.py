@@ -78,7 +78,7 @@ def test_the_second_step_of_the_literature_keeps_less_than_it_promises(t, p2, li
     """L-GRR (Arcolezi et al. 2021) takes p₂ from a formula for two categories; METHODS_LDP 3.1, (ε∞, ε₁) = (2, 1)."""
 
     def rare(design):
-        alpha, q = design.even_mean
+        alpha, q = design.structure.even_mean
         return q * (1 - q) / alpha**2
 
     keep = (t * p2 - 1) / (t - 1)
@@ -92,7 +92,7 @@ def test_the_literatures_unary_numbers_are_those_of_one_shot():
     """METHODS_LDP 3.1: n Var (π → 0) of L-SUE is 3.918, of L-OSUE 3.683, whatever the lifetime."""
     for family, expected in (("symmetric", 3.918), ("unary", 3.683)):
         for lifetime in (2, 6):
-            alpha, q = designs.remembered(20, epsilon=1, lifetime=lifetime, design=family).even_mean
+            alpha, q = designs.remembered(20, epsilon=1, lifetime=lifetime, design=family).structure.even_mean
             assert q * (1 - q) / alpha**2 == pytest.approx(expected, abs=5e-4)
 
 

@@ -37,7 +37,7 @@ def test_numbers_are_those_of_the_table(design, seed, data):
     codes = np.random.default_rng(seed).integers(0, len(design.categories), (20, 1))
     np.testing.assert_array_equal(design.rows(codes), table.rows(codes))
     np.testing.assert_array_equal(design.expected_statistic, table.expected_statistic)
-    np.testing.assert_array_equal(design.impossible(codes), table.impossible(codes))
+    np.testing.assert_array_equal(design.structure.impossible(codes), table.structure.impossible(codes))
     assert privacy.epsilon(design) == pytest.approx(privacy.epsilon(table), rel=1e-13)
     assert privacy.still_possible(design) == privacy.still_possible(table)
     odds = privacy.odds(table)

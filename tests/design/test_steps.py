@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from naysay import designs
 from naysay.design import Branch, Chance, Do, Fork, Say, Table, protocols
 from naysay.design.base import Design
+from naysay.design.flowchart import parts
 from naysay.design.protocol import fraction_text, probabilities, tree, way, words
-from naysay.design.steps import parts
 from naysay.responses import Labels
 
 ABC, ABCD = tuple("abc"), tuple("abcd")

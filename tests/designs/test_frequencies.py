@@ -14,8 +14,10 @@ from scipy import stats
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource
 from naysay.design.drawing import random_bytes
+from naysay.design.moments import products
 from naysay.designs.frequencies import cost
 from naysay.errors import AnswerError, DesignError
+from naysay.privacy.measures import guess_success
 from naysay.responses import Affine, name_of
 
 DESIGNS = (designs.k_ary, designs.subset_selection, designs.affine, designs.hadamard, designs.unary, designs.frequency)
@@ -101,11 +103,11 @@ def test_subset_selection_is_a_noisy_negative_survey():
 
 def test_the_affine_geometry_equals_subset_selection():
     found = designs.affine(9, epsilon=1, base=3)
-    p, q = map(float, found.chances_named)
+    p, q = map(float, found.structure.named_chances)
     assert (p, q) == (pytest.approx(0.576116884766, abs=1e-12), pytest.approx(0.302985389404, abs=1e-12))
-    assert [float(each) for each in designs.subset_selection(9, epsilon=1, size=3).chances_named] == pytest.approx(
-        [p, q]
-    )
+    assert [
+        float(each) for each in designs.subset_selection(9, epsilon=1, size=3).structure.named_chances
+    ] == pytest.approx([p, q])
 
 
 def test_the_example_of_two_digits_in_base_two():
@@ -248,10 +250,10 @@ def test_closed_forms_are_those_of_the_matrix():
         for concentration in (1, 0.1):
             pi = rng.dirichlet(np.full(len(design.categories), concentration))
             chances = matrix @ pi
-            assert design.guessed(pi) == pytest.approx((matrix * pi).max(axis=1).sum(), abs=1e-12)
+            assert guess_success(design, pi) == pytest.approx((matrix * pi).max(axis=1).sum(), abs=1e-12)
             logs = np.log2(matrix / chances[:, None])
             assert privacy.information(design, pi) == pytest.approx((matrix * pi * logs).sum(), abs=1e-12)
-            np.testing.assert_allclose(design.products(pi), named.T @ (named * chances[:, None]), atol=1e-14)
+            np.testing.assert_allclose(products(design, pi), named.T @ (named * chances[:, None]), atol=1e-14)
 
 
 def test_privacy_of_sets_too_many_to_list():

@@ -51,7 +51,7 @@ def ruled_out(t):
 
 def principle(design):
     """The estimator that the assignment of the responses asks for."""
-    return estimate.stratified if design.assigned_by == "respondent" else estimate.moments
+    return estimate.stratified if design.offer.assigned_by == "respondent" else estimate.moments
 
 
 def test_every_family_is_tried_or_of_a_special_kind():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate import Options
+from naysay.estimate import PrintOptions
 from naysay.estimate.assumptions import behaviors, noncompliance_band
-from naysay.estimate.printing import to_dict, to_text
+from naysay.show import text
 from naysay.tally import Part, Tally
 
 WARNER = designs.warner(p=0.7)
@@ -111,7 +111,7 @@ def test_the_truth_lies_in_the_band_whoever_does_not_comply(survey, seed, share,
         named = {} if level is None else {"sample": [level] * len(shares)}
         tallies.append(survey.tally(channel.responses.texts(), weights=1_000 * shares, **named))
     band = estimate.noncompliance_band(estimate.moments(survey, sum(tallies)), share=share)
-    true = survey.proportions_of(truth)
+    true = survey.structure.proportions(truth)
     assert (band[:, 0] <= true + 1e-9).all()
     assert (true <= band[:, 1] + 1e-9).all()
 
@@ -237,8 +237,8 @@ def test_the_band_is_printed_without_being_asked_for():
 def test_people_like_everyone_else_are_named_in_the_line_and_in_json():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
     how = "like everyone else in what is true of them, they gave the safest answer always or answered at random"
-    assert f"did not comply ({how}): “yes” from 0.167 to 0.306" in to_text(fit, Options(noncompliers="alike"))
-    told = to_dict(fit, Options(noncompliers="alike"))["noncompliance"]
+    assert f"did not comply ({how}): “yes” from 0.167 to 0.306" in text(fit.parts(PrintOptions(noncompliers="alike")))
+    told = fit.to_dict(options=PrintOptions(noncompliers="alike"))["noncompliance"]
     assert told["noncompliers"] == "alike"
     assert told["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
 

@@ -20,10 +20,10 @@ def answers(design, n, seed=0):
     rng = np.random.default_rng(seed)
     size = len(design.cells)
     truth = np.array(design.cells)[rng.choice(size, n, p=np.arange(size, 0, -1) / (size * (size + 1) / 2))]
-    if design.assigned_by == "nobody":
+    if design.offer.assigned_by == "nobody":
         return design.randomize(truth, rng=rng)
     picked = rng.choice(list(design.levels), n)
-    role = "level" if design.assigned_by == "respondent" else "sample"
+    role = "level" if design.offer.assigned_by == "respondent" else "sample"
     return design.randomize(truth, **{role: picked}, rng=rng)
 
 

@@ -208,8 +208,8 @@ def test_levels_are_compared_by_all_answers_where_people_left_a_question_out():
     beside = [None if gone else text for gone, text in zip(rng.random(n) < 0.2, beside, strict=True)]
     rows = {"q": said.texts(), "w": beside, "level": [str(level) for level in said.level]}
     tally = (offer * other).tally(rows, ["q", "w"], level=["level"])
-    likely, weights, _ = estimate.information.evidence(tally)
-    pi = estimate.information.maximize(likely, weights).proportions
+    likely, weights, _ = estimate.likelihood.evidence(tally)
+    pi = estimate.likelihood.maximize(likely, weights).proportions
     basis = np.linalg.svd(np.ones((1, len(pi))))[2][1:].T
 
     def explained(rows, weights):

@@ -8,7 +8,7 @@ from scipy import stats
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate import fitting, printing
+from naysay.estimate import fitting, groups
 from naysay.estimate.groups import _wald
 from naysay.sampling import Sampling
 
@@ -122,7 +122,7 @@ def test_groups_at_the_boundary_are_compared_by_the_score():
     assert found.difference == pytest.approx(np.zeros((1, 2)), abs=1e-9)
     assert found.test == "score"
     assert found.statistic == pytest.approx((190 - 150) ** 2 / (2_000 * 0.2 * 0.8))  # 0.2 say yes where nobody is
-    line = next(line for line in printing.differences_text(found).splitlines() if line.startswith("b"))
+    line = next(line for line in groups.differences_text(found).splitlines() if line.startswith("b"))
     assert line.split() == ["b", "yes", "0.0000", "–", "–", "–"], "standard errors at the boundary are unreliable"
     assert found.standard_errors.all(), "the numbers are there"
 
@@ -369,7 +369,7 @@ def test_a_group_of_one_answer_has_no_test():
     assert np.isnan(found.standard_errors).all()
     assert np.isnan(found.p_value)
     assert str(found).endswith("no test (the answers are too few to compare, or all alike)")
-    equality = printing.differences_dict(found)["equality"]
+    equality = groups.differences_dict(found)["equality"]
     assert (equality["p_value"], equality["law"]) == (None, None)
 
 
@@ -424,7 +424,7 @@ def test_groups_that_cannot_be_compared(fits, options, message):
 
 
 def test_differences_are_told_as_text():
-    text = printing.differences_text(estimate.differences(THREE))
+    text = groups.differences_text(estimate.differences(THREE))
     lines = text.splitlines()
     assert lines[0] == "Differences from north; 0.95 normal intervals"
     assert lines[2].split() == ["group", "category", "less", "north", "s.e.", "low", "high"]
@@ -438,8 +438,8 @@ def test_the_missing_group_has_a_name_in_text_and_none_in_json():
     fits = {group: estimate.moments(WARNER, WARNER.tally(count=count)) for group, count in said.items()}
     assert estimate.differences(fits).reference == "south", "a group with a name comes first"
     found = estimate.differences(fits, reference=None)
-    assert "less (missing)" in printing.differences_text(found)
-    assert printing.differences_dict(found)["reference"] is None
+    assert "less (missing)" in groups.differences_text(found)
+    assert groups.differences_dict(found)["reference"] is None
 
 
 @pytest.mark.parametrize(("mean", "square", "worth"), [(0.0, 0.0, 10.0), (-1e-17, 1e-34, 10.0), (1.0, 1.0, 0.0)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate.information import KINDS, evidence, expected_information, information
+from naysay.estimate.likelihood import KINDS, evidence, expected_information, information
 
 WARNER = designs.warner(p=0.8)
 LIARS = designs.stochastic_lie_detector(p=("2/12", "10/12"))

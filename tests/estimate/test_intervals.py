@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.design import mix
 from naysay.design.drawing import GeneratorSource
-from naysay.estimate import intervals, score
-from naysay.estimate.information import maximize
+from naysay.estimate import intervals, inversion
 from naysay.estimate.intervals import degrees_of_freedom
+from naysay.estimate.inversion import likelihood_profile, mean_profile, score_bounds, simplex_profile
+from naysay.estimate.likelihood import maximize
 from naysay.estimate.linear import Indicators
-from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
-from naysay.estimate.score import score_bounds
 from naysay.responses.spaces import MISSING
 from naysay.sampling import Units
 from naysay.tally import Part, Tally
@@ -419,8 +418,8 @@ def test_a_print_computes_the_law_of_its_score_intervals_once(monkeypatch):
     """Of 50 levels it was computed four times, which took 9.5 of 10 seconds."""
     survey = designs.negative_levels(tuple("abcd"))
     tally = survey.tally(["b", "c", "a;b"], level=[1, 1, 2], count=[30, 3, 20])
-    fit, laws, law = estimate.stratified(survey, tally), [], score._law
-    monkeypatch.setattr(score, "_law", lambda asked: laws.append(asked) or law(asked))
+    fit, laws, law = estimate.stratified(survey, tally), [], inversion._law
+    monkeypatch.setattr(inversion, "_law", lambda asked: laws.append(asked) or law(asked))
     wide, _ = fit.interval(0.99), str(fit)
     assert len(laws) == 1
     np.testing.assert_array_equal(wide, estimate.stratified(survey, tally).interval(0.99))

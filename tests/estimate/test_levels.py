@@ -11,8 +11,8 @@ from naysay import designs, estimate
 from naysay.data import gvu_counts
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
-from naysay.estimate.information import maximize
-from naysay.estimate.levels import compare, difference_errors
+from naysay.estimate.estimators import compare, difference_errors
+from naysay.estimate.likelihood import maximize
 from naysay.tally import Part, Tally
 
 GVU = gvu_counts()

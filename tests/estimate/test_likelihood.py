@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from naysay import NotEstimable, designs, estimate
-from naysay.estimate.information import expectation_step, maximize
+from naysay.estimate.likelihood import expectation_step, maximize
 
 
 @st.composite

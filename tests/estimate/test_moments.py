@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate.linear import indicator_variances, linear_map, tangent
+from naysay.estimate.likelihood import tangent
+from naysay.estimate.linear import indicator_variances, linear_map
 
 LABELS = tuple("abcdef")
 SHARES = np.array([0.3, 0.25, 0.2, 0.15, 0.09, 0.01])

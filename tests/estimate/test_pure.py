@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate, planning
 from naysay.design import Pattern
-from naysay.design.chances import of_counts, uniform
+from naysay.design.pure import client_test, of_counts, uniform
 from naysay.errors import DataError, NotEstimable
 from naysay.tally import Tally
 
@@ -57,7 +57,7 @@ def test_closed_forms_are_the_means_of_indicators(family, target, weighted):
 @every_family
 def test_expected_sums_give_back_the_proportions(family):
     design, pi = family(11, 0.8), zipf(11)
-    alpha, q = design.even_mean
+    alpha, q = design.structure.even_mean
     np.testing.assert_allclose(design.expected_statistic @ pi, q + alpha * pi, atol=1e-15)
     found = planning.variance(design, pi, estimator="moments")
     share = q + alpha * pi
@@ -75,7 +75,7 @@ def test_covariances_are_the_published_ones():
     apart = ~np.eye(9, dtype=bool)
     np.testing.assert_allclose(found[apart], -np.outer(pi, pi)[apart], atol=1e-12)
     sets = designs.subset_selection(9, epsilon=1, size=3)
-    (alpha, q), k, t = sets.even_mean, 3, 9
+    (alpha, q), k, t = sets.structure.even_mean, 3, 9
     p, pair = alpha + q, pi[:, None] + pi
     both = pair * p * (k - 1) / (t - 1)
     both += (1 - pair) * (p * (k - 1) * (k - 2) + (1 - p) * k * (k - 1)) / ((t - 1) * (t - 2))
@@ -119,9 +119,9 @@ def test_the_likelihood_by_transform_is_that_of_the_rows(monkeypatch):
         tally = design.tally(said_of(design, n, rng))
         general = estimate.maximum_likelihood(design, tally)
         with monkeypatch.context() as patched:
-            patched.setattr("naysay.design.affine._ROWS", 0)
+            patched.setattr("naysay.design.pure._ROWS", 0)
             same = designs.affine(t, epsilon=epsilon)
-            operator = same.by_transform
+            operator = same.structure.by_transform
             np.testing.assert_allclose(operator @ np.eye(t)[3], design.matrix[:, 3], atol=1e-15)
             amounts = rng.random(design.space.size)
             np.testing.assert_allclose(operator.T @ amounts, design.matrix.T @ amounts, atol=1e-12)
@@ -162,7 +162,7 @@ def test_the_default_is_moments_where_the_likelihood_takes_long():
     assert estimate.default(designs.affine(128, epsilon=1)).name == "maximum_likelihood"
     assert estimate.default(designs.affine(4_096, epsilon=1)).name == "moments"
     several = designs.budgets(512, epsilon=(1, 2))
-    assert "several designs with so many responses" in several.moments_only
+    assert "several designs with so many responses" in several.structure.moments_only
     for design in (
         designs.affine(100_000, epsilon=1),
         designs.subset_selection(64, epsilon=1),
@@ -265,7 +265,7 @@ def test_a_broken_client_shows():
     for design in (designs.affine(128, epsilon=1), designs.affine(5_000, epsilon=1), designs.unary(30, epsilon=1)):
         honest = said_of(design, 5_000, rng)
         assert not any("client" in str(each) for each in estimate.moments(design, design.tally(honest)).warnings)
-        test = design.diagnosed(design.tally(honest).parts[0])
+        test = client_test(design, design.tally(honest).parts[0])
         assert test is not None
         assert test.p_value > 1e-3
         forged = honest.codes.copy()
@@ -284,7 +284,7 @@ def test_sums_keep_the_weight_of_those_who_gave_no_answer():
 def test_hashes_that_never_come_show():
     design = designs.affine(128, epsilon=1)
     half = np.arange(design.space.size // 2).repeat(20)  # every report of one half of the hashes equally often
-    found = design.diagnosed(design.tally(half).parts[0])
+    found = client_test(design, design.tally(half).parts[0])
     assert found.suspicious
     assert found.degrees_of_freedom == design.space.hashes - 1
 
@@ -306,7 +306,7 @@ def test_the_test_of_rare_hashes_has_its_size():
 def test_categories_that_stand_out():
     survey = designs.frequency(1024, epsilon=1)
     least = planning.detectable(survey, n=100_000)
-    alpha, q = survey.even_mean
+    alpha, q = survey.structure.even_mean
     assert least == pytest.approx(3.9 * np.sqrt(q * (1 - q) / 100_000) / alpha, rel=0.02)
     rng = np.random.default_rng(5)
     false = 0
@@ -360,7 +360,7 @@ def test_variance_and_coverage_are_as_published(family, epsilon):
     # truth. Ours begin above it as often as those. They end below it only where it lies beyond the end of the interval
     # of zero, because an estimate below zero is taken as zero.
     design, pi, rng = family(16, epsilon), zipf(16), np.random.default_rng(16)
-    alpha, q = design.even_mean
+    alpha, q = design.structure.even_mean
     share = q + alpha * pi
     exact, runs = share * (1 - share) / alpha**2 / 2_000, 300
     squares, above, below = np.zeros(16), np.zeros((2, 16)), np.zeros((2, 16))

@@ -146,7 +146,9 @@ def test_the_design_is_one_file_and_its_privacy_that_of_its_levels():
     for part in survey.parts.values():
         shares = np.bincount(part.places) / 1024
         assert privacy.information(part) == pytest.approx(privacy.information(part.design, shares), abs=1e-3)
-    assert not any(part.design.keeps_sums for part in designs.hierarchy(625, epsilon=1, fanout=5).parts.values())
+    assert not any(
+        part.design.structure.keeps_sums for part in designs.hierarchy(625, epsilon=1, fanout=5).parts.values()
+    )
 
 
 def test_what_is_wrong_is_one_clear_error():

@@ -10,8 +10,7 @@ import pytest
 
 from naysay import designs
 from naysay.files import Asked, Codebook, Entry, Value, explained, write_pieces
-from naysay.files.codebook import codebook_of, place_of
-from naysay.files.meanings import PHRASES, is_randomized
+from naysay.files.codebook import PHRASES, codebook_of, is_randomized, place_of
 
 NAMES = ("few", "some", "many")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, files
 from naysay.errors import DataError
-from naysay.files.escapes import escaped, unescaped
 from naysay.files.statistical import cut, portable
+from naysay.files.text import escaped, unescaped
 
 LABELLED = [".sav", ".zsav", ".dta"]
 COLUMNS = {

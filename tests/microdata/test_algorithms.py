@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from naysay import DataError, microdata
-from naysay.microdata.matching import bitmaps, matches
+from naysay.microdata.keys import counting, matches
 
 from . import brute
 from .tables import RULES, batch, columns, names, of_each_table
@@ -32,7 +32,7 @@ def counts(keys, algorithm, rule="worst", weights=None):
 def test_all_agree_over_several_blocks_of_tuples(rule):
     table = random_table(1, n=9_000, cards=(9, 12, 7, 30), sets=(1, 3))
     keys = microdata.Keys(table, list(table))
-    assert len(keys.tuples) > bitmaps.BLOCK
+    assert len(keys.tuples) > counting.BLOCK
     found = counts(keys, "cube", rule)
     assert counts(keys, "bitmap", rule) == found
     assert counts(keys, "join", rule) == found
@@ -42,8 +42,8 @@ def test_all_agree_over_several_blocks_of_tuples(rule):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rule", RULES)
 def test_questions_that_share_first_symbols_have_the_matches_of_brute_force(rule, seed, monkeypatch):
-    monkeypatch.setattr(bitmaps, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(bitmaps, "BLOCK", 64)  # small blocks, in which many questions die after few symbols
+    monkeypatch.setattr(counting, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(counting, "BLOCK", 64)  # small blocks, in which many questions die after few symbols
     rows = batch(100 + seed)
     keys = microdata.Keys(columns(rows), names(rows))
     assert counts(keys, "bitmap", rule) == of_each_table(brute.matches, rows, rule)
@@ -54,7 +54,7 @@ def test_questions_that_share_first_symbols_have_the_matches_of_brute_force(rule
 def test_a_question_costs_nothing_for_what_it_does_not_know_or_shares_with_the_one_before():
     table = random_table(5, n=500, cards=(3, 4, 5), gone=0.5)
     keys = microdata.Keys(table, list(table))
-    asked = bitmaps.Asked.of(list(keys.tuples.columns), np.cumsum([0, *keys.tuples.sizes[:-1]]))
+    asked = counting.Asked.of(list(keys.tuples.columns), np.cumsum([0, *keys.tuples.sizes[:-1]]))
     symbols, starts, shared = asked.compact
     cells = np.column_stack(keys.tuples.columns)
     assert len(symbols) == (cells > 0).sum()
@@ -89,8 +89,8 @@ def test_compiled_bitmaps_are_the_plain_ones(weighted, monkeypatch):
     keys = microdata.Keys(table, list(table))
     weights = np.random.default_rng(3).integers(1, 9, 6_000) / 2 if weighted else None
     plain = counts(keys, "bitmap", weights=weights)
-    monkeypatch.setattr(bitmaps, "_WORTH_COMPILING", 0)
-    assert bitmaps.adder(1).__module__ == "naysay.microdata.matching.compiled"
+    monkeypatch.setattr(counting, "_WORTH_COMPILING", 0)
+    assert counting.adder(1).__module__ == "naysay.microdata.compiled"
     assert counts(keys, "bitmap", weights=weights) == plain
     dense = random_table(9, n=6_000, cards=(2, 3, 40), gone=0.5)  # most match, so amounts are added by binary places
     half = microdata.Keys(dense, list(dense))
@@ -100,8 +100,8 @@ def test_compiled_bitmaps_are_the_plain_ones(weighted, monkeypatch):
 
 
 def test_bitmaps_need_no_compiler(monkeypatch):
-    monkeypatch.setattr(bitmaps, "find_spec", lambda name: None)
-    assert bitmaps.adder(10**12) is bitmaps.add_matches
+    monkeypatch.setattr(counting, "find_spec", lambda name: None)
+    assert counting.adder(10**12) is counting.add_matches
 
 
 def test_seventy_keys_are_more_than_one_number_holds():
@@ -154,7 +154,7 @@ def test_many_values_and_few_patterns_are_left_to_the_join():
 
 @pytest.mark.parametrize("algorithm", ["bitmap", "join"])
 def test_progress_rises_to_the_end(algorithm, monkeypatch):
-    monkeypatch.setattr("naysay.microdata.matching.join._AT_ONCE", 1)
+    monkeypatch.setattr("naysay.microdata.keys.counting._TUPLES_AT_ONCE", 1)
     table = random_table(9, n=5_000, cards=(90, 80, 70))
     told = []
     microdata.matches(microdata.Keys(table, list(table)), algorithm=algorithm, progress=told.append)

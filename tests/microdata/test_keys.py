@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, StatisticalWarning, microdata
-from naysay.microdata.keys import tuples
-from naysay.microdata.keys.tuples import grouped
+from naysay.microdata.keys import cells
+from naysay.microdata.keys.cells import grouped
 
 from .tables import RULES, columns, names, tables
 
@@ -201,10 +201,10 @@ def test_large_files_are_ranked_by_bits_as_by_sorting(monkeypatch):
     pytest.importorskip("numba")
     rng = np.random.default_rng(7)
     own, sizes = [rng.integers(0, size, 60_000) for size in (70, 40, 90)], [70, 40, 90]
-    plain = tuples.tallied(own, sizes)
-    monkeypatch.setattr(tuples, "_COMPILED", 1)
-    monkeypatch.setattr(tuples, "ranked", None)  # the other way, which must not be taken
-    for ours, before in zip(tuples.tallied(own, sizes), plain, strict=True):
+    plain = cells.tallied(own, sizes)
+    monkeypatch.setattr(cells, "_COMPILED", 1)
+    monkeypatch.setattr(cells, "ranked", None)  # the other way, which must not be taken
+    for ours, before in zip(cells.tallied(own, sizes), plain, strict=True):
         assert np.array_equal(ours, before)
 
 

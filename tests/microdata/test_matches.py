@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, microdata
+from naysay.microdata.keys import counting
 
 from . import brute
 from .tables import POLICIES, RULES, batch, columns, names, of_each_table, tables
@@ -155,11 +156,10 @@ def test_a_table_of_dropped_respondents_only():
 
 
 def test_many_candidates_are_taken_in_batches(monkeypatch):
-    from naysay.microdata.matching import question
 
     rows = batch(3, tables=5)
     whole = microdata.matches(keys_of(rows)).tolist()
-    monkeypatch.setattr(question, "_AT_ONCE", 7)
+    monkeypatch.setattr(counting, "_COMBINATIONS_AT_ONCE", 7)
     assert microdata.matches(keys_of(rows)).tolist() == whole == of_each_table(brute.matches, rows, "worst")
 
 

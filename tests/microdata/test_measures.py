@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from naysay import microdata
-from naysay.microdata.commands.answers import Answers
-from naysay.microdata.report.page import risk_html
+from naysay.microdata.commands.request import Answers
+from naysay.microdata.report import risk_html
 from naysay.microdata.risk import table
 from naysay.microdata.risk.measure import Measure, OnRequest
 
@@ -38,7 +38,7 @@ class Largest(Measure):
     def cells(self):
         return (f"{self.records:,}",)
 
-    def fields(self):
+    def numbers(self):
         return {"records": self.records, "share_interval": list(self.span), "parts": {"half": self.records / 2}}
 
 

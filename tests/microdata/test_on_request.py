@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population.individual import household_risk, individual_risk
-from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Special
+from naysay.microdata.risk.individual import Households, Individual, Special, household_risk, individual_risk
+from naysay.microdata.risk.loglinear import LogLinearModel
+from naysay.microdata.risk.uniques import Pitman
 
 from . import brute
 from .tables import columns, names, tables

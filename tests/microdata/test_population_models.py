@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population import individual, loglinear, snb, uniques, zayatz
-from naysay.microdata.population.uniques import Sample
+from naysay.microdata.risk import individual, loglinear, uniques
+from naysay.microdata.risk.uniques import Sample
 
 from . import brute
 from .tables import columns, names, tables
@@ -56,15 +56,15 @@ def test_pitman_finds_the_parameters_and_the_share_that_arx_finds():
 
 
 def test_zayatz_finds_the_share_that_arx_finds_and_draws_by_the_hypergeometric_law():
-    found = zayatz.zayatz(adult(0.1))
+    found = uniques.zayatz(adult(0.1))
     assert found.share == pytest.approx(0.3207402393, abs=1e-10)
     sample = Sample.of([1, 1, 2, 5, 9], 60)
-    assert zayatz.one_drawn(sample) == pytest.approx(scipy.stats.hypergeom.pmf(1, 60, sample.sizes, sample.records))
-    assert np.isfinite(zayatz.zayatz(adult(1e-7)).people)
+    assert uniques.one_drawn(sample) == pytest.approx(scipy.stats.hypergeom.pmf(1, 60, sample.sizes, sample.records))
+    assert np.isfinite(uniques.zayatz(adult(1e-7)).people)
 
 
 def test_the_number_of_classes_is_that_of_haas_and_stokes():
-    assert snb.classes(adult(0.1)) == pytest.approx(105_499, abs=0.5)
+    assert uniques.classes(adult(0.1)) == pytest.approx(105_499, abs=0.5)
 
 
 def test_the_mean_number_of_unique_people_is_exact():
@@ -125,15 +125,15 @@ def drawn(rng, sizes, fraction):
 def test_the_negative_binomial_model_finds_a_population_drawn_from_it():
     rng = np.random.default_rng(53)
     people = 1 + rng.negative_binomial(0.2, 0.15, 20_000)
-    runs = [snb.snb(drawn(rng, people, 0.05), among=20_000).people for _ in range(20)]
+    runs = [uniques.snb(drawn(rng, people, 0.05), among=20_000).people for _ in range(20)]
     spread = 4 * np.std(runs) / np.sqrt(20)
     assert np.mean(runs) == pytest.approx((people == 1).sum(), abs=spread + 0.02 * people.size)
-    told = snb.snb(drawn(rng, people, 0.05))
+    told = uniques.snb(drawn(rng, people, 0.05))
     assert "less than 0.1 of the population" in told.reason
-    assert snb.snb(drawn(rng, people, 0.3)).people == pytest.approx((people == 1).sum(), rel=0.1)
+    assert uniques.snb(drawn(rng, people, 0.3)).people == pytest.approx((people == 1).sum(), rel=0.1)
 
 
-@pytest.mark.parametrize("model", [uniques.pitman, zayatz.zayatz, snb.snb])
+@pytest.mark.parametrize("model", [uniques.pitman, uniques.zayatz, uniques.snb])
 def test_no_answer_is_told_with_its_reason(model):
     assert "all records are unique" in model(Sample.of([1] * 30, 900)).reason
     assert "all records are alike" in model(Sample.of([30], 900)).reason
@@ -243,7 +243,7 @@ def test_the_check_of_fit_is_standard_where_the_model_holds_and_names_the_direct
     assert found.path[0].check > 5
     assert abs(found.fit.check) < loglinear.FITS
     assert ("a", "b") in found.path[1].terms
-    assert found.fields()["model"] == [list(term) for term in found.fit.terms]
+    assert found.numbers()["model"] == [list(term) for term in found.fit.terms]
 
 
 def test_the_log_linear_model_finds_the_uniques_of_an_independent_population():

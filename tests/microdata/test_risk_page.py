@@ -11,9 +11,9 @@ import pytest
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.combinations.recodings import everywhere
-from naysay.microdata.report import charts as risk_charts
-from naysay.microdata.report.page import risk_html
+from naysay.microdata import charts as risk_charts
+from naysay.microdata.combinations.search import everywhere
+from naysay.microdata.report import risk_html
 from naysay.show.finish import FILLS, INKS
 
 PLANTED = ("Zwollezee", "Appelscha-Noord", "vuurtorenwachter", "klokkenluider", "19713", "19684", "<script>alert(7)")

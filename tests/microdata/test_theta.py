@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.population.theta import FEWEST, weighted_theta
+from naysay.microdata.risk.theta import FEWEST, weighted_theta
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "theta.py"
 SPEC = importlib.util.spec_from_file_location("theta_benchmark", PATH)

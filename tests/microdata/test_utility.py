@@ -10,10 +10,10 @@ import statsmodels.api as sm
 from naysay import designs
 from naysay.errors import DataError
 from naysay.microdata import utility
-from naysay.microdata.utility import charts
-from naysay.microdata.utility import propensity as scores
-from naysay.microdata.utility.page import tradeoff_html, utility_html
-from naysay.microdata.utility.paired import Pair
+from naysay.microdata.utility import estimates as scores
+from naysay.microdata.utility import measured
+from naysay.microdata.utility.distances import Pair
+from naysay.microdata.utility.measured import tradeoff_html, utility_html
 
 
 def people(n, rng, levels=(3, 4, 2, 3)):
@@ -316,7 +316,7 @@ def test_the_pages_tell_the_numbers_of_the_result():
     assert "belong to nobody" in str(synthetic.releases[0].utility)
     assert "Risk against utility" in tradeoff_html(synthetic)
     with pytest.raises(DataError, match="belong to nobody"):
-        charts.picture(synthetic)
+        measured.tradeoff_chart(synthetic)
 
 
 def test_a_file_in_which_a_variable_is_empty_is_compared_on_the_others():

@@ -83,7 +83,7 @@ def test_moments_are_a_mean_whose_exact_error_is_planned(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, design in CASES.items() if not design.moments_only])
+@pytest.mark.parametrize("name", [name for name, design in CASES.items() if not design.structure.moments_only])
 def test_likelihood_estimates_vary_as_planned(name):
     """Beside the efficient mean of the same answers, whose exact error is known; so few surveys tell the rest."""
     design = CASES[name]

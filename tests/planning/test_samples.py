@@ -29,7 +29,7 @@ def test_planned_standard_errors_are_those_of_simulated_surveys(name):
         planned = planning.variance(survey, cells, estimator=estimator).standard_errors(4_000)[:2]
         spread = runs.proportions.std(axis=0, ddof=1)
         np.testing.assert_allclose(spread, planned, rtol=0.03 + 4 / np.sqrt(2 * replicates))
-        bias = runs.proportions.mean(axis=0) - survey.proportions_of(np.array(cells))
+        bias = runs.proportions.mean(axis=0) - survey.structure.proportions(np.array(cells))
         assert (np.abs(bias) < 4 * spread / np.sqrt(replicates) + 0.001).all()
 
 

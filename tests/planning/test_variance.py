@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from naysay import designs, estimate, planning
 from naysay.data import gvu_counts
 from naysay.design import Design
+from naysay.design.base import Structure
+from naysay.design.moments import second_moments
 from naysay.errors import DataError, NotEstimable
 
 _spec = importlib.util.spec_from_file_location("contract", Path(__file__).parents[1] / "designs" / "test_contract.py")
@@ -19,7 +21,7 @@ contract = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(contract)
 
 CASES = {name: case.design for name, case in contract.BATTERY.items() if case.estimable}
-LIKELY = {name: design for name, design in CASES.items() if not design.moments_only}
+LIKELY = {name: design for name, design in CASES.items() if not design.structure.moments_only}
 every_likelihood = pytest.mark.parametrize("design", LIKELY.values(), ids=LIKELY.keys())
 every_design = pytest.mark.parametrize("design", CASES.values(), ids=CASES.keys())
 
@@ -39,7 +41,7 @@ def drop_one(design):
 def test_moments_are_least_squares_of_the_expected_statistic(design):
     pi = proportions(design)
     statistic = design.space.statistic(design.space.listing())
-    if design.pure and not design.space.constant_sum:
+    if design.structure.pure and not design.space.constant_sum:
         one_by_one(design, pi, statistic)
         return
     slope = np.linalg.pinv(design.expected_statistic[:, :-1] - design.expected_statistic[:, -1:])
@@ -56,7 +58,7 @@ def test_moments_are_least_squares_of_the_expected_statistic(design):
 
 def one_by_one(design, pi, statistic):
     """Where answers name different numbers of categories, each proportion is estimated by itself: (T - q) / (p - q)."""
-    p, q = map(float, design.chances_named)
+    p, q = map(float, design.structure.named_chances)
     u = (statistic - q) / (p - q)
     chance = design.matrix @ pi
     own = (u * chance[:, None]).T @ u - np.outer(chance @ u, chance @ u)
@@ -191,21 +193,21 @@ def test_variance_weights_beat_equal_and_proportional_ones():
 @every_design
 def test_a_file_has_the_variance_of_drawing_people_less(design):
     pi = proportions(design)
-    for estimator in ("moments", "maximum_likelihood")[: 1 if design.moments_only else 2]:
+    for estimator in ("moments", "maximum_likelihood")[: 1 if design.structure.moments_only else 2]:
         both = [planning.variance(design, pi, estimator=estimator, target=each) for each in ("population", "file")]
         drawing = np.diag(pi) - np.outer(pi, pi)
         np.testing.assert_allclose(both[0].covariance - both[1].covariance, drawing, atol=1e-12)
 
 
 ALWAYS_LISTED = ("table", "two_option", "both", "pattern", "window", "grouped")
-UNLISTED = [name for name, design in CASES.items() if design.second_moments() is not None]
+UNLISTED = [name for name, design in CASES.items() if second_moments(design) is not None]
 
 
 @pytest.mark.parametrize("name", UNLISTED)
 def test_closed_second_moments_are_those_of_the_list(name, monkeypatch):
     design, pi = CASES[name], proportions(CASES[name])
     listed = planning.variance(design, pi, estimator="moments").covariance
-    monkeypatch.setattr(Design, "listed", property(lambda design: design.kind in ALWAYS_LISTED))
+    monkeypatch.setattr(Structure, "listed", property(lambda structure: structure.design.kind in ALWAYS_LISTED))
     np.testing.assert_allclose(planning.variance(design, pi, estimator="moments").covariance, listed, atol=1e-11)
 
 
@@ -214,8 +216,8 @@ def test_closed_second_moments_are_those_of_the_list(name, monkeypatch):
 def test_drawn_responses_come_close_to_the_list(name, estimator, monkeypatch):
     design, pi = CASES[name], proportions(CASES[name])
     listed = planning.variance(design, pi, estimator=estimator)
-    monkeypatch.setattr(Design, "listed", False)
-    monkeypatch.setattr(Design, "second_moments", lambda design: None)
+    monkeypatch.setattr(Structure, "listed", False)
+    monkeypatch.setattr("naysay.design.moments.second_moments", lambda design: None)
     drawn = planning.variance(design, pi, estimator=estimator)
     assert "drawn" in drawn.kind
     np.testing.assert_allclose(drawn.each, listed.each, rtol=0.02)

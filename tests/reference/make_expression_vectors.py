@@ -9,7 +9,7 @@ import json
 import math
 from pathlib import Path
 
-from naysay.questionnaire import evaluate, parse_expression
+from naysay.collect.questionnaire import evaluate, parse_expression
 
 HERE = Path(__file__).parent
 TODAY = "2026-11-20"

@@ -7,7 +7,7 @@ from scipy import optimize
 
 from naysay import designs, regression
 from naysay.errors import DataError, DesignError
-from naysay.regression.page import regression_html
+from naysay.regression.result import regression_html
 
 DESIGN = designs.cheating_detection(p=(0.25, 0.75))
 SYMMETRIC = designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1))

@@ -8,8 +8,7 @@ import pytest
 from people import asked, people
 
 from naysay import designs, regression
-from naysay.regression.collapsing import collapse_rows
-from naysay.regression.likelihood import within
+from naysay.regression.likelihood import collapse_rows, within
 from naysay.regression.solving import Penalty
 
 YES = ("yes", "no")
@@ -46,7 +45,7 @@ def survey(name, n, seed=1):
     places = [design.categories.index(each) for each in truth.tolist()]
     cells = np.array(design.cells, dtype=object)[[rng.choice(len(chances), p=chances[:, place]) for place in places]]
     said, part = asked(design, cells.tolist(), rng)
-    role = {"respondent": "level", "researcher": "sample", "nobody": None}[design.assigned_by]
+    role = {"respondent": "level", "researcher": "sample", "nobody": None}[design.offer.assigned_by]
     if design.space.answers == 2:
         table |= dict(zip(("first", "second"), said, strict=True))
         formula = "first + second ~ x + g"

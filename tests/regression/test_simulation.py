@@ -32,7 +32,7 @@ def test_coefficients_are_unbiased_and_covered(name):
     design, n = SURVEYS[name]
     rng = np.random.default_rng(sum(map(ord, name)))
     t, inside = len(design.categories), within(design)
-    role = {"respondent": "level", "researcher": "sample", "nobody": None}[design.assigned_by]
+    role = {"respondent": "level", "researcher": "sample", "nobody": None}[design.offer.assigned_by]
     errors, covered = [], []
     for _ in range(RUNS):
         beta, nu = rng.uniform(-0.8, 0.8, (t - 1, 3)), rng.uniform(0.5, 0.9, len(inside.parameters))

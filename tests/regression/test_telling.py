@@ -7,7 +7,7 @@ import pytest
 from people import asked, people
 
 from naysay import designs, regression
-from naysay.regression.page import prediction_chart, regression_html
+from naysay.regression.result import prediction_chart, regression_html
 from naysay.show import Column, Facts, Heading, Note, Points, Sentence, Table, latex
 
 

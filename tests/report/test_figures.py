@@ -1,8 +1,8 @@
 import re
 import xml.etree.ElementTree as ET
 
-from naysay.design import pair
-from naysay.show import charts, figures
+from naysay.design import flowchart
+from naysay.show import charts
 from naysay.show.finish import INKS
 
 from .conftest import LABELS
@@ -12,14 +12,14 @@ def test_a_dark_image_has_no_light_ink():
     svg = charts.dots(("a", "b"), [charts.Mark("truth", "truth", (0.3, 0.7))], title="A survey")
     light = {f"var(--chart-{role},{inks[0]})" for role, inks in INKS.items()}
     assert any(each in svg for each in light)
-    dark = figures.dark(svg)
+    dark = charts.dark(svg)
     assert not any(each in dark for each in light)
     assert re.sub(r"#\w{6}", "", dark) == re.sub(r"#\w{6}", "", svg)
-    assert figures.dark(dark) == dark
+    assert charts.dark(dark) == dark
 
 
 def test_a_section_has_images_for_both_widths_and_a_table():
-    body = figures.section(
+    body = charts.section(
         "Spread", plots=[lambda size: f"<svg>{size}</svg>"], names=("a", "b"), rows=[("<x>", "1")], notes=("<n>",)
     ).body
     assert "<svg>760</svg>" in body
@@ -29,7 +29,7 @@ def test_a_section_has_images_for_both_widths_and_a_table():
 
 
 def test_a_pair_of_questions_says_all_its_words_and_fits_a_phone():
-    root = ET.fromstring(pair.question_pair("Which <applies>?", "Which does not & never did?", LABELS))
+    root = ET.fromstring(flowchart.question_pair("Which <applies>?", "Which does not & never did?", LABELS))
     _, _, wide, high = map(float, root.attrib["viewBox"].split())
     assert wide <= 360
     texts = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]

@@ -180,7 +180,7 @@ def test_samples_are_called_samples_and_bits_are_those_of_the_sensitive_category
 
 def test_what_the_estimate_rests_on_is_what_the_terminal_says(lies):
     for fit in (lies, crosswise()):
-        page, said = report.estimate_html(fit), estimate.printing.checks(fit)
+        page, said = report.estimate_html(fit), estimate.result.checks(fit)
         assert [line.lower() for line in rests_on(page)] == [line.lower() for line in said]
 
 

@@ -5,11 +5,11 @@ import pytest
 
 from naysay import designs, planning, simulate
 from naysay.errors import DataError
-from naysay.planning import page as planning_charts
-from naysay.planning.page import comparison_html
+from naysay.planning import comparison as planning_charts
+from naysay.planning.comparison import comparison_html
 from naysay.show.finish import INKS
-from naysay.simulate import page as simulation_charts
-from naysay.simulate.page import simulation_html
+from naysay.simulate import result as simulation_charts
+from naysay.simulate.result import simulation_html
 
 SVG = "{http://www.w3.org/2000/svg}"
 LABELS = ("never", "نادرًا (أقل من 25%)", "不想回答這個問題", "on and on, " * 18, "<script>alert(1)</script>")

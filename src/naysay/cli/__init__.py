@@ -20,37 +20,46 @@ from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
 
-COMMANDS = {
-    "estimate": Place("cli.estimate"),
-    "change": Place("cli.change"),
-    "tally": Place("cli.tally"),
-    "ledger": Place("cli.ledger"),
-    "regress": Place("cli.regress"),
-    "crosstab": Place("cli.crosstab"),
-    "simulate": Place("cli.simulate"),
-    "plan": Place("cli.plan"),
-    "randomize": Place("cli.randomize"),
-    "heavy-hitters": Place("cli.heavy_hitters"),
-    "audit": Place("cli.audit"),
-    "risk": Place("microdata.commands.risk"),
-    "protect": Place("microdata.commands.protect"),
-    "utility": Place("microdata.commands.utility"),
-    "attack": Place("microdata.commands.attack"),
-    "table": Place("microdata.commands.table"),
-    "designs": Place("cli.design", "catalog"),
-    "serve": Place("collect.commands.serve"),
-    "respond": Place("collect.commands.respond"),
-    "verify": Place("collect.commands.verify"),
-    "demo": Place("cli.demo"),
-    "panel": Place("microdata.commands.panel", "group"),
-    "design": Place("cli.design", "group"),
-    "questionnaire": Place("collect.commands.questionnaire", "group"),
-    "reports": Place("collect.commands.reports", "group"),
-    "survey": Place("collect.commands.survey", "group"),
-    "admin": Place("collect.commands.admin", "group"),
+DOORS = {
+    "Ask and estimate": {
+        "design": Place("cli.design", "group"),
+        "designs": Place("cli.design", "catalog"),
+        "plan": Place("planning.command"),
+        "simulate": Place("simulate.command"),
+        "randomize": Place("cli.randomize"),
+        "estimate": Place("cli.estimate"),
+        "change": Place("cli.estimate", "change"),
+        "crosstab": Place("cli.crosstab"),
+        "regress": Place("regression.command"),
+        "tally": Place("cli.telemetry"),
+        "heavy-hitters": Place("cli.telemetry", "heavy_hitters"),
+        "ledger": Place("cli.telemetry", "ledger"),
+        "audit": Place("cli.telemetry", "audit_client"),
+    },
+    "Collect": {
+        "demo": Place("cli.demo"),
+        "questionnaire": Place("collect.commands.questionnaire", "group"),
+        "serve": Place("collect.commands.serve"),
+        "survey": Place("collect.commands.survey", "group"),
+        "respond": Place("collect.commands.respond"),
+        "verify": Place("collect.commands.respond", "verify"),
+        "reports": Place("collect.commands.reports", "group"),
+        "admin": Place("collect.commands.admin", "group"),
+    },
+    "Risk and release of files": {
+        "risk": Place("microdata.commands.risk"),
+        "panel": Place("microdata.commands.panel", "group"),
+        "protect": Place("microdata.commands.protect"),
+        "utility": Place("microdata.commands.utility"),
+        "attack": Place("microdata.commands.attack"),
+        "table": Place("microdata.commands.table"),
+    },
 }
+"""The commands, by what somebody comes for."""
 
-app = typer.Typer(cls=group_of(COMMANDS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+COMMANDS = {name: place for places in DOORS.values() for name, place in places.items()}
+
+app = typer.Typer(cls=group_of(DOORS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -93,7 +102,7 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
     """
     output.encodable()
     try:
-        code = commands(args=argv, prog_name=name, standalone_mode=False)
+        exit_code = commands(args=argv, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except NaysayError as error:
         # A questionnaire's errors have a line for each problem.
@@ -106,22 +115,22 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
         return _pipe_closed()
-    return code if isinstance(code, int) else 0
+    return exit_code if isinstance(exit_code, int) else 0
 
 
 def _usage(error: typer.TyperException) -> str:
     """What is wrong with the command line, in one line that names the help."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "naysay"
+    command_context = getattr(error, "ctx", None)
+    command_path = command_context.command_path if command_context is not None else "naysay"
     message = error.format_message().replace("Value error, ", "").rstrip(".")
-    lists = (
-        [parameter for parameter in context.command.params if parameter.metavar == "RECORD"]
-        if context is not None
+    list_parameters = (
+        [parameter for parameter in command_context.command.params if parameter.metavar == "RECORD"]
+        if command_context is not None
         else []
     )
-    if lists and message.startswith("Got unexpected extra argument"):
-        message += f" (a list is one word, joined by commas: {lists[0].opts[0]} a,b)"
-    return f"{message}; see {command} --help" if message else f"a command is missing; see {command} --help"
+    if list_parameters and message.startswith("Got unexpected extra argument"):
+        message += f" (a list is one word, joined by commas: {list_parameters[0].opts[0]} a,b)"
+    return f"{message}; see {command_path} --help" if message else f"a command is missing; see {command_path} --help"
 
 
 def _pipe_closed() -> int:

@@ -18,10 +18,8 @@ from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepare_frame
 from naysay.crosstab import Crosstab, Variable
-from naysay.crosstab.printing import CrosstabPrint as Shown
-from naysay.crosstab.printing import title
+from naysay.crosstab.result import crosstab_html
 from naysay.errors import DataError
-from naysay.show import text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,10 +59,7 @@ class Crossed:
     layer_categories: Labels = None
     layer_level: Level = None
     count: options.Count = None
-    estimator: Annotated[
-        Literal["maximum_likelihood", "moments"],
-        typer.Option(metavar="METHOD", help="maximum_likelihood (default), or moments: unbiased, may leave [0, 1]."),
-    ] = "maximum_likelihood"
+    estimator: Annotated[Literal["maximum_likelihood", "moments"], "METHOD"] = "maximum_likelihood"
     bootstrap: Annotated[
         int | None,
         typer.Option(
@@ -83,15 +78,17 @@ class Crossed:
     def variables(self) -> Iterator[Variable]:
         """Rows, columns, and layers where they are asked for."""
         for role in _ROLES:
-            name = getattr(self, role)
+            column_name = getattr(self, role)
             options_of_role = {
-                option: getattr(self, f"{role}_{option}", None)
-                for option in ("design", "categories", "level", "scores")
+                option_name: getattr(self, f"{role}_{option_name}", None)
+                for option_name in ("design", "categories", "level", "scores")
             }
-            if name is not None:
-                yield _variable(role, name, **options_of_role)
-            elif extra := next((option for option, value in options_of_role.items() if value is not None), None):
-                raise DataError(f"--{role}-{extra} is given without --{role} COLUMN")
+            if column_name is not None:
+                yield _variable(role, column_name, **options_of_role)
+            elif extra_option := next(
+                (option_name for option_name, value in options_of_role.items() if value is not None), None
+            ):
+                raise DataError(f"--{role}-{extra_option} is given without --{role} COLUMN")
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ class CrosstabOptions(SamplingOptions, Surveyed, Crossed):
     """All options: of the crosstab, then of the survey or the sample that it comes from."""
 
 
-@takes(CrosstabOptions)
+@takes(CrosstabOptions, crosstab.crosstab)
 def command(request: CrosstabOptions) -> None:
     """Estimate how two or three variables go together, each randomized or plain.
 
@@ -131,32 +128,41 @@ def command(request: CrosstabOptions) -> None:
     if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
     estimated_table = _of_survey(request) if request.file is None else _of_file(request, request.file)
-    test = estimated_table.independence(
+    independence_test = estimated_table.independence(
         replicates=_bootstrap_surveys(estimated_table) if request.bootstrap is None else request.bootstrap,
         rng=None if request.seed is None else np.random.default_rng(request.seed),
         console=Console(file=sys.stderr),
     )
-    print_options = Shown(request.confidence, test)
-    output.write(request.html, lambda: _page(estimated_table, print_options))
-    _say(estimated_table, print_options, request.format_)
+    printed_table = replace(estimated_table, confidence=request.confidence, test=independence_test)
+    output.write(request.html, lambda: crosstab_html(printed_table))
+    output.result(printed_table, request.format_)
+    if request.format_ == "csv":
+        for line in printed_table.remarks():
+            output.note(line)
 
 
 def _bootstrap_surveys(estimated_table: Crosstab) -> int:
     """Surveys of the bootstrap where no number is asked for: each takes longer the more cells there are."""
-    cells = estimated_table.proportions.size
-    return 999 if cells <= _FEW_CELLS else max(99, 999 * _FEW_CELLS // cells)
+    cell_count = estimated_table.proportions.size
+    return 999 if cell_count <= _FEW_CELLS else max(99, 999 * _FEW_CELLS // cell_count)
 
 
 def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
     """The crosstab of a file of answers."""
     published_designs = files.designs_of(file, codes=request.codes)
     variables = [_with_published_design(variable, published_designs) for variable in request.variables()]
-    amounts = [name for name in (request.count, request.weight, request.fpc) if name is not None]
-    frame = files.scan(file, separator=request.separator, encoding=request.encoding, codes=request.codes or amounts)
+    amount_columns = [
+        column_name for column_name in (request.count, request.weight, request.fpc) if column_name is not None
+    ]
+    frame = files.scan(
+        file, separator=request.separator, encoding=request.encoding, codes=request.codes or amount_columns
+    )
     sampling = request.sampling(frame)
     plain_columns = [variable.column for variable in variables if variable.design in (None, "plain")]
     if sent_columns := [
-        name for name in files.randomized_columns(file, encoding=request.encoding) if name in plain_columns
+        column_name
+        for column_name in files.randomized_columns(file, encoding=request.encoding)
+        if column_name in plain_columns
     ]:
         output.note(
             f"randomized answers, not people's own, and counted as they were sent: {', '.join(sent_columns)}; name the "
@@ -184,25 +190,29 @@ def _of_survey(request: CrosstabOptions) -> Crosstab:
         for option_field in fields(request)
         if option_field.name.startswith(tuple(f"{role}_" for role in _ROLES))
     ]
-    for name in [*role_options, *(option_field.name for option_field in fields(SamplingOptions)), "count"]:
-        if getattr(request, name) not in (None, False, "error"):
-            raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
+    for option_name in [*role_options, *(option_field.name for option_field in fields(SamplingOptions)), "count"]:
+        if getattr(request, option_name) not in (None, False, "error"):
+            raise DataError(f"leave --{option_name.replace('_', '-')} out: the published questionnaire says it")
     replies = request.replies()
     frame = replies.frame
-    variables: dict[str, Any] = {}
+    variable_of_role: dict[str, Any] = {}
     for role in _ROLES:
-        name = getattr(request, role)
-        if name is None:
+        question_name = getattr(request, role)
+        if question_name is None:
             continue
-        if name in replies.private:
-            variables[role] = Variable(name, replies.private[name], replies.level_of(name))
+        if question_name in replies.private:
+            variable_of_role[role] = Variable(
+                question_name, replies.private[question_name], replies.level_of(question_name)
+            )
             continue
-        files.check_columns(frame.lazy(), [name])
-        if frame.schema[name].is_nested():
-            raise DataError(f"question {name!r} has several answers a person; a crosstab needs one", column=name)
-        variables[role] = Variable(name, "plain")
-        frame = files.as_text(frame.lazy(), [name]).collect()
-    estimated_table = crosstab.crosstab(frame, **variables, estimator=request.estimator)
+        files.check_columns(frame.lazy(), [question_name])
+        if frame.schema[question_name].is_nested():
+            raise DataError(
+                f"question {question_name!r} has several answers a person; a crosstab needs one", column=question_name
+            )
+        variable_of_role[role] = Variable(question_name, "plain")
+        frame = files.as_text(frame.lazy(), [question_name]).collect()
+    estimated_table = crosstab.crosstab(frame, **variable_of_role, estimator=request.estimator)
     return replace(estimated_table, fit=cautioned(estimated_table.fit, invites=replies.published.key is not None))
 
 
@@ -210,11 +220,15 @@ def _variable(
     role: str, name: str, *, design: str | None, categories: str | None, level: str | None, scores: str | None
 ) -> Variable:
     """The variable that its options describe."""
-    numbers = None if scores is None else _numbers(scores, f"--{role}-scores")
+    category_scores = None if scores is None else _numbers(scores, f"--{role}-scores")
     if design is not None and design != "plain":
-        return Variable(name, options.design_of(design, categories), level, None, numbers)
+        return Variable(name, options.design_of(design, categories), level, None, category_scores)
     return Variable(
-        name, "plain" if design else None, level, None if categories is None else options.record(categories), numbers
+        name,
+        "plain" if design else None,
+        level,
+        None if categories is None else options.record(categories),
+        category_scores,
     )
 
 
@@ -235,32 +249,19 @@ def _numbers(record: str, option: str) -> tuple[float, ...]:
 
 def _typed_frame(request: CrosstabOptions, frame: pl.LazyFrame, variables: list[Variable]) -> pl.LazyFrame:
     """The frame with answers and levels as text, counts and weights as numbers."""
-    amounts = [name for name in (request.count, request.weight) if name is not None]
-    texts = [name for variable in variables for name in (variable.column, variable.level) if name is not None]
-    twice = next((name for name in amounts if name in texts), None)
-    if twice is not None:
-        raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
-    files.check_columns(frame, [*texts, *amounts])
-    frame = files.as_text(frame, list(dict.fromkeys(texts)))
-    for role, name in (("count", request.count), ("weight", request.weight)):
-        if name is not None:
-            frame = files.as_numbers(frame, name, what=f"{role}s")
+    amount_columns = [column_name for column_name in (request.count, request.weight) if column_name is not None]
+    text_columns = [
+        column_name
+        for variable in variables
+        for column_name in (variable.column, variable.level)
+        if column_name is not None
+    ]
+    repeated_column = next((column_name for column_name in amount_columns if column_name in text_columns), None)
+    if repeated_column is not None:
+        raise DataError(f"column {repeated_column!r} is named twice; each column has one role", column=repeated_column)
+    files.check_columns(frame, [*text_columns, *amount_columns])
+    frame = files.as_text(frame, list(dict.fromkeys(text_columns)))
+    for role, column_name in (("count", request.count), ("weight", request.weight)):
+        if column_name is not None:
+            frame = files.as_numbers(frame, column_name, what=f"{role}s")
     return frame
-
-
-def _page(estimated_table: Crosstab, print_options: Shown) -> str:
-    from naysay.crosstab.page import crosstab_html
-
-    return crosstab_html(estimated_table, print_options, heading=title(estimated_table))
-
-
-def _say(estimated_table: Crosstab, print_options: Shown, form: str) -> None:
-    if form == "json":
-        output.say(output.json_text(estimated_table.to_dict(print_options)))
-        return
-    if form == "table":
-        output.say(text(estimated_table.sections(print_options)))
-        return
-    output.say(estimated_table.to_csv(print_options))
-    for line in estimated_table.told(print_options):
-        output.note(line)

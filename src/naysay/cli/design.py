@@ -14,7 +14,7 @@ from naysay import _checks, designs, privacy
 from naysay.console import output
 from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
-from naysay.design.steps import parts
+from naysay.design.flowchart import one_for_all, parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.negative import sinks
 from naysay.report import flowchart
@@ -80,8 +80,10 @@ def show(
     parsed_design = design_of(design, categories)
     if format_ == "json":
         if chart or shuffled is not None:
-            wrong = "--chart" if chart else "--shuffled"
-            raise DataError(f"--format json writes the design's own file, which holds its steps; leave {wrong} out")
+            wrong_option = "--chart" if chart else "--shuffled"
+            raise DataError(
+                f"--format json writes the design's own file, which holds its steps; leave {wrong_option} out"
+            )
         output.say(parsed_design.to_json(indent=1))
     else:
         _say_design(parsed_design, chart=chart)
@@ -100,10 +102,10 @@ def _say_design(design: Answerable, *, chart: bool) -> None:
     _say_cells(design)
     if not chart:
         _say_channels(design)
-    for title, protocol in protocols(design):
+    for protocol_title, protocol in protocols(design):
         output.say()
-        if title:
-            output.say(f"{title}:")
+        if protocol_title:
+            output.say(f"{protocol_title}:")
         if chart:
             output.say(f"{protocol}\n")
         output.say(f"instruction: {protocol.instruction}")
@@ -114,20 +116,23 @@ def _say_design(design: Answerable, *, chart: bool) -> None:
 
 def _say_shuffled(design: Answerable, reports: int, delta: float, colluding: float) -> None:
     """What n reports of each part promise if they arrive without sender and order."""
-    n = dict.fromkeys(design.parts, reports) if design.several else reports
+    n = dict.fromkeys(design.parts, reports) if design.offer.several else reports
     shuffled_privacy = privacy.shuffled(design, n=n, delta=delta, colluding=colluding)
-    for name, part_privacy in shuffled_privacy.items() if design.several else ((None, shuffled_privacy),):
-        output.say(f"\n{'' if name is None else f'{design.noun} {name}: '}{part_privacy}".rstrip())
+    for part_name, part_privacy in shuffled_privacy.items() if design.offer.several else ((None, shuffled_privacy),):
+        output.say(f"\n{'' if part_name is None else f'{design.offer.noun} {part_name}: '}{part_privacy}".rstrip())
 
 
 def _say_cells(design: Answerable) -> None:
     """The kinds of people that samples tell apart, and the shares of them that are estimated."""
-    if design.assigned_by == "researcher":
+    if design.offer.assigned_by == "researcher":
         output.say(f"{len(design.parts)} samples, each asked in its own way; one estimate for all")
     if len(design.cells) > len(design.categories):
         output.say(f"{len(design.cells)} kinds of respondents: {', '.join(map(_checks.label, design.cells))}")
     for share in (*design.shares, *design.nuisance):
-        of, among = (", ".join(f"“{_checks.label(cell)}”" for cell in cells) for cells in (share.of, share.among))
+        of, among = (
+            ", ".join(f"“{_checks.label(cell_name)}”" for cell_name in cell_names)
+            for cell_names in (share.of, share.among)
+        )
         if share.of != (share.name,):
             role = "estimated" if share in design.shares else "estimated beside them"
             output.say(f"{role}: “{_checks.label(share.name)}”, the share of {of}{' among ' if among else ''}{among}")
@@ -135,38 +140,42 @@ def _say_cells(design: Answerable) -> None:
 
 def _say_channels(design: Answerable) -> None:
     """Probabilities and privacy of the design, or of each of its parts."""
-    if design.one_for_all is not None:
+    if (shared_design := one_for_all(design)) is not None:
         output.say(f"{len(design.parts)} groups, of which each device draws one; all report in the same way")
-        output.say(f"a response is the group, and a number of the design {design.one_for_all.name}")
+        output.say(f"a response is the group, and a number of the design {shared_design.name}")
         output.say("\n".join(privacy.lines(design)))
         return
-    offered = design.assigned_by == "respondent"
-    if offered:
+    offers_levels = design.offer.assigned_by == "respondent"
+    if offers_levels:
         output.say(f"{len(design.parts)} levels, most private first; a response is read given its level")
-    for name, part in design.parts.items():
-        if name is not None:
+    for part_name, part in design.parts.items():
+        if part_name is not None:
             output.say()
-            output.say(f"{design.kind.removesuffix('s')} {name}{f': {part.name}' if part.name else ''}")
+            output.say(f"{design.kind.removesuffix('s')} {part_name}{f': {part.name}' if part.name else ''}")
         _say_channel(part)
-    if offered:
+    if offers_levels:
         output.say()
         output.say(privacy.lines(design)[-1])
-    for text in design.notes if design.several else ():
-        output.say(f"note: {text}")
+    for note_text in design.notes if design.offer.several else ():
+        output.say(f"note: {note_text}")
 
 
 def _grounds(design: Answerable) -> list[str]:
     """One line on what the design assumes, and one on who proposed it."""
-    assumes, sources = [] if design.measures_compliance else [_COMPLIANCE], []
-    for part in parts(design):
-        family = part.name.partition("(")[0]
-        assumes += designs.ASSUMPTIONS.get(family, ())
-        sources += designs.SOURCES.get(family, "").split("; ")
-        if part.protocol is not None:
-            assumes += part.protocol.assumes
-            sources += part.protocol.source.split("; ")
+    assumes, sources = [] if design.offer.measures_compliance else [_COMPLIANCE], []
+    for design_part in parts(design):
+        design_family = design_part.name.partition("(")[0]
+        assumes += designs.ASSUMPTIONS.get(design_family, ())
+        sources += designs.SOURCES.get(design_family, "").split("; ")
+        if design_part.protocol is not None:
+            assumes += design_part.protocol.assumes
+            sources += design_part.protocol.source.split("; ")
     grounds = {"assumes": assumes, "source": sources}
-    return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in grounds.items() if any(texts)]
+    return [
+        f"{ground_name}: {'; '.join(dict.fromkeys(filter(None, ground_texts)))}"
+        for ground_name, ground_texts in grounds.items()
+        if any(ground_texts)
+    ]
 
 
 def _say_channel(design: Design) -> None:
@@ -188,17 +197,17 @@ def _response_text(design: Design) -> str:
 
 
 def _say_matrix(design: Design) -> None:
-    t, size = len(design.categories), design.space.size
-    if size > _ROWS or t > _COLUMNS:
+    t, response_count = len(design.categories), design.space.size
+    if response_count > _ROWS or t > _COLUMNS:
         reason = "responses cannot be listed" if not design.space.listable else "the matrix is too large for a terminal"
-        output.say(f"P(response | category) has {size:,} rows and {t} columns; {reason}, it is not shown")
+        output.say(f"P(response | category) has {response_count:,} rows and {t} columns; {reason}, it is not shown")
         return
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
     grid.add_column("P(response | category)", overflow="fold")
     for category in design.categories:
         grid.add_column(Text(_checks.label(category)), justify="right", overflow="fold", min_width=6)
-    for text, row in zip(design.responses.texts(), design.matrix, strict=True):
-        grid.add_row(Text(str(text)), *(f"{chance:.4f}" for chance in row))
+    for response_text, matrix_row in zip(design.responses.texts(), design.matrix, strict=True):
+        grid.add_row(Text(str(response_text)), *(f"{chance:.4f}" for chance in matrix_row))
     output.show(grid)
 
 
@@ -234,11 +243,13 @@ def catalog(
     Example:
       naysay designs
     """
-    rows = designs.catalog()
+    catalog_rows = designs.catalog()
     if format_ == "json":
-        keys = ("name", "parameters", "description")
-        output.say(output.json_text([dict(zip(keys, row, strict=True)) for row in rows]))
+        field_names = ("name", "parameters", "description")
+        output.say(output.json_text([dict(zip(field_names, catalog_row, strict=True)) for catalog_row in catalog_rows]))
         return
     columns = (Column("design", words=True), Column("what it is", words=True))
-    cells = tuple((f"{name}({parameters})", description) for name, parameters, description in rows)
-    output.say(as_text([Table(columns, cells)]))
+    table_rows = tuple(
+        (f"{design_name}({parameters})", description) for design_name, parameters, description in catalog_rows
+    )
+    output.say(as_text([Table(columns, table_rows)]))

@@ -1,33 +1,36 @@
-"""``naysay estimate``: the population from a file of answers, or from a survey's database."""
+"""``naysay estimate`` and ``naysay change``: the population from answers, and the change between two waves.
+
+The answers come from a file, a survey's export, a tally or a survey's database; estimates go out as text, JSON, CSV and
+a page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from naysay import _checks, estimate, files
-from naysay.cli.estimated_csv import estimates_csv, measured_csv
-from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
-from naysay.cli.tally import SUFFIX
+from naysay import _checks, estimate, files, privacy, report
+from naysay._values import Label
 from naysay.collect.commands.database import Surveyed
-from naysay.collect.results.answered import Answered, of_database, of_export
+from naysay.collect.results.answered import Answered, Plain, of_database, of_export
 from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepare_frame, with_labels
 from naysay.design import Answerable
-from naysay.errors import DataError
-from naysay.estimate import Estimate, printing
+from naysay.errors import DataError, in_group
+from naysay.estimate import Estimate, PrintOptions, groups
+from naysay.estimate.result import checks
+from naysay.show import Chart, Content, Table, text
+from naysay.show.text import csv_text
 from naysay.tally import Tally
-from naysay.tally.tally import in_group
 
 if TYPE_CHECKING:
     import polars as pl
-
 
 Fits = dict[Any, Estimate]
 
@@ -68,7 +71,7 @@ class Estimated:
     ] = None
     noncompliance: Annotated[
         float, options.share("People who may not comply, for the band of designs that report one label.")
-    ] = printing.NONCOMPLIANCE
+    ] = PrintOptions().noncompliance
     noncompliers: Annotated[
         Literal["anyone", "alike"],
         typer.Option(help="Who they may be: anyone, such as carriers who hide; or people like everyone else."),
@@ -92,9 +95,9 @@ class Estimated:
         return self.format_ != "table"
 
     @property
-    def print_options(self) -> estimate.Options:
+    def print_options(self) -> estimate.PrintOptions:
         """How each estimate is told."""
-        return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
+        return estimate.PrintOptions(self.confidence, self.interval, self.noncompliance, self.noncompliers)
 
     @property
     def fitted(self) -> dict[str, Any]:
@@ -158,39 +161,43 @@ def command(request: EstimateOptions) -> None:
         return
     if request.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
-    if request.file.suffix == SUFFIX:
+    if request.file.suffix == options.TALLY_SUFFIX:
         tally_question, fits = _of_tally(request, request.file)
         output.write(request.html, lambda: page_of(None, {tally_question: fits}, request.print_options, by=None))
         _say(fits, request)
         return
     # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
-    weighed = request.response is not None and request.named("count", "weight", "strata", "cluster", "fpc")
-    exported = None if request.design is not None or weighed else _answers_of_export(request, request.file)
-    if exported is not None:
-        _say_survey(request, exported)
+    has_sample_options = request.response is not None and request.named("count", "weight", "strata", "cluster", "fpc")
+    exported_answers = (
+        None if request.design is not None or has_sample_options else _answers_of_export(request, request.file)
+    )
+    if exported_answers is not None:
+        _say_survey(request, exported_answers)
         return
     if not request.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     file, response = request.file, request.response
     request, design = options.options_and_design(request, file, response[0])
     fits = _of_file(request, file, response, design)
-    question = response[0]
-    output.write(request.html, lambda: page_of(None, {question: fits}, request.print_options, by=request.by))
+    question_name = response[0]
+    output.write(request.html, lambda: page_of(None, {question_name: fits}, request.print_options, by=request.by))
     _say(fits, request)
 
 
 def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:
     """The answers in the export of a survey; None where the file is none."""
-    columns = [*(request.response or ()), *([request.by] if request.by and request.response else [])]
+    column_names = [*(request.response or ()), *([request.by] if request.by and request.response else [])]
     names = request.plain_names or request.codes
-    return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=columns)
+    return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=column_names)
 
 
 def _of_file(request: EstimateOptions, file: Path, response: Sequence[str], design: Answerable) -> Fits:
     """The estimates from a file of answers."""
     _check_roles(request, design, response)
-    amounts = list(request.named("count", "weight", "fpc").values())
-    frame = files.scan(file, separator=request.separator, encoding=request.encoding, codes=request.codes or amounts)
+    amount_columns = list(request.named("count", "weight", "fpc").values())
+    frame = files.scan(
+        file, separator=request.separator, encoding=request.encoding, codes=request.codes or amount_columns
+    )
     sampling = request.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
         tally = design.tally(
@@ -208,9 +215,9 @@ def _of_file(request: EstimateOptions, file: Path, response: Sequence[str], desi
 
 def _of_tally(request: EstimateOptions, file: Path) -> tuple[str, Fits]:
     """The name of the question that a tally file is about, and the estimate from it."""
-    columns = request.named("level", "sample", "count", "by", "weight", "strata", "cluster", "fpc")
-    for option in [*(["response"] if request.response else []), *columns]:
-        raise DataError(f"leave --{option} out: a tally has no columns")
+    column_options = request.named("level", "sample", "count", "by", "weight", "strata", "cluster", "fpc")
+    for option_name in [*(["response"] if request.response else []), *column_options]:
+        raise DataError(f"leave --{option_name} out: a tally has no columns")
     tally = Tally.load(file)
     if request.design is None and not (len(tally.parts) == 1 and tally.categories):
         raise DataError("name the --design of this tally: levels, and the texts of an open domain, are not in the file")
@@ -222,18 +229,18 @@ def _fits(design: Answerable, tallies: Any, request: EstimateOptions) -> Fits:
     """The estimate of each group, or of all."""
     estimator = _estimator(request, design)
     fits = {}
-    for group, tally in (tallies if isinstance(tallies, dict) else {None: tallies}).items():
+    for group, group_tally in (tallies if isinstance(tallies, dict) else {None: tallies}).items():
         with in_group(group):
-            fits[group] = estimator.fit(design, tally, request.target, standard_errors=request.standard_errors)
+            fits[group] = estimator.fit(design, group_tally, request.target, standard_errors=request.standard_errors)
     return fits
 
 
 def _estimator(request: EstimateOptions, design: Answerable) -> Any:
     """The estimator or the quantity that is asked for, or that the design's answers are for."""
-    name = request.estimator
-    quantity = estimate.default_quantity(design) if name is None else estimate.QUANTITIES.get(name)
+    estimator_name = request.estimator
+    quantity = estimate.default_quantity(design) if estimator_name is None else estimate.QUANTITIES.get(estimator_name)
     if quantity is None:
-        return estimate.default(design) if name is None else estimate.ESTIMATORS[name]
+        return estimate.default(design) if estimator_name is None else estimate.ESTIMATORS[estimator_name]
     if request.interval is not None:
         raise DataError(f"{quantity.name} has intervals of one kind only; leave --interval out")
     return quantity
@@ -248,32 +255,32 @@ def _survey(request: EstimateOptions) -> Answered:
 
 def _say_survey(request: EstimateOptions, answered: Answered) -> None:
     """Estimates of a survey: of one question, or of all in turn, private ones before plain ones."""
-    for option in request.named("design", "categories", "level", "sample", "count"):
-        raise DataError(f"leave --{option} out: the published questionnaire says it")
+    for option_name in request.named("design", "categories", "level", "sample", "count"):
+        raise DataError(f"leave --{option_name} out: the published questionnaire says it")
     sample_options = request.named("weight", "strata", "cluster", "fpc", "replicates", "replicate_kind", "totals")
-    for option in sample_options:
-        raise DataError(f"leave --{option.replace('_', '-')} out: a survey on the web has no such columns")
+    for option_name in sample_options:
+        raise DataError(f"leave --{option_name.replace('_', '-')} out: a survey on the web has no such columns")
     if request.response and len(request.response) > 1:
         raise DataError("give one --response, or none to estimate every question in turn")
-    names = request.response or [*answered.private, *(answered.plain if request.tells_all else [])]
-    if not names:
+    question_names = request.response or [*answered.private, *(answered.plain if request.tells_all else [])]
+    if not question_names:
         raise DataError(f"survey {answered.book.survey!r} has no private question; name one with --response")
-    if len(names) > 1 and request.format_ == "csv":
-        raise DataError(f"csv holds one question; name it with --response: {_checks.listing_text(names)}")
-    results: dict[str, Any] = {}
-    for name in names:
-        if not request.response and answered.cells.replies and not answered.answers(name):
-            output.note(f"nobody has answered {name!r}")
-        elif answered.entry(name).asked is None:
-            results[name] = answered.plain_summaries(
-                name, request.by if request.by != name else None, request.confidence
+    if len(question_names) > 1 and request.format_ == "csv":
+        raise DataError(f"csv holds one question; name it with --response: {_checks.listing_text(question_names)}")
+    results_of_question: dict[str, Any] = {}
+    for question_name in question_names:
+        if not request.response and answered.cells.replies and not answered.answers(question_name):
+            output.note(f"nobody has answered {question_name!r}")
+        elif answered.entry(question_name).asked is None:
+            results_of_question[question_name] = answered.plain_summaries(
+                question_name, request.by if request.by != question_name else None, request.confidence
             )
         else:
-            results[name] = answered.estimates(name, request.by, **request.fitted)
+            results_of_question[question_name] = answered.estimates(question_name, request.by, **request.fitted)
     if request.html is not None:
-        output.write(request.html, lambda: page_of(answered, results, request.print_options, by=request.by))
+        output.write(request.html, lambda: page_of(answered, results_of_question, request.print_options, by=request.by))
     if request.format_ == "csv":
-        [question_results] = results.values()
+        [question_results] = results_of_question.values()
         output.say(
             _csv(question_results, request)
             if _are_estimates(question_results)
@@ -281,27 +288,35 @@ def _say_survey(request: EstimateOptions, answered: Answered) -> None:
         )
         return
     if request.format_ == "table":
-        texts = (
+        question_texts = (
             _text(question_results, request)
             if _are_estimates(question_results)
             else plain_text(question_results, by=request.by)
-            for question_results in results.values()
+            for question_results in results_of_question.values()
         )
-        output.say("\n\n\n".join(texts))
+        output.say("\n\n\n".join(question_texts))
         return
-    objects = {
-        name: _add_labels(_object(question_results, request), request, answered, name)
+    object_of_question = {
+        question_name: _add_labels(_object(question_results, request), request, answered, question_name)
         if _are_estimates(question_results)
         else plain_object(question_results, by=request.by)
-        for name, question_results in results.items()
+        for question_name, question_results in results_of_question.items()
     }
     if request.response:
-        output.say(output.json_text(objects[names[0]]))
+        output.say(output.json_text(object_of_question[question_names[0]]))
         return
-    questions = [{"question": name, **objects[name]} for name in objects if _are_estimates(results[name])]
-    content = {"survey": answered.book.survey, "questions": questions}
-    plain_objects = [objects[name] for name in objects if not _are_estimates(results[name])]
-    output.say(output.json_text(content | ({"plain": plain_objects} if request.tells_all else {})))
+    question_objects = [
+        {"question": question_name, **object_of_question[question_name]}
+        for question_name in object_of_question
+        if _are_estimates(results_of_question[question_name])
+    ]
+    survey_content = {"survey": answered.book.survey, "questions": question_objects}
+    plain_objects = [
+        object_of_question[question_name]
+        for question_name in object_of_question
+        if not _are_estimates(results_of_question[question_name])
+    ]
+    output.say(output.json_text(survey_content | ({"plain": plain_objects} if request.tells_all else {})))
 
 
 def _are_estimates(results_of_group: Fits) -> bool:
@@ -313,36 +328,43 @@ def _add_labels(content: dict[str, Any], request: EstimateOptions, answered: Ans
     """The object of an estimate, where they are asked for with what its categories are called beside their names."""
     if not request.tells_all:
         return content
-    labels = answered.book.columns[name].labels
-    for group in content.get("groups", [content]):
-        group["labels"] = [labels.get(str(category), str(category)) for category in group["categories"]]
+    label_of_category = answered.book.columns[name].labels
+    for group_object in content.get("groups", [content]):
+        group_object["labels"] = [
+            label_of_category.get(str(category), str(category)) for category in group_object["categories"]
+        ]
     return content
 
 
 def _check_roles(request: EstimateOptions, design: Answerable, response: Sequence[str]) -> None:
     """Raise unless the columns are those that the design needs, each named once."""
-    named = [*response, *request.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values()]
-    twice = next((name for place, name in enumerate(named) if name in named[:place]), None)
-    if twice is not None:
-        raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
-    call = design.name or design.kind
-    if design.estimates == "heavy_hitters":
-        raise DataError(f"{call} has no list of categories; find its values with naysay heavy-hitters")
-    levels = {
+    named_columns = [
+        *response,
+        *request.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values(),
+    ]
+    repeated_column = next(
+        (column_name for place, column_name in enumerate(named_columns) if column_name in named_columns[:place]), None
+    )
+    if repeated_column is not None:
+        raise DataError(f"column {repeated_column!r} is named twice; each column has one role", column=repeated_column)
+    design_call = design.name or design.kind
+    if design.structure.estimates == "heavy_hitters":
+        raise DataError(f"{design_call} has no list of categories; find its values with naysay heavy-hitters")
+    level_texts = {
         "respondent": "the level that each respondent chose",
         "lot": "the level that was drawn for each respondent",
     }
-    if design.assigned_by in levels and request.level is None:
-        raise DataError(f"{call} needs --level COLUMN: {levels[design.assigned_by]}")
-    if design.assigned_by not in levels and request.level is not None:
-        raise DataError(f"{call} offers no levels; leave --level out, or use a design such as negative_levels()")
-    if design.assigned_by == "researcher" and request.sample is None:
-        raise DataError(f"{call} needs --sample COLUMN: the sample that each respondent was in")
-    if design.assigned_by != "researcher" and request.sample is not None:
-        raise DataError(f"{call} has one sample only; leave --sample out")
+    if design.offer.assigned_by in level_texts and request.level is None:
+        raise DataError(f"{design_call} needs --level COLUMN: {level_texts[design.offer.assigned_by]}")
+    if design.offer.assigned_by not in level_texts and request.level is not None:
+        raise DataError(f"{design_call} offers no levels; leave --level out, or use a design such as negative_levels()")
+    if design.offer.assigned_by == "researcher" and request.sample is None:
+        raise DataError(f"{design_call} needs --sample COLUMN: the sample that each respondent was in")
+    if design.offer.assigned_by != "researcher" and request.sample is not None:
+        raise DataError(f"{design_call} has one sample only; leave --sample out")
     t = len(design.categories)
     if design.space.answers == 2 and len(response) != 2:
-        raise DataError(f"{call} takes two answers; give --response twice, got {len(response)}")
+        raise DataError(f"{design_call} takes two answers; give --response twice, got {len(response)}")
     if design.space.answers == 1 and len(response) not in (1, t):
         raise DataError(f"give --response once, or once for each of the {t} categories; got {len(response)}")
 
@@ -352,51 +374,324 @@ def _typed_frame(request: EstimateOptions, frame: pl.LazyFrame, response: Sequen
     files.check_columns(frame, [*response, *request.named("level", "sample", "count", "weight", "by").values()])
     if sets:
         frame = files.as_booleans(frame, response)
-    texts = [*([] if sets else response), *request.named("level", "sample", "by").values()]
-    frame = files.as_text(frame, list(dict.fromkeys(texts)))
-    for role, name in request.named("count", "weight").items():
-        frame = files.as_numbers(frame, name, what=f"{role}s")
+    text_columns = [*([] if sets else response), *request.named("level", "sample", "by").values()]
+    frame = files.as_text(frame, list(dict.fromkeys(text_columns)))
+    for role, column_name in request.named("count", "weight").items():
+        frame = files.as_numbers(frame, column_name, what=f"{role}s")
     return frame
 
 
 def _say(fits: Fits, request: EstimateOptions) -> None:
-    writers = {"table": _text, "json": lambda fits, asked: output.json_text(_object(fits, asked)), "csv": _csv}
-    output.say(writers[request.format_](fits, request))
+    writer_of_format = {"table": _text, "json": lambda fits, asked: output.json_text(_object(fits, asked)), "csv": _csv}
+    output.say(writer_of_format[request.format_](fits, request))
 
 
 def _text(fits: Fits, request: EstimateOptions) -> str:
-    texts = []
+    group_texts = []
     for group, fit in fits.items():
-        head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""
-        texts.append(head + printing.to_text(fit, request.print_options))
+        group_head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""
+        group_texts.append(group_head + text(fit.parts(request.print_options)))
     if len(fits) > 1 and _are_estimates(fits):
-        texts.append(printing.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
-    return "\n\n".join(texts)
+        group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
+    return "\n\n".join(group_texts)
 
 
 def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    objects = {group: _plain(fit, request) for group, fit in fits.items()}
+    object_of_group = {group: _plain(fit, request) for group, fit in fits.items()}
     if request.by is None:
-        return dict(objects[None])
-    content: dict[str, Any] = {"groups": [{"group": group} | group_object for group, group_object in objects.items()]}
+        return dict(object_of_group[None])
+    json_content: dict[str, Any] = {
+        "groups": [{"group": group} | group_object for group, group_object in object_of_group.items()]
+    }
     if len(fits) > 1 and _are_estimates(fits):
         group_differences = estimate.differences(fits)
-        content["differences"] = printing.differences_dict(group_differences, request.confidence, most=_MOST_COMPARED)
-    return content
+        json_content["differences"] = groups.differences_dict(
+            group_differences, request.confidence, most=_MOST_COMPARED
+        )
+    return json_content
 
 
 def _plain(fit: Any, request: EstimateOptions) -> dict[str, Any]:
     """One estimate, of proportions or of a quantity, as a JSON object."""
-    content = (
-        printing.to_dict(fit, request.print_options)
-        if isinstance(fit, Estimate)
-        else fit.to_dict(request.print_options)
-    )
-    return dict(content)
+    return dict(fit.to_dict(options=request.print_options))
 
 
 def _csv(fits: Fits, request: EstimateOptions) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
-    write: Any = estimates_csv if _are_estimates(fits) else measured_csv
-    return str(write(fits, request.print_options, by=request.by))
+    write_csv: Any = estimates_csv if _are_estimates(fits) else measured_csv
+    return str(write_csv(fits, request.print_options, by=request.by))
+
+
+_CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
+_CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
+_CSV_LEVELS = [
+    f"{estimate_name}{end}"
+    for estimate_name in ("stratified", "pooled", "difference")
+    for end in ("", "_standard_error")
+]
+
+_NUMBERS = ("quantity", "estimate", "standard_error", "low", "high")
+_BESIDE = ("n", "missing", "design", "method", "target")
+
+
+def measured_csv(fits: Mapping[Any, Any], options: PrintOptions, *, by: str | None) -> str:
+    """The numbers of each group; what a reader must know beside them goes to stderr."""
+    csv_rows: list[list[Any]] = [[*(["group"] if by else []), *_NUMBERS, *_BESIDE]]
+    for group, fit in fits.items():
+        content = fit.to_dict(options=options)
+        beside_cells = [content[field_name] for field_name in _BESIDE]
+        shares = content.get("ranges", [])
+        csv_rows += [
+            [*([group] if by else []), *numbers.values(), *beside_cells] for numbers in [*content["estimates"], *shares]
+        ]
+        for note_line in (*privacy.lines(fit.design), *content["warnings"]):
+            output.note(f"{by} = {group}: {note_line}" if by else note_line)
+    return csv_text(csv_rows)
+
+
+def estimates_csv(fits: Mapping[Any, Estimate], options: PrintOptions, *, by: str | None) -> str:
+    """The numbers of each group; what a reader must know beside them goes to stderr."""
+    design = next(iter(fits.values())).design
+    level_columns = _CSV_LEVELS if design.offer.assigned_by == "respondent" else []
+    csv_rows = [[*(["group"] if by else []), *_CSV, *level_columns, *_CSV_NAMED]]
+    for note_line in privacy.lines(design):
+        output.note(note_line)
+    for group, fit in fits.items():
+        content = fit.to_dict(options=options)
+        for row_name, row_numbers, beside_cells in _rows(fit, content, level_columns):
+            row_cells = [
+                row_name,
+                *row_numbers,
+                content["n"],
+                content["missing"],
+                *beside_cells,
+                *(content[field_name] for field_name in _CSV_NAMED),
+            ]
+            csv_rows.append([*([group] if by else []), *row_cells])
+        test_lines = [str(fit.comparison.test)] if fit.comparison is not None else []
+        for note_line in [*test_lines, *checks(fit, options), *content["warnings"]]:
+            output.note(f"{by} = {group}: {note_line}" if by else note_line)
+    if len(fits) > 1:
+        output.note(str(estimate.differences(fits)))
+    return csv_text(csv_rows)
+
+
+def _rows(
+    fit: Estimate, content: dict[str, Any], compared: Sequence[str]
+) -> Iterator[tuple[str, list[Any], list[Any]]]:
+    """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
+    for category_place, category in enumerate(fit.categories):
+        row_numbers = [
+            content["proportions"][category_place],
+            content["standard_errors"][category_place],
+            *content["intervals"][category_place],
+        ]
+        level_fields = content.get("levels", {})  # a column holds one of the errors that JSON lists under their plural
+        beside_cells = [
+            level_fields[column_name.replace("error", "errors")][category_place]
+            for column_name in compared
+            if level_fields
+        ]
+        yield _checks.label(category), row_numbers, beside_cells
+    for parameter_name, parameter in content.get("nuisance", {}).items():
+        yield parameter_name, [parameter["estimate"], parameter["standard_error"], *parameter["interval"]], []
+
+
+def plain_text(plain_of_group: Mapping[Any, Plain], *, by: str | None) -> str:
+    """The tables of a plain question, one below the other."""
+    return "\n\n".join(
+        (f"{_group(by, group)}\n" if by and group is not None else "") + str(plain)
+        for group, plain in plain_of_group.items()
+    )
+
+
+def plain_object(plain_of_group: Mapping[Any, Plain], *, by: str | None) -> dict[str, Any]:
+    """What was said to a plain question as a JSON object."""
+    if by is None:
+        return plain_of_group[None].to_dict()
+    return {"groups": [{"group": group} | plain.to_dict() for group, plain in plain_of_group.items()]}
+
+
+def plain_csv(plain_of_group: Mapping[Any, Plain], *, by: str | None) -> str:
+    """What was said to a plain question as CSV."""
+    if by is None:
+        return plain_of_group[None].to_csv()
+    head_row = ["group", *next(iter(plain_of_group.values())).records().names]
+    group_rows = [[group, *row] for group, plain in plain_of_group.items() for row in plain.records().rows]
+    return csv_text([["" if cell is None else cell for cell in row] for row in (head_row, *group_rows)])
+
+
+def page_of(
+    answered: Answered | None, results: Mapping[str, Mapping[Any, Any]], options: PrintOptions, *, by: str | None
+) -> str:
+    """All estimates, and what was said to plain questions, as one page."""
+    page_sections = [
+        page_section
+        for question_results in results.values()
+        for page_section in _sections(question_results, options, by)
+    ]
+    first_result = next(iter(next(iter(results.values())).values()))
+    page_title = answered.book.title if answered is not None else first_result.tally.question or next(iter(results))
+    n = (
+        answered.cells.replies
+        if answered is not None
+        else sum(result.n for result in next(iter(results.values())).values())
+    )
+    lead_lines = [] if answered is None else [f"Survey {answered.book.survey}, hash {answered.book.hash}"]
+    return report.html(
+        page_title, page_sections, lead=lead_lines, facts=[(f"{n:,}", "replies" if answered else "answers")], flow=True
+    )
+
+
+def _sections(results_of_group: Mapping[Any, Any], options: PrintOptions, by: str | None) -> Iterator[report.Section]:
+    for group, result in results_of_group.items():
+        group_text = f"{_group(by, group)}" if by is not None and len(results_of_group) > 1 else ""
+        if isinstance(result, Estimate):
+            section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
+            yield report.estimate_section(result, heading=section_heading, options=options)
+        elif isinstance(result, estimate.Measured):
+            section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
+            yield report.Section(section_heading, result.body(options))
+        else:
+            yield report.Section(" · ".join(filter(None, [result.question, group_text])), result.body())
+    fits = {group: result for group, result in results_of_group.items() if isinstance(result, Estimate)}
+    if len(fits) > 1:
+        group_differences = estimate.differences(fits)
+        yield report.Section(
+            "Differences", groups.differences_content(group_differences, options.confidence, most=_MOST_COMPARED)
+        )
+
+
+def _group(by: str | None, group: Label | None) -> str:
+    return f"{by} = {'(missing)' if group is None else group}"
+
+
+_PERSON = "_person"
+
+
+@dataclass(frozen=True)
+class _WaveOptions:
+    """The waves, and how they were randomized."""
+
+    file: Annotated[Path, options.DATA_FILE]
+    second: Annotated[
+        Path | None,
+        typer.Argument(metavar="SECOND", help="The file of the second wave; without it FILE holds both waves."),
+    ] = None
+    response: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="The answers. With one file twice: of the first wave, then of the second."),
+    ] = None
+    person: Annotated[str | None, options.column("With two files: the identifier that a person has in both.")] = None
+    design: Annotated[str | None, options.design_option] = None
+    design_second: Annotated[
+        str | None, typer.Option(metavar="DESIGN", help="Of the second wave, if it was randomized otherwise.")
+    ] = None
+    categories: options.Categories = None
+    rule: Annotated[
+        Literal["fresh", "kept", "redraw", "memory", "never"] | None,
+        typer.Option(help="How people answered again: each time anew, with a kept answer for each value, and so on."),
+    ] = None
+    confidence: options.Confidence = 0.95
+    format_: options.Format = "table"
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    html: options.Html = None
+
+
+@dataclass(frozen=True)
+class ChangeOptions(SamplingOptions, _WaveOptions):
+    """All options: of the change, then of the sample that it comes from."""
+
+
+@takes(ChangeOptions)
+def change(request: ChangeOptions) -> None:
+    """Estimate the change between two waves from the answers of the same people.
+
+    The two answers of a person are compared, so that whatever stays the same in a person takes no part in the error.
+    The standard errors hold for every way of asking again: new draws, kept answers, some of both. People who answered
+    in one wave only are used, too. Weights, strata and clusters are those of the persons.
+
+    \b
+    Examples:
+      naysay change spring.csv autumn.csv --person id --response smokes --design "warner(p=0.7)"
+      naysay change panel.csv --response smokes_1 --response smokes_2 \\
+          --design "k_ary(epsilon=1)" --categories never,sometimes,daily --rule kept
+      naysay change spring.csv autumn.csv --person id --response smokes \\
+          --design "warner(p=0.7)" --weight weight --cluster household
+    """
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    if request.design is None:
+        raise DataError("--design DESIGN is missing: how the answers were randomized")
+    design = options.design_of(request.design, request.categories)
+    second_design = (
+        None if request.design_second is None else options.design_of(request.design_second, request.categories)
+    )
+    change = _estimate_change(request, design, second_design)
+    if request.html is not None:
+        page_section = report.Section("Change", _change_content(change, request.confidence))
+        page_title = f"Change: {(request.response or [''])[0]}"
+        output.write(
+            request.html,
+            lambda: report.html(page_title, [page_section], facts=[(f"{change.both:,}", "people in both waves")]),
+        )
+    if request.format_ == "table":
+        output.say(text(change.parts(request.confidence)))
+    else:
+        json_content = change.to_dict(request.confidence) if request.format_ == "json" else None
+        output.say(change.to_csv(request.confidence) if json_content is None else output.json_text(json_content))
+
+
+def _change_content(change: estimate.Change, confidence: float) -> list[Content]:
+    """What the page tells: the sentences, a picture, and the table."""
+    content = change.body(confidence)
+    table_place = next(table_place for table_place, block in enumerate(content) if isinstance(block, Table))
+    bounds, chart_title = change.interval(confidence), "Change between two waves"
+    change_chart = Chart(
+        lambda size, room: report.charts.changes(
+            change.categories, change.difference, bounds, title=chart_title, size=size, room=room
+        )
+    )
+    return [*content[:table_place], change_chart, *content[table_place:]]
+
+
+def _estimate_change(request: ChangeOptions, design: Any, after: Any) -> estimate.Change:
+    """The change in one file with two columns, or in two files."""
+    wave_paths = [request.file] if request.second is None else [request.file, request.second]
+    answer_columns = request.response or []
+    if len(answer_columns) != 3 - len(wave_paths):
+        times_text = "with one file twice: of the first wave, then of the second" if len(wave_paths) == 1 else "once"
+        raise DataError(f"give --response COLUMN {times_text}; got it {len(answer_columns)} times")
+    if (request.person is None) != (len(wave_paths) == 1):
+        raise DataError("--person COLUMN goes with two files: the identifier that a person has in both")
+    wave_frames = [files.scan(path, separator=request.separator, encoding=request.encoding) for path in wave_paths]
+    sampling = request.sampling(wave_frames[-1])
+    wave_tables = []
+    for path, wave_frame in zip(wave_paths, wave_frames, strict=True):
+        with files.readable(path):
+            column_names = [*answer_columns, *([] if request.person is None else [request.person])]
+            files.check_columns(wave_frame, column_names)
+            text_frame = files.as_text(wave_frame, column_names)
+            if wave_frame is wave_frames[-1]:
+                text_frame = prepare_frame(text_frame, sampling)
+                text_frame = (
+                    text_frame
+                    if request.weight is None
+                    else files.as_numbers(text_frame, request.weight, what="weights")
+                )
+            wave_tables.append(text_frame.collect())
+    if request.person is None:  # one file: a row is a person
+        person_rows = wave_tables[0].with_row_index(_PERSON)
+        wave_tables = [person_rows.with_columns(_said=person_rows[column_name]) for column_name in answer_columns]
+    return estimate.change(
+        design,
+        *wave_tables,
+        column=answer_columns[0] if request.person is not None else "_said",
+        person=request.person or _PERSON,
+        after=after,
+        rule=request.rule,
+        weights=request.weight if sampling is None else None,
+        sampling=sampling,
+    )

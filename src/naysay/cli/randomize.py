@@ -14,8 +14,7 @@ import typer
 from naysay import _checks, files, frames, privacy
 from naysay.console import options, output
 from naysay.console.commands import takes
-from naysay.console.options import with_labels
-from naysay.console.people import numbers
+from naysay.console.options import numbers, with_labels
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
 
@@ -70,47 +69,62 @@ def command(request: RandomizeOptions) -> None:
     """
     # Any, because each kind of design randomizes with options of its own
     design: Any = options.design_of(request.design, request.categories)
-    offered = design.several and design.noun == "level"
-    chances = _check_request(request, design)
+    offers_levels = design.offer.several and design.offer.noun == "level"
+    level_chances = _check_request(request, design)
     _check_places(request)
     with files.readable(request.file):
-        frame = files.scan(request.file, separator=request.separator, encoding=request.encoding, codes=request.codes)
-        files.check_columns(frame, request.needed_columns)
-        table = frame.collect()
-    drawn_level = f"{request.response}_level" if offered and request.level is None else None
-    if drawn_level in table.columns:
+        file_frame = files.scan(
+            request.file, separator=request.separator, encoding=request.encoding, codes=request.codes
+        )
+        files.check_columns(file_frame, request.needed_columns)
+        file_table = file_frame.collect()
+    drawn_level = f"{request.response}_level" if offers_levels and request.level is None else None
+    if drawn_level in file_table.columns:
         raise DataError(f"the column {drawn_level!r}, for the levels drawn, exists; use it with --level, or rename it")
     with with_labels(design, request.file, [request.response], encoding=request.encoding, codes=request.codes):
-        responses = _randomize_column(request, design, table, chances)
-    columns = [pl.Series(request.response, responses.texts(), dtype=pl.String)]
+        responses = _randomize_column(request, design, file_table, level_chances)
+    written_columns = [pl.Series(request.response, responses.texts(), dtype=pl.String)]
     if drawn_level is not None and responses.level is not None:
-        choices = zip(responses.level.tolist(), responses.missing.tolist(), strict=True)
-        columns.append(pl.Series(drawn_level, [None if gone else choice for choice, gone in choices]))
-    files.write(table.with_columns(columns), request.out, separator=request.separator)
+        levels_and_gaps = zip(responses.level.tolist(), responses.missing.tolist(), strict=True)
+        written_columns.append(
+            pl.Series(
+                drawn_level, [None if is_missing else level_choice for level_choice, is_missing in levels_and_gaps]
+            )
+        )
+    files.write(file_table.with_columns(written_columns), request.out, separator=request.separator)
     if request.seed is not None:
         output.note(
             f"whoever knows the seed ({request.seed}) and the design can undo the randomization; keep it secret"
         )
-    _report(request, design, responses, [name for name in table.columns if name not in request.needed_columns])
+    _report(
+        request,
+        design,
+        responses,
+        [column_name for column_name in file_table.columns if column_name not in request.needed_columns],
+    )
     _recipe(request, design, request.level or drawn_level)
 
 
 def _check_request(request: RandomizeOptions, design: Any) -> Any:
     """The preferences as numbers, after a check that the design and the options suit a file."""
-    call = design.name or design.kind
+    design_call = design.name or design.kind
     if design.space.answers > 1:
-        raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
-    if design.assigned_by == "lot" and request.preferences is not None:
-        raise DataError(f"{call} draws levels by lot with equal chances; leave --preferences out")
-    if design.assigned_by not in ("respondent", "lot") and (
+        raise DataError(
+            f"{design_call} asks several questions; randomize their columns one after the other, or use Python"
+        )
+    if design.offer.assigned_by == "lot" and request.preferences is not None:
+        raise DataError(f"{design_call} draws levels by lot with equal chances; leave --preferences out")
+    if design.offer.assigned_by not in ("respondent", "lot") and (
         request.level is not None or request.preferences is not None
     ):
-        raise DataError(f"{call} offers no levels; leave --level and --preferences out")
+        raise DataError(f"{design_call} offers no levels; leave --level and --preferences out")
     if request.level is not None and request.preferences is not None:
         raise DataError("give --level or --preferences, not both: levels are either chosen or drawn")
-    holding = [label for label in design.categories if JOINER in str(label)]
-    if holding and any(part.space.sets for part in design.parts.values()):
-        raise DataError(f"answers are sets joined by ';', so no label may hold one; {holding[0]!r} does, rename it")
+    labels_with_joiner = [label for label in design.categories if JOINER in str(label)]
+    if labels_with_joiner and any(part.space.sets for part in design.parts.values()):
+        raise DataError(
+            f"answers are sets joined by ';', so no label may hold one; {labels_with_joiner[0]!r} does, rename it"
+        )
     if request.preferences is None:
         return None
     return _checks.probability_vector(
@@ -135,30 +149,36 @@ def _check_places(request: RandomizeOptions) -> None:
 
 def _randomize_column(request: RandomizeOptions, design: Any, table: pl.DataFrame, chances: Any) -> Responses:
     """One randomized answer for each row."""
-    response = request.response
-    if table.schema[response].is_nested():
-        raise DataError(f"column {response!r} must hold one category a row; it holds {table.schema[response]}")
-    texts = files.as_text(table.lazy().select(request.needed_columns), request.needed_columns).collect()
+    response_column = request.response
+    if table.schema[response_column].is_nested():
+        raise DataError(
+            f"column {response_column!r} must hold one category a row; it holds {table.schema[response_column]}"
+        )
+    text_frame = files.as_text(table.lazy().select(request.needed_columns), request.needed_columns).collect()
     rng = None if request.seed is None else np.random.default_rng(request.seed)
     try:
-        if design.several and design.noun == "level":
-            level = None if request.level is None else texts[request.level].to_list()
+        if design.offer.several and design.offer.noun == "level":
+            given_levels = None if request.level is None else text_frame[request.level].to_list()
             level_options = {} if chances is None else {"preferences": chances}
-            responses = design.randomize(texts[response].to_list(), level=level, rng=rng, **level_options)
+            responses = design.randomize(
+                text_frame[response_column].to_list(), level=given_levels, rng=rng, **level_options
+            )
         else:
-            responses = design.channel().randomize(texts[response].to_list(), rng=rng)
+            responses = design.channel().randomize(text_frame[response_column].to_list(), rng=rng)
     except AnswerError as error:
-        raise frames.located(error, [response], [request.level] if request.level else [], row=error.row) from None
+        raise frames.located(
+            error, [response_column], [request.level] if request.level else [], row=error.row
+        ) from None
     answers: Responses = responses
     return answers
 
 
 def _report(request: RandomizeOptions, design: Any, responses: Responses, other_columns: list[str]) -> None:
     """What was written, and what the file may still reveal."""
-    missing = int(responses.missing.sum())
+    missing_count = int(responses.missing.sum())
     output.say(
         f"{request.out}: {len(responses):,} records, {request.response!r} randomized by {design.name or design.kind}, "
-        f"{f'{missing:,} missing (kept so)' if missing else 'none missing'}"
+        f"{f'{missing_count:,} missing (kept so)' if missing_count else 'none missing'}"
     )
     for line in privacy.lines(design):
         output.say(line)
@@ -172,10 +192,10 @@ def _report(request: RandomizeOptions, design: Any, responses: Responses, other_
 
 def _recipe(request: RandomizeOptions, design: Any, level: str | None) -> None:
     """The command that estimates from the new file."""
-    command = "heavy-hitters" if design.estimates == "heavy_hitters" else "estimate"
-    words = ["naysay", command, str(request.out), "--response", request.response, "--design", request.design]
-    words += [] if request.categories is None else ["--categories", options.record_text(design.categories)]
-    words += [] if level is None else ["--level", level]
+    command = "heavy-hitters" if design.structure.estimates == "heavy_hitters" else "estimate"
+    command_words = ["naysay", command, str(request.out), "--response", request.response, "--design", request.design]
+    command_words += [] if request.categories is None else ["--categories", options.record_text(design.categories)]
+    command_words += [] if level is None else ["--level", level]
     if files.kind(request.out) == "csv" and request.separator != ",":
-        words += ["--separator", request.separator]
-    output.say(f"estimate: {shlex.join([*words, '--target', 'file'])}")
+        command_words += ["--separator", request.separator]
+    output.say(f"estimate: {shlex.join([*command_words, '--target', 'file'])}")

@@ -1,3 +1,4 @@
+from naysay.collect import questionnaire as questionnaire
 from naysay.collect.client import Client as Client
 from naysay.collect.refusals import Refusal as Refusal
 from naysay.collect.survey.published import Published as Published

@@ -21,9 +21,10 @@ from naysay.collect.admin import app as pages
 from naysay.collect.admin.plans import Clock
 from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.invitations.issuing import RANDOM_BYTES, REQUEST_BYTES, Asking
+from naysay.collect.invitations import RANDOM_BYTES, REQUEST_BYTES, Asking
+from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.refusals import CLOSED, Refusal
-from naysay.collect.reports.endpoint import Desk, Topics
+from naysay.collect.reports import Desk, Topics
 from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, SharedResults, home, threats
@@ -32,7 +33,6 @@ from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
-from naysay.questionnaire import Questionnaire
 
 log = logging.getLogger("naysay.collect")
 
@@ -102,30 +102,32 @@ def create_app(
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> app = create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))
     >>> sorted(app.state.service.catalog.surveys)
     ['sample']
     """
-    files = Client.of(client) if isinstance(client, Path) else client
-    published = [
+    client_files = Client.of(client) if isinstance(client, Path) else client
+    published_surveys = [
         source_survey
         if isinstance(source_survey, Published)
-        else Published.of(source_survey, client=files, preview=store is None)
+        else Published.of(source_survey, client=client_files, preview=store is None)
         for source_survey in surveys
     ]
     if store is not None:
-        for survey in published:
-            store.open(survey)
-    catalog = Catalog(published, store=store, client=files)
+        for published_survey in published_surveys:
+            store.open(published_survey)
+    catalog = Catalog(published_surveys, store=store, client=client_files)
     keys = keys or Keys()
-    line: Line = Unstored()
+    reply_line: Line = Unstored()
     report_desk: Desk | None = None
     if store is not None:
         topics = Topics(store)
-        line = Writer(store, look=_looks(store, catalog, topics, files), fold=folding(store), every=settle_every)
-        report_desk = Desk(topics, line, address_limit=each)
-    service = Service(catalog, line, client=files, keys=keys, address_limit=each, total_limit=everybody)
+        reply_line = Writer(
+            store, look=_looks(store, catalog, topics, client_files), fold=folding(store), every=settle_every
+        )
+        report_desk = Desk(topics, reply_line, address_limit=each)
+    service = Service(catalog, reply_line, client=client_files, keys=keys, address_limit=each, total_limit=everybody)
     app = FastAPI(
         title="naysay",
         summary="Surveys in which chance changes private answers on the respondent's device.",
@@ -158,31 +160,33 @@ def create_app(
         (app.post, "/s/{name}/token", service.token, schemas.TOKEN),
         (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
-    for method, path, endpoint, schema in routes:
-        method(path, response_model=None, **schema)(endpoint)
+    for route_method, route_path, endpoint, route_schema in routes:
+        route_method(route_path, response_model=None, **route_schema)(endpoint)
     if report_desk is not None:
         app.post("/reports", response_model=None, **schemas.REPORTS)(report_desk.reports)
         app.options("/reports", **_UNLISTED)(report_desk.preflight)
     if store is not None:
         app.mount("/api", api(store))
     if admin and store is not None:
-        app.state.desk = pages.desk_of(store, client=files, refresh=catalog.refresh)
+        app.state.desk = pages.desk_of(store, client=client_files, refresh=catalog.refresh)
         app.router.routes.extend(pages.routes())
-        drafts = pages.Previews(store, client=files)
-        previews = Service(drafts, Unstored(), client=files, keys=keys, address_limit=each, total_limit=everybody)
-        app.get("/preview/{name}", **_UNLISTED)(previews.page)
-        app.get("/preview/{name}/survey.json", **_UNLISTED)(previews.survey)
-        app.post("/preview/{name}/key", **_UNLISTED)(previews.key)
-        app.post("/preview/{name}/answers", **_UNLISTED)(previews.answers)
+        draft_previews = pages.Previews(store, client=client_files)
+        preview_service = Service(
+            draft_previews, Unstored(), client=client_files, keys=keys, address_limit=each, total_limit=everybody
+        )
+        app.get("/preview/{name}", **_UNLISTED)(preview_service.page)
+        app.get("/preview/{name}/survey.json", **_UNLISTED)(preview_service.survey)
+        app.post("/preview/{name}/key", **_UNLISTED)(preview_service.key)
+        app.post("/preview/{name}/answers", **_UNLISTED)(preview_service.answers)
     return app
 
 
 def _looks(store: Store, catalog: Catalog, topics: Topics, client: Client) -> Callable[[], None]:
     """What the writer does about once a second: carry out what is due, and notice what has changed."""
-    due = Clock(store, client)
+    due_clock = Clock(store, client)
 
     def look() -> None:
-        due()
+        due_clock()
         catalog.refresh()
         topics.refresh()
 
@@ -227,11 +231,11 @@ class Service:
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Store answers while the application runs; at its end, store all that still wait."""
         self.line.start()
-        forgetting = asyncio.create_task(self._forget())
+        forgetting_task = asyncio.create_task(self._forget())
         try:
             yield
         finally:
-            forgetting.cancel()
+            forgetting_task.cancel()
             await asyncio.to_thread(self.line.stop)
 
     async def _forget(self) -> None:
@@ -253,9 +257,9 @@ class Service:
     async def page(self, request: Request, name: str) -> Response:
         """The respondent's page, the same for everybody; in a browser, a mistyped link leads to the first page."""
         if name not in self.catalog.surveys and "text/html" in request.headers.get("accept", ""):
-            response = self._home.response(request)
-            response.status_code = 404
-            return response
+            home_response = self._home.response(request)
+            home_response.status_code = 404
+            return home_response
         return self._survey(name).page.response(request)
 
     async def survey(self, request: Request, name: str) -> Response:
@@ -263,9 +267,9 @@ class Service:
         served_survey = self._survey(name)
         if not served_survey.open:
             raise Refusal("closed", CLOSED)
-        response = served_survey.json.response(request)
-        response.headers["naysay-key"] = self.keys.public  # in a header, because the bytes never change
-        return response
+        survey_response = served_survey.json.response(request)
+        survey_response.headers["naysay-key"] = self.keys.public  # in a header, because the bytes never change
+        return survey_response
 
     async def file(self, request: Request, digest: str, file: str) -> Response:
         """A file of the client; under its hash it never changes."""
@@ -291,9 +295,9 @@ class Service:
         """Keys, one of which opens the box that a device sealed today. The server does not remember the request."""
         _check_wait(self._openings.wait(_address(request)))
         self._survey(name)
-        body = await _body(request, most=_POINT)
+        request_body = await _body(request, most=_POINT)
         try:
-            keys = self.keys.of(bytes.fromhex(json.loads(body)["point"]))
+            keys = self.keys.of(bytes.fromhex(json.loads(request_body)["point"]))
         except (ValueError, TypeError, KeyError):
             raise Refusal("malformed", "a request for a key must hold the point that the box was sealed with") from None
         return JSONResponse({"keys": keys})
@@ -313,27 +317,29 @@ class Service:
 
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent. They are acknowledged when they are stored, and not before."""
-        address = _address(request)
+        client_address = _address(request)
         self._tell_proxy(request)
-        _check_wait(self._rates.full(address))
+        _check_wait(self._rates.full(client_address))
         try:
-            survey = self._survey(name)
-            body = await _body(request, most=survey.published.body_length)
-            day = today()
-            submission = survey.reader.read(body, today=day)
-            if submission.token is not None and not (survey.issuer and survey.issuer.knows(submission.token)):
+            served_survey = self._survey(name)
+            request_body = await _body(request, most=served_survey.published.body_length)
+            reply_day = today()
+            submission = served_survey.reader.read(request_body, today=reply_day)
+            if submission.token is not None and not (
+                served_survey.issuer and served_survey.issuer.knows(submission.token)
+            ):
                 raise Refusal("uninvited", "the token was not made for this survey; open the link that you were sent")
         except Refusal:
-            _check_wait(self._rates.refuse(address))
+            _check_wait(self._rates.refuse(client_address))
             raise
-        _check_wait(self._rates.wait(address))
+        _check_wait(self._rates.wait(client_address))
         spent_token = submission.token and submission.token[: 2 * RANDOM_BYTES]
-        reply = Reply(name, survey.published.hash, submission.id, submission.text, day, spent_token)
-        outcome = await asyncio.wrap_future(self.line.submit(reply))
-        if outcome.what in _NOT_STORED:
-            raise Refusal(outcome.what, _NOT_STORED[outcome.what])
-        acknowledgement = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
-        return JSONResponse(acknowledgement, status_code=200 if outcome.what == "repeated" else 201)
+        reply = Reply(name, served_survey.published.hash, submission.id, submission.text, reply_day, spent_token)
+        reply_outcome = await asyncio.wrap_future(self.line.submit(reply))
+        if reply_outcome.what in _NOT_STORED:
+            raise Refusal(reply_outcome.what, _NOT_STORED[reply_outcome.what])
+        acknowledgement = {"stored": reply_outcome.what != "unstored", "day": reply_outcome.day.isoformat()}
+        return JSONResponse(acknowledgement, status_code=200 if reply_outcome.what == "repeated" else 201)
 
     def _tell_proxy(self, request: Request) -> None:
         """Log once that the headers of a proxy are not trusted, so that all its respondents count as one address."""
@@ -356,9 +362,9 @@ def _address(request: Request) -> str:
 
 async def _body(request: Request, *, most: int) -> bytes:
     """The JSON text of a request; reading stops at the greatest length that is allowed."""
-    kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
-    plain = request.headers.get("content-encoding", "identity").lower() == "identity"
-    if kind.strip() != "application/json" or parameters.strip() not in ("", "charset=utf-8") or not plain:
+    media_type, _, type_parameters = request.headers.get("content-type", "").lower().partition(";")
+    is_plain = request.headers.get("content-encoding", "identity").lower() == "identity"
+    if media_type.strip() != "application/json" or type_parameters.strip() not in ("", "charset=utf-8") or not is_plain:
         raise Refusal("wrong_type", "answers are application/json in UTF-8, not compressed")
     return await body_of(request.stream(), announced=request.headers.get("content-length"), most=most)
 

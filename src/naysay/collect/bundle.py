@@ -15,7 +15,7 @@ import rjsmin
 
 from naysay.errors import DataError
 
-_IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./([\w/]+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{ ([^}]+) \} from "(?:\./)?([\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
 
@@ -26,6 +26,7 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     ----------
     modules : {name: code}
         Each import is a line ``import { a, b } from "./name.js";``; each export is a declaration behind ``export``.
+        A module that stands elsewhere is named as it is imported, such as ``../folder/name.js``.
     entry : str
         The module with which the page begins; it exports nothing.
 
@@ -41,15 +42,21 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     >>> bundle(modules, "a.js")
     ('const{b}=(()=>{const b=()=>2;return{b};})();b();', ('b.js', 'a.js'))
     """
-    order: dict[str, None] = {}
-    _visit(modules, entry, order, ())
-    exports = {name: tuple(declaration[2] for declaration in _EXPORT.finditer(modules[name])) for name in order}
-    names = Counter(chain.from_iterable(exports.values()))
-    if twice := [name for name, count in names.items() if count > 1]:
-        where = " and ".join(module for module in order if twice[0] in exports[module])
-        raise DataError(f"{twice[0]!r} is exported by {where}; in one file each name has one meaning")
-    parts = [_as_function(modules[name], () if name == entry else exports[name]) for name in order]
-    return without_comments("".join(parts)), tuple(order)
+    module_order: dict[str, None] = {}
+    _visit(modules, entry, module_order, ())
+    module_exports = {
+        module_name: tuple(declaration[2] for declaration in _EXPORT.finditer(modules[module_name]))
+        for module_name in module_order
+    }
+    export_counts = Counter(chain.from_iterable(module_exports.values()))
+    if repeated_names := [export_name for export_name, count in export_counts.items() if count > 1]:
+        modules_text = " and ".join(module for module in module_order if repeated_names[0] in module_exports[module])
+        raise DataError(f"{repeated_names[0]!r} is exported by {modules_text}; in one file each name has one meaning")
+    module_functions = [
+        _as_function(modules[module_name], () if module_name == entry else module_exports[module_name])
+        for module_name in module_order
+    ]
+    return without_comments("".join(module_functions)), tuple(module_order)
 
 
 def without_comments(code: str) -> str:
@@ -68,8 +75,8 @@ def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around
     if name in order:
         return
     if name in around or name not in modules:
-        problem = "imports itself through others" if name in around else "is missing"
-        raise DataError(f"the module {name!r} {problem}; it is imported by {around[-1] if around else 'the page'}")
+        problem_text = "imports itself through others" if name in around else "is missing"
+        raise DataError(f"the module {name!r} {problem_text}; it is imported by {around[-1] if around else 'the page'}")
     for import_line in _IMPORT.finditer(modules[name]):
         _visit(modules, import_line[2], order, (*around, name))
     order[name] = None
@@ -79,5 +86,5 @@ def _as_function(code: str, exports: tuple[str, ...]) -> str:
     code = _EXPORT.sub(r"\1", _IMPORT.sub("", code))
     if leftover_line := re.search(r"^(?:import|export)\b.*", code, re.MULTILINE):
         raise DataError(f"a module must import and export as naysay's own do; got {leftover_line[0]!r}")
-    names = ", ".join(exports)
-    return f"const {{ {names} }} = (() => {{\n{code}\nreturn {{ {names} }};\n}})();\n" if exports else code
+    names_text = ", ".join(exports)
+    return f"const {{ {names_text} }} = (() => {{\n{code}\nreturn {{ {names_text} }};\n}})();\n" if exports else code

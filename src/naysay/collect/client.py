@@ -13,14 +13,17 @@ from functools import cached_property
 from pathlib import Path
 
 from naysay.collect.bundle import bundle, without_comments
+from naysay.collect.questionnaire import canonical
 from naysay.errors import DataError
-from naysay.questionnaire import canonical
 
 FOLDER = Path(__file__).parent / "client"
 """The folder of naysay's own client."""
 
 ENTRY = "survey.js"
 """The module with which the page begins; it stands in the page itself."""
+
+DRAWING = "../../telemetry/javascript/randomize.js"
+"""The module that draws, as the page's own modules import it: web apps have it from the package in its folder."""
 
 _VENDOR = "vendor/"
 _INVITED = ("invited/", _VENDOR)
@@ -66,24 +69,36 @@ class Client:
             The folder holds no page, or its modules cannot be bundled into one.
         """
         client_paths = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
-        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in client_paths}
-        if "survey.html" not in files:
+        client_files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in client_paths}
+        if "survey.html" not in client_files:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
-        for name, content in list(files.items()):
-            if language := _THREATS.fullmatch(name):
-                files[f"threats/{language[1]}.js"] = _module_of_threats(content.decode()).encode()
-        if ENTRY in files:
-            modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
-            bundled_code, bundled_names = bundle(modules, ENTRY)
-            # what others wrote is small already, and keeps its license
-            modules = {
-                name: code if name.startswith(_VENDOR) else without_comments(code)
-                for name, code in modules.items()
-                if name not in bundled_names
+        for file_name, file_content in list(client_files.items()):
+            if language_match := _THREATS.fullmatch(file_name):
+                client_files[f"threats/{language_match[1]}.js"] = _module_of_threats(file_content.decode()).encode()
+        if ENTRY in client_files:
+            module_codes = {
+                file_name: file_content.decode()
+                for file_name, file_content in client_files.items()
+                if file_name.endswith(".js")
             }
-            other_files = {name: content for name, content in files.items() if name not in bundled_names}
-            files = other_files | {name: code.encode() for name, code in (modules | {ENTRY: bundled_code}).items()}
-        return cls(files)
+            drawing_code = (FOLDER / DRAWING).read_text(encoding="utf-8")
+            bundled_code, bundled_names = bundle({DRAWING: drawing_code} | module_codes, ENTRY)
+            # what others wrote is small already, and keeps its license
+            module_codes = {
+                file_name: module_code if file_name.startswith(_VENDOR) else without_comments(module_code)
+                for file_name, module_code in module_codes.items()
+                if file_name not in bundled_names
+            }
+            other_files = {
+                file_name: file_content
+                for file_name, file_content in client_files.items()
+                if file_name not in bundled_names
+            }
+            client_files = other_files | {
+                file_name: module_code.encode()
+                for file_name, module_code in (module_codes | {ENTRY: bundled_code}).items()
+            }
+        return cls(client_files)
 
     def serving(self, *, invites: bool) -> Client:
         """The files that a survey needs: those for invitations only where it invites."""
@@ -111,10 +126,13 @@ def _module_of_threats(page: str) -> str:
     >>> _module_of_threats("<p>In short</p><h2>What holds</h2><dl><dt>Size.</dt><dd>One &lt; two.</dd></dl>")
     'export default {"lead":"In short","parts":[["What holds",[["Size.","One < two."]]]]};'
     """
-    lead, *parts = re.split("<h2>", page)
-    rows = [re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", part, re.DOTALL) for part in parts]
-    texts = {
-        "lead": "".join(re.findall(r"<p>(.*?)</p>", lead, re.DOTALL)),
-        "parts": [[part.partition("<")[0], part_rows] for part, part_rows in zip(parts, rows, strict=True)],
+    lead_html, *html_parts = re.split("<h2>", page)
+    rows_by_part = [re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", html_part, re.DOTALL) for html_part in html_parts]
+    page_texts = {
+        "lead": "".join(re.findall(r"<p>(.*?)</p>", lead_html, re.DOTALL)),
+        "parts": [
+            [html_part.partition("<")[0], part_rows]
+            for html_part, part_rows in zip(html_parts, rows_by_part, strict=True)
+        ],
     }
-    return f"export default {html.unescape(json.dumps(texts, ensure_ascii=False, separators=(',', ':')))};"
+    return f"export default {html.unescape(json.dumps(page_texts, ensure_ascii=False, separators=(',', ':')))};"

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from naysay.collect.device.crowd import Sent, many, opened, prepared, tokens
-from naysay.collect.device.memory import Memory
+from naysay.collect.device.memory import Memory, check_invitations
 from naysay.collect.device.people import People, anybody, checked
 from naysay.collect.device.post import Post, Refused, Survey, Undelivered, client, fetch, waited
-from naysay.collect.device.tokens import check_invitations
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
@@ -104,7 +103,7 @@ def one(
     >>> from naysay.collect.app import create_app
     >>> from naysay.collect.serving import background
     >>> from naysay.collect.storage import Store
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(f"{folder}/answers.db")
     ...     app = create_app([sample()], store, client=Client({"survey.html": b"<!doctype html>"}))
@@ -116,19 +115,23 @@ def one(
     (True, True)
     """
     questionnaire = survey.questionnaire
-    answer_columns = {name: [cell] for name, cell in answers.items()} or {questionnaire.questions[0].name: [None]}
+    answer_columns = {column_name: [cell] for column_name, cell in answers.items()} or {
+        questionnaire.questions[0].name: [None]
+    }
     people = checked(questionnaire, answer_columns, levels=levels)
     check_invitations(survey.published, None if invitation is None else 1, 1)
     with contextlib.closing(opened(state, survey)) as memory:
         stored_days = memory.days([0])
         if stored_days:
             return Receipt(survey.hash, stored_days[0], None)
-        codes = {} if invitation is None or memory.bodies([0]) else {0: invitation.strip().rpartition("#")[2]}
-        device_tokens = waited(_fetch_tokens(survey, memory, codes, patience, transport))
+        invitation_codes = (
+            {} if invitation is None or memory.bodies([0]) else {0: invitation.strip().rpartition("#")[2]}
+        )
+        device_tokens = waited(_fetch_tokens(survey, memory, invitation_codes, patience, transport))
         messages, _ = prepared(survey, people, memory, range(1), device_tokens)
-        day = waited(_deliver(survey, messages[0], patience, transport))
-        memory.acknowledge({0: day})
-        return Receipt(survey.hash, day, messages[0])
+        reply_day = waited(_deliver(survey, messages[0], patience, transport))
+        memory.acknowledge({0: reply_day})
+        return Receipt(survey.hash, reply_day, messages[0])
 
 
 async def _fetch_tokens(

@@ -38,12 +38,14 @@ def bound(host: str, port: int) -> socket.socket:
     'http://127.0.0.1:...'
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening_socket = socket.socket(family, kind, protocol)
+        address_family, socket_type, protocol, _, socket_address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        listening_socket = socket.socket(address_family, socket_type, protocol)
         try:
             if sys.platform != "win32":  # on Windows it would let two servers share a port
                 listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening_socket.bind(address)
+            listening_socket.bind(socket_address)
             listening_socket.listen(WAITING)
         except OSError:
             listening_socket.close()
@@ -84,14 +86,14 @@ class _Server(uvicorn.Server):
 def _server(app: FastAPI, certificate: Certificate | None = None) -> _Server:
     """A server that logs no request. It trusts the headers of those proxies that uvicorn's settings name."""
     logging.getLogger("uvicorn.access").disabled = True
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    most = room()
+    for logger_name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
+        logging.getLogger(logger_name).setLevel(logging.WARNING)
+    most_connections = room()
     return _Server(
         uvicorn.Config(
             app,
-            http=type("Connection", (Connection,), {"most": most}),
-            backlog=max(1, most // 4),  # accepted in one go; the first can be dropped only some goes later
+            http=type("Connection", (Connection,), {"most": most_connections}),
+            backlog=max(1, most_connections // 4),  # accepted in one go; the first can be dropped only some goes later
             access_log=False,
             log_config=None,
             server_header=False,
@@ -116,11 +118,11 @@ def serve(app: FastAPI, listening: socket.socket, certificate: Certificate | Non
         """Handle signals before uvicorn listens to them, and those that it raises again when it has stopped."""
         server.should_exit = True
 
-    before = signal.signal(signal.SIGTERM, stop)
+    earlier_handler = signal.signal(signal.SIGTERM, stop)
     try:
         server.run(sockets=[listening])
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, earlier_handler)
 
 
 @contextlib.contextmanager
@@ -138,20 +140,20 @@ def background(
     --------
     >>> from naysay.collect import Client
     >>> from naysay.collect.app import create_app
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> with background(create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))) as link:
     ...     link
     'http://127.0.0.1:...'
     """
-    listening = bound(host, port)
+    listening_socket = bound(host, port)
     server = _server(app, certificate)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="naysay-server")
-    thread.start()
+    server_thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]}, name="naysay-server")
+    server_thread.start()
     try:
-        while thread.is_alive() and not server.started:  # if the server cannot start, its thread ends
+        while server_thread.is_alive() and not server.started:  # if the server cannot start, its thread ends
             time.sleep(0.01)
-        yield url_of(listening, secure=certificate is not None)
+        yield url_of(listening_socket, secure=certificate is not None)
     finally:
         server.should_exit = True
-        thread.join()
-        listening.close()
+        server_thread.join()
+        listening_socket.close()

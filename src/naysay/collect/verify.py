@@ -103,7 +103,7 @@ def verify(
     --------
     >>> from naysay.collect.app import create_app
     >>> from naysay.collect.serving import background
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> with background(create_app([sample()])) as server:
     ...     found = verify(f"{server}/s/sample", hash="0" * 64)
     >>> len(found.compared), found.differences
@@ -111,41 +111,44 @@ def verify(
     """
     import httpx2
 
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    url_parts = urlsplit(url.strip())
+    if url_parts.scheme not in ("http", "https") or not url_parts.netloc:
         raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
-    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    page = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    origin, survey_path = f"{url_parts.scheme}://{url_parts.netloc}", url_parts.path.rstrip("/")
+    page_address = (url_parts.path or "/") + (f"?{url_parts.query}" if url_parts.query else "")
     with httpx2.Client(headers=_BROWSER, transport=transport, timeout=30.0) as connection:
 
         def response(address: str, request_headers: Mapping[str, str]) -> _Response:
             try:
                 with connection.stream("GET", origin + address, headers=dict(request_headers)) as http_response:
-                    content = bytearray()
-                    for part in http_response.iter_bytes():
-                        content += part
-                        if len(content) > _MOST:
+                    content_bytes = bytearray()
+                    for content_part in http_response.iter_bytes():
+                        content_bytes += content_part
+                        if len(content_bytes) > _MOST:
                             raise DataError(
                                 f"{origin}{address} has more than {_MOST:,} bytes; nothing of ours is so long"
                             )
-                    return _Response(http_response.status_code, http_response.headers, bytes(content))
+                    return _Response(http_response.status_code, http_response.headers, bytes(content_bytes))
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 raise DataError(f"the server of {origin} cannot be reached ({type(error).__name__})") from None
             except httpx2.DecodingError:
                 raise DataError(f"{origin}{address} cannot be read: what the server sends is damaged") from None
 
-        survey = response(f"{path}/survey.json", _DATA)
-        if survey.status_code != 200:
-            raise DataError(f"there is no open survey at {url} (the server says {survey.status_code})")
-        files = client or Client.of(FOLDER)
-        published = _survey_of(survey.content, files)
-        expected_documents = dict(_expected_documents(published, page, path, files))
+        survey_response = response(f"{survey_path}/survey.json", _DATA)
+        if survey_response.status_code != 200:
+            raise DataError(f"there is no open survey at {url} (the server says {survey_response.status_code})")
+        client_files = client or Client.of(FOLDER)
+        published = _survey_of(survey_response.content, client_files)
+        expected_documents = dict(_expected_documents(published, page_address, survey_path, client_files))
         differences = list(_survey_differences(published, hash))
-        for address, (document, headers) in expected_documents.items():
-            browser_headers = _SCRIPT if headers is ASSETS else _PAGE
-            served_response = survey if address == f"{path}/survey.json" else response(address, browser_headers)
+        for address, (expected_document, kind_headers) in expected_documents.items():
+            browser_headers = _SCRIPT if kind_headers is ASSETS else _PAGE
+            served_response = (
+                survey_response if address == f"{survey_path}/survey.json" else response(address, browser_headers)
+            )
             differences += (
-                f"{address}: {difference}" for difference in _differences(document, headers, served_response)
+                f"{address}: {difference_text}"
+                for difference_text in _differences(expected_document, kind_headers, served_response)
             )
         return Verdict(published.hash, tuple(expected_documents), tuple(differences))
 
@@ -155,27 +158,31 @@ def _survey_of(content: bytes, client: Client) -> Published:
     try:
         survey = Published.read(content, client=client)
         stated_files = survey.form["client"]
-        if not all(isinstance(entry, str) for entry in (*stated_files, *stated_files.values())):
+        if not all(isinstance(file_entry, str) for file_entry in (*stated_files, *stated_files.values())):
             raise TypeError
         invites = survey.key is not None
-        problem = complaint(survey.form)
+        problem_text = complaint(survey.form)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise DataError("what stands at survey.json is no survey") from None
-    if problem is not None:
-        raise DataError(f"the survey must not be answered: {problem}")
+    if problem_text is not None:
+        raise DataError(f"the survey must not be answered: {problem_text}")
     return Published.read(content, client=client.serving(invites=invites))
 
 
 def _survey_differences(published: Published, hash: str | None) -> Iterator[str]:
     if hash is not None and published.hash != hash.strip().lower():
         yield f"survey.json: the hash is {published.hash}, and should be {hash.strip().lower()}"
-    stated_files, files = published.form["client"], published.client.integrity
-    if changed_names := sorted(name for name in {*stated_files, *files} if stated_files.get(name) != files.get(name)):
+    stated_files, shipped_files = published.form["client"], published.client.integrity
+    if changed_names := sorted(
+        file_name
+        for file_name in {*stated_files, *shipped_files}
+        if stated_files.get(file_name) != shipped_files.get(file_name)
+    ):
         file_names = ", ".join(changed_names[:5]) + (
             f" and {len(changed_names) - 5} more" if len(changed_names) > 5 else ""
         )
-        difference = f"survey.json: it names other files than this version of naysay has ({file_names})"
-        yield f"{difference}; if it was opened with another version, compare with that one"
+        difference_text = f"survey.json: it names other files than this version of naysay has ({file_names})"
+        yield f"{difference_text}; if it was opened with another version, compare with that one"
 
 
 def _expected_documents(
@@ -186,9 +193,9 @@ def _expected_documents(
     served_survey = catalog.surveys[published.name]
     yield page, (served_survey.page, SECURITY)
     yield f"{path}/survey.json", (served_survey.json, DATA)
-    folder = published.client.hash
-    for name, document in catalog.clients[folder].items():
-        yield f"/client/{folder}/{name}", (document, ASSETS)
+    client_folder = published.client.hash
+    for file_name, document in catalog.clients[client_folder].items():
+        yield f"/client/{client_folder}/{file_name}", (document, ASSETS)
     for language, document in threats(files).items():
         yield f"/threats?lang={language}", (document, SECURITY)
     yield "/threats", (threats(files)["en"], SECURITY)  # in the language that this command asks for
@@ -200,14 +207,19 @@ def _differences(document: Document, headers: Mapping[str, str], response: _Resp
         yield f"the server says {response.status_code}"
         return
     if response.content != document.content:
-        pairs = zip(response.content, document.content, strict=False)
-        place = next(
-            (at for at, (served_byte, expected_byte) in enumerate(pairs) if served_byte != expected_byte), None
+        byte_pairs = zip(response.content, document.content, strict=False)
+        difference_place = next(
+            (
+                byte_place
+                for byte_place, (served_byte, expected_byte) in enumerate(byte_pairs)
+                if served_byte != expected_byte
+            ),
+            None,
         )
-        at = min(len(response.content), len(document.content)) if place is None else place
+        byte_place = min(len(response.content), len(document.content)) if difference_place is None else difference_place
         content_digest = hashlib.sha256(response.content).hexdigest()[:16]
         yield (
-            f"it differs from byte {at} on: {response.content[at : at + 60]!r} "
+            f"it differs from byte {byte_place} on: {response.content[byte_place : byte_place + 60]!r} "
             f"({len(response.content)} bytes, {content_digest}…)"
         )
     if (encoding := response.headers.get("content-encoding", "").lower()) not in _ENCODINGS:
@@ -215,11 +227,11 @@ def _differences(document: Document, headers: Mapping[str, str], response: _Resp
     if (tag := response.headers.get("etag")) is not None and _bare_tag(tag) != _bare_tag(document.etag):
         yield f"the header etag is {tag!r}, and should be {document.etag!r}: a tag for each visitor marks them"
     expected_headers = {**headers, **document.headers, "content-type": document.type}
-    for name in sorted(expected_headers.keys() | response.headers.keys()):
-        if name not in _TRANSPORT and expected_headers.get(name) != (
-            value := ", ".join(response.headers.get_list(name)) or None
+    for header_name in sorted(expected_headers.keys() | response.headers.keys()):
+        if header_name not in _TRANSPORT and expected_headers.get(header_name) != (
+            header_text := ", ".join(response.headers.get_list(header_name)) or None
         ):
-            yield f"the header {name} is {value!r}, and should be {expected_headers.get(name)!r}"
+            yield f"the header {header_name} is {header_text!r}, and should be {expected_headers.get(header_name)!r}"
 
 
 def _bare_tag(tag: str) -> str:

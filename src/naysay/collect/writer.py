@@ -113,10 +113,10 @@ class Writer:
 
     def _run(self) -> None:
         self._settle()
-        going = True
-        while going or not self._line.empty():  # what was submitted before the end may stand behind it in the queue
+        is_going = True
+        while is_going or not self._line.empty():  # what was submitted before the end may stand behind it in the queue
             group = self._group()
-            going = going and None not in group
+            is_going = is_going and None not in group
             self._write([waiting_entry for waiting_entry in group if waiting_entry is not None])
             self._step()
         self._settle()
@@ -156,16 +156,16 @@ class Writer:
             outcomes = self._store.add(replies)
         except IntegrityError:  # another server stored one of them in the meantime: look again
             outcomes = self._store.add(replies)
-        fresh = sum(outcome.what == "stored" for outcome in outcomes)
-        self.stored += fresh
-        pairs = zip(replies, outcomes, strict=True)
+        fresh_count = sum(outcome.what == "stored" for outcome in outcomes)
+        self.stored += fresh_count
+        outcome_pairs = zip(replies, outcomes, strict=True)
         self.counted += sum(
             report_group.size
-            for report_group, outcome in pairs
+            for report_group, outcome in outcome_pairs
             if isinstance(report_group, Reports) and outcome.what == "counted"
         )
         self._dirty = self._dirty or any(outcome.what in ("stored", "taken", "counted") for outcome in outcomes)
-        self._untallied += fresh
+        self._untallied += fresh_count
         return outcomes
 
     def _step(self) -> None:
@@ -191,32 +191,34 @@ class Writer:
             self._behind = self._fold(TALLIED) == TALLIED
             self._untallied = 0
         except Exception as error:  # the thread lives on, and readers count what no tally counts
-            healthy = self.healthy
+            was_healthy = self.healthy
             self._log_failure("counting", error)
-            self.healthy, self._behind = healthy, False  # answers are stored all the same
+            self.healthy, self._behind = was_healthy, False  # answers are stored all the same
 
     def _settle(self) -> None:
         """Settle, and spend at most a twentieth of the time on it."""
         if not self._dirty:
             return
-        began = time.monotonic()
+        start_time = time.monotonic()
         if self._untallied:
             self._tally()
-        day = today()
+        settling_day = today()
         try:
             self._store.settle()
-            self._dirty, self._day = False, day
+            self._dirty, self._day = False, settling_day
         except Exception as error:  # the thread lives on, and tries again later
             self._log_failure("settling", error)
         self._settled = time.monotonic()  # after a failure, too: else it would try again at once, without end
-        self._pause = max(self._every, 20 * (self._settled - began))
+        self._pause = max(self._every, 20 * (self._settled - start_time))
 
     def _log_failure(self, doing: str, error: Exception) -> None:
         """Log the class of an error and the database's code for it, never its message: that may hold what was sent."""
         self.healthy = False
-        cause = getattr(error, "orig", None)
-        code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
-        log.error("the database failed while %s: %s", doing, type(error).__name__ + (f" ({code})" if code else ""))
+        database_error = getattr(error, "orig", None)
+        error_code = getattr(database_error, "sqlite_errorname", None) or getattr(database_error, "sqlstate", None)
+        log.error(
+            "the database failed while %s: %s", doing, type(error).__name__ + (f" ({error_code})" if error_code else "")
+        )
 
 
 Line = Unstored | Writer
@@ -229,5 +231,5 @@ def _refuse(group: list[_Waiting], refusal: Refusal) -> None:
 
 
 def _unavailable() -> Refusal:
-    message = "answers cannot be stored right now; nothing is lost, send the same again in a moment"
-    return Refusal("unavailable", message, retry_after=_RETRY)
+    message_text = "answers cannot be stored right now; nothing is lost, send the same again in a moment"
+    return Refusal("unavailable", message_text, retry_after=_RETRY)

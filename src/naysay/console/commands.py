@@ -9,48 +9,75 @@ import ast
 import dataclasses
 import functools
 import inspect
+import re
 from collections import Counter, UserDict
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import ParameterInfo
 
 Options = TypeVar("Options")
 
 
-def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+def takes(
+    options: type[Options], *documented: Callable[..., object]
+) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
     """A decorator for commands that take one object: the fields of its dataclass become the options.
 
     Annotate each field like a parameter of a typer command. The field's default is the option's default. A class that
-    inherits from another has the options of both.
+    inherits from another has the options of both. A field that is a parameter of a documented function needs no help of
+    its own: it is the first paragraph that the docstring says of it. A text in its annotation is then its metavar.
 
     Examples
     --------
-    >>> import inspect
+    >>> def greeting(name="world"):
+    ...     '''A greeting.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     name : str
+    ...         Who is greeted.
+    ...
+    ...         Any script will do.
+    ...     '''
+    ...     return f"hello {name}"
     >>> @dataclasses.dataclass(frozen=True)
     ... class Greeting:
-    ...     name: str = "world"
-    >>> @takes(Greeting)
+    ...     name: Annotated[str, "NAME"] = "world"
+    >>> @takes(Greeting, greeting)
     ... def greet(options):
-    ...     print("hello", options.name)
+    ...     print(greeting(options.name))
     >>> greet(name="Ada")
     hello Ada
-    >>> list(inspect.signature(greet).parameters)
-    ['name']
+    >>> inspect.signature(greet).parameters["name"].annotation.__metadata__[1].help
+    'Who is greeted.'
     """
-    kinds = get_type_hints(options, include_extras=True)
-    parameters = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-            annotation=kinds[field.name],
+    option_types = get_type_hints(options, include_extras=True)
+    option_parameters = []
+    for field in dataclasses.fields(options):  # type: ignore[arg-type]
+        metadata = getattr(option_types[field.name], "__metadata__", ())
+        if not any(isinstance(data, ParameterInfo) for data in metadata):
+            for function in documented:
+                if (public := inspect.signature(function).parameters.get(field.name)) is None:
+                    continue
+                if public.default not in (inspect.Parameter.empty, field.default):
+                    raise TypeError(f"the default of {field.name!r} is not that of {function.__qualname__}")
+                # -OO takes docstrings away: an option loses its help then, but no command is lost
+                help_text = parameter_help(function).get(field.name)
+                option = typer.Option(metavar=next(iter(metadata), None), help=help_text)
+                option_types[field.name] = Annotated[option_types[field.name], option]
+        option_parameters.append(
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+                annotation=option_types[field.name],
+            )
         )
-        for field in dataclasses.fields(options)  # type: ignore[arg-type]
-    ]
 
     def decorator(function: Callable[[Options], None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -58,11 +85,23 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
             function(options(**field_values))
 
         # typer reads both: the signature for the order and the defaults, the annotations for the kinds
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = kinds
+        command.__signature__ = inspect.Signature(option_parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = option_types
         return command
 
     return decorator
+
+
+def parameter_help(function: Callable[..., object]) -> dict[str, str]:
+    """The first paragraph that a numpydoc docstring says of each parameter."""
+    _, _, section = inspect.cleandoc(function.__doc__ or "").partition("\nParameters\n----------\n")
+    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)
+    help_of_parameter: dict[str, str] = {}
+    for entry in entries:
+        names, _, description = entry.partition("\n")
+        for name in names.partition(" : ")[0].split(", "):
+            help_of_parameter.setdefault(name, " ".join(description.partition("\n\n")[0].split()))
+    return help_of_parameter
 
 
 PACKAGE = Path(__file__).parents[1]
@@ -76,24 +115,28 @@ class _Repeats:
 
     def make_parser(self, ctx: Any) -> Any:
         """The parser of one call, which counts how often each option is given."""
-        parameters = self.get_params(ctx)  # type: ignore[attr-defined]
-        records = [option for option in parameters if option.metavar == "RECORD" and not option.multiple]
-        for option in records:  # so that the parser collects them
+        command_parameters = self.get_params(ctx)  # type: ignore[attr-defined]
+        record_options = [option for option in command_parameters if option.metavar == "RECORD" and not option.multiple]
+        for option in record_options:  # so that the parser collects them
             option.multiple = True
         parser = super().make_parser(ctx)  # type: ignore[misc]
-        for option in records:
+        for option in record_options:
             option.multiple = False
-        parse = parser.parse_args
+        parse_args = parser.parse_args
 
         def parse_once(args: list[str]) -> Any:
-            values, remaining, order = parse(args)
-            for option, times in Counter(order).items():
+            option_values, remaining_args, option_order = parse_args(args)
+            for option, times_given in Counter(option_order).items():
                 is_single = option.param_type_name == "option" and not (option.multiple or option.count)
-                if times > 1 and is_single and option not in records:
-                    raise typer.BadParameter(f"it is given {times} times; give it once", ctx=ctx, param=option)
+                if times_given > 1 and is_single and option not in record_options:
+                    raise typer.BadParameter(f"it is given {times_given} times; give it once", ctx=ctx, param=option)
             # the records of one list are one record: --drop a --drop b is --drop a,b
-            joined_records = {option.name: ",".join(values[option.name]) for option in records if option.name in values}
-            return values | joined_records, remaining, order
+            joined_records = {
+                option.name: ",".join(option_values[option.name])
+                for option in record_options
+                if option.name in option_values
+            }
+            return option_values | joined_records, remaining_args, option_order
 
         parser.parse_args = parse_once
         return parser
@@ -122,18 +165,20 @@ class Place(NamedTuple):
             module.app.info.cls = _Group
             command: Any = typer.main.get_group(module.app)
         else:
-            app = typer.Typer(rich_markup_mode=None, add_completion=False)
-            app.command(name, cls=_Command)(getattr(module, self.function))
-            command = typer.main.get_command(app)
+            command_app = typer.Typer(rich_markup_mode=None, add_completion=False)
+            command_app.command(name, cls=_Command)(getattr(module, self.function))
+            command = typer.main.get_command(command_app)
         command.name = name
         return command
 
     def summary(self) -> str:
         """The first paragraph of the command's docstring, read from the source, so that nothing is imported."""
-        source = PACKAGE.joinpath(*self.module.split(".")).with_suffix(".py")
-        body = ast.parse(source.read_text(encoding="utf-8")).body
-        functions = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == self.function)
-        return (ast.get_docstring(next(functions)) or "").partition("\n\n")[0]
+        source_path = PACKAGE.joinpath(*self.module.split(".")).with_suffix(".py")
+        module_body = ast.parse(source_path.read_text(encoding="utf-8")).body
+        command_functions = (
+            node for node in module_body if isinstance(node, ast.FunctionDef) and node.name == self.function
+        )
+        return (ast.get_docstring(next(command_functions)) or "").partition("\n\n")[0]
 
 
 class _Commands(UserDict[str, Any]):
@@ -146,8 +191,9 @@ class _Commands(UserDict[str, Any]):
         return command
 
 
-def group_of(places: dict[str, Place]) -> type[TyperGroup]:
-    """A class of command group with these commands, in this order."""
+def group_of(doors: dict[str, dict[str, Place]]) -> type[TyperGroup]:
+    """A class of command group with these commands, in this order, which its help lists under these headings."""
+    places = {name: place for door_places in doors.values() for name, place in door_places.items()}
 
     class Group(_Group):
         def __init__(self, **options: Any) -> None:
@@ -158,7 +204,16 @@ def group_of(places: dict[str, Place]) -> type[TyperGroup]:
             return list(places)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
-            summaries = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
-            TyperGroup(commands=dict(summaries)).format_commands(ctx, formatter)
+            name_width = max(map(len, places))
+            for door, door_places in doors.items():
+                rows = [
+                    (
+                        name.ljust(name_width),
+                        TyperCommand(name, help=place.summary()).get_short_help_str(formatter.width - 6 - name_width),
+                    )
+                    for name, place in door_places.items()
+                ]
+                with formatter.section(door):
+                    formatter.write_dl(rows)
 
     return Group

@@ -1,8 +1,6 @@
-"""Options that several commands share, each declared once; and the design that they describe.
+"""Options that several commands share: designs, files, and how a sample was drawn, each declared once.
 
-What an error about an answer adds if the file itself says what its codes mean.
-
-The options for how a sample was drawn; all commands that estimate share them.
+Also how their texts are read: a design, a record of categories or numbers, columns of weights and known totals.
 """
 
 from __future__ import annotations
@@ -18,15 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from naysay import _checks, designs, files
-from naysay.design import Answerable, load, read
+from naysay import _checks, files
+from naysay._values import Label
 from naysay.errors import DataError, DesignError
-from naysay.sampling import KINDS, Sampling
 from naysay.show.text import csv_text
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # designs and sampling are loaded by the commands that are asked for them
     import polars as pl
 
+    from naysay.design import Answerable
+    from naysay.sampling import Sampling
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]
@@ -34,6 +33,9 @@ design_option = typer.Option(
     "--design", metavar="DESIGN", help="A call, such as 'warner(p=0.7)', or a design's JSON file."
 )
 DesignText = Annotated[str, design_option]
+TALLY_SUFFIX = ".tally"
+"""The suffix of tally files, by which commands know them."""
+
 Asked = TypeVar("Asked", bound=Any)
 
 
@@ -80,7 +82,10 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist
 
 def design_of(text: str, categories: str | None) -> Answerable:
     """The design that ``--design`` and ``--categories`` describe: a call, JSON text, or the path of a JSON file."""
-    labels = None if categories is None else record(categories)
+    from naysay import designs
+    from naysay.design import load, read
+
+    category_labels = None if categories is None else record(categories)
     text = text.strip()
     try:
         if text.startswith("{"):
@@ -88,12 +93,12 @@ def design_of(text: str, categories: str | None) -> Answerable:
         elif text.lower().endswith(".json") or ("(" not in text and Path(text).is_file()):
             design = load(text)
         else:
-            design = designs.parse(text, categories=labels)
+            design = designs.parse(text, categories=category_labels)
     except RecursionError:
         raise DesignError("the design is nested too deeply to be read") from None
-    if labels is not None and tuple(map(str, design.categories)) != labels:
+    if category_labels is not None and tuple(map(str, design.categories)) != category_labels:
         raise DesignError(
-            f"--categories says {_checks.listing_text(labels)}, but the design is about "
+            f"--categories says {_checks.listing_text(category_labels)}, but the design is about "
             f"{_checks.listing_text(design.categories)}; leave --categories out"
         )
     return design
@@ -112,15 +117,28 @@ def options_and_design(design_options: Asked, file: Path, response: str) -> tupl
 def record(text: str) -> tuple[str, ...]:
     """The categories that one CSV record lists."""
     try:
-        rows = list(csv.reader([text], strict=True, skipinitialspace=True))
+        csv_rows = list(csv.reader([text], strict=True, skipinitialspace=True))
     except csv.Error as error:
         raise DesignError(
             f"--categories must be one CSV record, such as 'low,middle,\"high, or more\"'; {error}"
         ) from None
-    return tuple(map(str, _checks.categories(rows[0] if rows else (), what="categories")))
+    return tuple(map(str, _checks.categories(csv_rows[0] if csv_rows else (), what="categories")))
 
 
-def record_text(labels: Sequence[Any]) -> str:
+def numbers(text: str, option: str) -> tuple[float, ...]:
+    """The numbers of one CSV record."""
+    try:
+        return tuple(float(cell) for cell in record_cells(text))
+    except ValueError:
+        raise DataError(f"{option} must be numbers with commas between them, such as 0.2,0.8; got {text!r}") from None
+
+
+def record_cells(text: str) -> tuple[str, ...]:
+    """The cells of one CSV record."""
+    return tuple(next(csv.reader([text], skipinitialspace=True), []))
+
+
+def record_text(labels: Sequence[Label]) -> str:
     """The CSV record that lists these categories."""
     return csv_text([labels])
 
@@ -136,30 +154,30 @@ def with_labels(
     try:
         yield
     except DataError as error:
-        single = design.space.answers == 1  # an error about a pair of answers does not belong to one column
-        column = error.column if single and not codes and error.column in response else None
-        labels = {} if column is None else files.value_labels(file, column, encoding=encoding)
+        has_one_answer = design.space.answers == 1  # an error about a pair of answers does not belong to one column
+        labeled_column = error.column if has_one_answer and not codes and error.column in response else None
+        labels = {} if labeled_column is None else files.value_labels(file, labeled_column, encoding=encoding)
         if not labels:
             raise
         labels_text = _checks.listing_text(f"{code} = {label}" for code, label in labels.items())
         message = (
             f"{error}; the file labels its codes {labels_text}: {_way_out(design, labels, several=len(response) > 1)}"
         )
-        raise DataError(message, row=error.row, column=column, value=error.value) from None
+        raise DataError(message, row=error.row, column=labeled_column, value=error.value) from None
 
 
 def _way_out(design: Answerable, labels: Mapping[str, str], *, several: bool) -> str:
     """The way out. It says which of two labels is the sensitive one only if the codes are 1 and 0."""
-    names, binary = list(labels.values()), labels.keys() == _BINARY
+    names, is_binary = list(labels.values()), labels.keys() == _BINARY
     if several or tuple(design.space.labels) != tuple(design.categories):
         return (
             "add --codes"
-            if binary
+            if is_binary
             else f"recode them as {'1 and 0' if several else _checks.listing_text(design.space.labels)}"
         )
     if len(design.categories) != 2:
         return f"name them with --categories {_shell_text(names)}"
-    if binary:
+    if is_binary:
         return f"take 1 as yes and 0 as no with --codes, or with --categories {_shell_text([labels['1'], labels['0']])}"
     if len(names) == 2:
         return (
@@ -240,22 +258,26 @@ class SamplingOptions:
             and all(option is None for option in plain_options)
         ):
             return None
-        columns = frame.collect_schema().names()
-        kind: str | None = self.replicate_kind
-        replicates: list[str] | None = None
+        from naysay.sampling import KINDS, Sampling
+
+        column_names = frame.collect_schema().names()
+        replicate_kind: str | None = self.replicate_kind
+        replicate_columns: list[str] | None = None
         if self.replicates:
-            makes_replicates = self.replicates[0] in KINDS and self.replicates[0] not in columns
-            kind = self.replicates[0] if makes_replicates else kind
-            replicates = None if makes_replicates else _matching_columns(self.replicates, columns)
-        elif kind is not None:
-            raise DataError(f"name the columns of the replicate weights, or say --replicates {kind} to make them")
+            makes_replicates = self.replicates[0] in KINDS and self.replicates[0] not in column_names
+            replicate_kind = self.replicates[0] if makes_replicates else replicate_kind
+            replicate_columns = None if makes_replicates else _matching_columns(self.replicates, column_names)
+        elif replicate_kind is not None:
+            raise DataError(
+                f"name the columns of the replicate weights, or say --replicates {replicate_kind} to make them"
+            )
         return Sampling(
             weights=self.weight,
             strata=self.strata,
             clusters=self.cluster,
             fpc=self.fpc,
-            replicates=replicates,
-            kind=kind,
+            replicates=replicate_columns,
+            kind=replicate_kind,
             scale=self.replicate_scale,
             nest=self.nest,
             lonely=self.lonely,
@@ -268,24 +290,26 @@ def prepare_frame(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFram
     if sampling is None:
         return frame
     files.check_columns(frame, sampling.columns)
-    texts = [name for name in sampling.labels if name != sampling.fpc]
-    frame = files.as_text(frame, list(dict.fromkeys(texts)))
-    numbers = {"weights": sampling.weights, "finite populations": sampling.fpc}
-    for amount_name, name in numbers.items():
-        frame = frame if name is None else files.as_numbers(frame, name, what=amount_name)
-    for name in sampling.replicate_columns:
-        frame = files.as_numbers(frame, name, what="replicate weights")
+    text_columns = [column_name for column_name in sampling.labels if column_name != sampling.fpc]
+    frame = files.as_text(frame, list(dict.fromkeys(text_columns)))
+    number_columns = {"weights": sampling.weights, "finite populations": sampling.fpc}
+    for amount_name, column_name in number_columns.items():
+        frame = frame if column_name is None else files.as_numbers(frame, column_name, what=amount_name)
+    for column_name in sampling.replicate_columns:
+        frame = files.as_numbers(frame, column_name, what="replicate weights")
     return frame
 
 
 def _matching_columns(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The columns that match patterns such as ``rw*``, in their order."""
+    from naysay.sampling import KINDS
+
     matching_columns: list[str] = []
     for pattern in patterns:
-        pattern_columns = [name for name in columns if name == pattern] or [
+        pattern_columns = [column_name for column_name in columns if column_name == pattern] or [
             n for n in columns if fnmatchcase(n, pattern)
         ]
-        if not pattern_columns and any(sign in pattern for sign in "*?["):
+        if not pattern_columns and any(wildcard_sign in pattern for wildcard_sign in "*?["):
             raise DataError(
                 f"--replicates {pattern!r}: there is no column that matches; the columns are "
                 f"{_checks.listing_text(columns)}, and {', '.join(KINDS)} make weights"
@@ -299,23 +323,23 @@ def _matching_columns(patterns: Sequence[str], columns: Sequence[str]) -> list[s
 def _read_totals(path: Path) -> dict[str, dict[str, float]]:
     """Known totals by variable and class."""
     with files.readable(path), path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file))
-    if not rows or [cell.strip() for cell in rows[0]] != _TOTALS:
-        first_cells = ",".join(rows[0][:6]) if rows else "nothing"
+        csv_rows = list(csv.reader(file))
+    if not csv_rows or [cell.strip() for cell in csv_rows[0]] != _TOTALS:
+        first_cells = ",".join(csv_rows[0][:6]) if csv_rows else "nothing"
         raise DataError(f"{str(path)!r} must begin with the columns {','.join(_TOTALS)}; got {first_cells}")
     totals_of_variable: dict[str, dict[str, float]] = {}
-    for number, row in enumerate(rows[1:], 1):
+    for row_number, row in enumerate(csv_rows[1:], 1):
         try:
-            variable, label, total = (cell.strip() for cell in row)
+            variable, class_label, total_text = (cell.strip() for cell in row)
             total_of_class = totals_of_variable.setdefault(variable, {})
-            if label in total_of_class:
-                raise DataError(f"{str(path)!r} has two totals of {label!r} of {variable!r}", row=number)
-            total_of_class[label] = float(total)
+            if class_label in total_of_class:
+                raise DataError(f"{str(path)!r} has two totals of {class_label!r} of {variable!r}", row=row_number)
+            total_of_class[class_label] = float(total_text)
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(
-                f"row {number} of {str(path)!r} must be a variable, a class and a number; got {','.join(row)!r}",
-                row=number,
+                f"row {row_number} of {str(path)!r} must be a variable, a class and a number; got {','.join(row)!r}",
+                row=row_number,
             ) from None
     return totals_of_variable

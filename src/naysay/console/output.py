@@ -58,15 +58,15 @@ def show(table: Table, *, indent: str = "") -> None:
     """Write content to stdout."""
     from rich.console import Console
 
-    out = io.StringIO()
-    Console(file=out, width=_WIDTH, color_system=None, legacy_windows=False).print(table)
-    say("\n".join((indent + line).rstrip() for line in out.getvalue().splitlines()))
+    console_text = io.StringIO()
+    Console(file=console_text, width=_WIDTH, color_system=None, legacy_windows=False).print(table)
+    say("\n".join((indent + line).rstrip() for line in console_text.getvalue().splitlines()))
 
 
 def json_text(value: Any) -> str:
     """JSON text. Letters that stdout cannot show are escaped."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    return json.dumps(value, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False)
+    stream_encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    return json.dumps(value, ensure_ascii=stream_encoding != "utf8", indent=1, allow_nan=False)
 
 
 def check(path: Path | None) -> None:

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from naysay._values import Floats
 from naysay.crosstab.variables import first_words
 from naysay.design.drawing import GeneratorSource
 from naysay.estimate.fitting import LISTED
-from naysay.estimate.information import evidence, information, inverse, maximize
-from naysay.estimate.linear import Floats, Indicators, tangent
+from naysay.estimate.likelihood import evidence, information, inverse, maximize, tangent
+from naysay.estimate.linear import Indicators
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
@@ -76,8 +77,12 @@ class Independence:
         return self.smallest < _RARE
 
     def __str__(self) -> str:
+        return self.sentence("independence")
+
+    def sentence(self, subject: str) -> str:
+        """The test of a subject in one line."""
         sentence = (
-            f"independence: LR = {self.likelihood_ratio:.2f} on {self.degrees_of_freedom} df, "
+            f"{subject}: LR = {self.likelihood_ratio:.2f} on {self.degrees_of_freedom} df, "
             f"p {_p(self.p_value)} ({self.reference})"
         )
         if self.reference.startswith("parametric"):
@@ -99,30 +104,42 @@ def test(
     console: Console | None = None,
 ) -> Independence:
     """The test of a tally whose cells make a table of this shape, fitted with this log-likelihood."""
-    rows, weights, _ = evidence(tally)
-    null, null_log_likelihood = null_fit(rows, weights, shape)
-    ratio = max(2 * (log_likelihood - null_log_likelihood), 0.0)
+    answer_rows, answer_weights, _ = evidence(tally)
+    null, null_log_likelihood = null_fit(answer_rows, answer_weights, shape)
+    likelihood_ratio = max(2 * (log_likelihood - null_log_likelihood), 0.0)
     score = score_at(tally, shape, null)
-    df, smallest = score.degrees_of_freedom, float(null.min() * tally.effective)
+    df, smallest_cell = score.degrees_of_freedom, float(null.min() * tally.effective)
     if tally.weighted:
-        p_value, pearson_p_value = (score.rao_scott(value) for value in (ratio, score.statistic))
-        reference = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
-        effects = tuple(score.effects.tolist())
+        p_value, pearson_p_value = (score.rao_scott(value) for value in (likelihood_ratio, score.statistic))
+        reference_text = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
+        design_effects = tuple(score.effects.tolist())
         return Independence(
-            ratio, df, p_value, reference, float("nan"), score.statistic, pearson_p_value, smallest, effects
+            likelihood_ratio,
+            df,
+            p_value,
+            reference_text,
+            float("nan"),
+            score.statistic,
+            pearson_p_value,
+            smallest_cell,
+            design_effects,
         )
-    asymptotic, pearson_p_value = (float(scipy.stats.chi2.sf(value, df)) for value in (ratio, score.statistic))
-    p_and_reference = asymptotic, "χ²"
+    chi2_p_value, pearson_p_value = (
+        float(scipy.stats.chi2.sf(value, df)) for value in (likelihood_ratio, score.statistic)
+    )
+    p_and_reference = chi2_p_value, "χ²"
     if replicates:
 
         def ratio_of(rows: Floats, weights: Floats) -> float:
-            full = maximize(rows, weights, tolerance=1e-4, polish=0).log_likelihood
-            return 2 * (full - null_fit(rows, weights, shape)[1])
+            full_log_likelihood = maximize(rows, weights, tolerance=1e-4, polish=0).log_likelihood
+            return 2 * (full_log_likelihood - null_fit(rows, weights, shape)[1])
 
         p_and_reference = bootstrap_p_value(
-            tally, null, ratio_of, ratio, replicates=replicates, rng=rng, console=console
+            tally, null, ratio_of, likelihood_ratio, replicates=replicates, rng=rng, console=console
         )
-    return Independence(ratio, df, *p_and_reference, asymptotic, score.statistic, pearson_p_value, smallest)
+    return Independence(
+        likelihood_ratio, df, *p_and_reference, chi2_p_value, score.statistic, pearson_p_value, smallest_cell
+    )
 
 
 def null_fit(rows: Floats, weights: Floats, shape: tuple[int, ...]) -> tuple[Floats, float]:
@@ -133,23 +150,23 @@ def null_fit(rows: Floats, weights: Floats, shape: tuple[int, ...]) -> tuple[Flo
     rows, weights : (distinct, cells), (distinct,) float
     shape : (rows, columns) or (rows, columns, layers)
     """
-    r, c, layers = (*shape, 1)[:3]
-    tensor = rows.reshape(len(rows), r, c, layers)
-    columns = np.full((c, layers), 1 / c)
-    best = -np.inf
+    r, c, layer_count = (*shape, 1)[:3]
+    row_tensor = rows.reshape(len(rows), r, c, layer_count)
+    column_shares = np.full((c, layer_count), 1 / c)
+    best_log_likelihood = -np.inf
     for _ in range(200):
-        partial_rows = np.einsum("njck,ck->njk", tensor, columns).reshape(len(rows), r * layers)
-        row_table = _most_likely(partial_rows, weights).reshape(r, layers)
-        within = _shares_within(row_table)
-        partial_rows = np.einsum("njck,jk->nck", tensor, within).reshape(len(rows), c * layers)
-        column_table = _most_likely(partial_rows, weights).reshape(c, layers)
-        columns = _shares_within(column_table)
-        table = np.einsum("jk,ck->jck", within, column_table).ravel()
-        log_likelihood = float(weights @ np.log(rows @ table))
-        if log_likelihood - best < _SETTLED * max(1.0, 1e-6 * abs(log_likelihood)):
+        partial_rows = np.einsum("njck,ck->njk", row_tensor, column_shares).reshape(len(rows), r * layer_count)
+        row_table = _most_likely(partial_rows, weights).reshape(r, layer_count)
+        row_shares = _shares_within(row_table)
+        partial_rows = np.einsum("njck,jk->nck", row_tensor, row_shares).reshape(len(rows), c * layer_count)
+        column_table = _most_likely(partial_rows, weights).reshape(c, layer_count)
+        column_shares = _shares_within(column_table)
+        null_table = np.einsum("jk,ck->jck", row_shares, column_table).ravel()
+        log_likelihood = float(weights @ np.log(rows @ null_table))
+        if log_likelihood - best_log_likelihood < _SETTLED * max(1.0, 1e-6 * abs(log_likelihood)):
             break
-        best = log_likelihood
-    return table, max(log_likelihood, best)
+        best_log_likelihood = log_likelihood
+    return null_table, max(log_likelihood, best_log_likelihood)
 
 
 def _most_likely(rows: Floats, weights: Floats) -> Floats:
@@ -193,22 +210,27 @@ class Score(NamedTuple):
 
     def rao_scott(self, statistic: float) -> float:
         """The p-value of a statistic by F, with the first two moments of the design effects."""
-        total = float(self.effects.sum())
-        if not total > 0:
+        effect_total = float(self.effects.sum())
+        if not effect_total > 0:
             return float("nan")
-        df = total**2 / float((self.effects**2).sum())
-        return float(scipy.stats.f.sf(statistic / total, df, df * self.people))
+        df = effect_total**2 / float((self.effects**2).sum())
+        return float(scipy.stats.f.sf(statistic / effect_total, df, df * self.people))
 
 
 def score_at(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
     """The score of a tally at an independent table; see `Score`."""
-    margins, leaving = _directions(shape, null)
-    rows, weights, sampled = evidence(tally)
+    margin_directions, leaving_directions = _directions(shape, null)
+    answer_rows, answer_weights, sampled = evidence(tally)
     curvature = cell_information(tally, null)
-    across = margins.T @ curvature @ leaving
-    leaving = leaving - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
-    leaving_scores = curvature @ leaving
-    score_information = leaving.T @ leaving_scores
+    cross_information = margin_directions.T @ curvature @ leaving_directions
+    leaving_directions = (
+        leaving_directions
+        - margin_directions
+        @ np.linalg.pinv(margin_directions.T @ curvature @ margin_directions, rcond=1e-11, hermitian=True)
+        @ cross_information
+    )
+    leaving_scores = curvature @ leaving_directions
+    score_information = leaving_directions.T @ leaving_scores
     effects = np.ones(len(score_information))
     if tally.weighted:
         design_covariance = (
@@ -216,7 +238,7 @@ def score_at(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
         )
         information_inverse = np.linalg.pinv(score_information, rcond=1e-11, hermitian=True)
         effects = np.sort(np.clip(np.linalg.eigvals(information_inverse @ design_covariance).real, 0.0, None))[::-1]
-    score = weights @ ((rows / (rows @ null)[:, None] - 1) @ leaving)
+    score = answer_weights @ ((answer_rows / (answer_rows @ null)[:, None] - 1) @ leaving_directions)
     return Score(score, score_information, effects, sampled.degrees_of_freedom)
 
 
@@ -225,21 +247,24 @@ def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:
 
     The first are the derivatives by rows with layers, and by columns within layers; the second, with them, span all.
     """
-    r, c, layers = (*shape, 1)[:3]
-    table = null.reshape(r, c, layers)
-    layer_totals = table.sum(axis=(0, 1))
-    row_table, within = table.sum(axis=1), _shares_within(table.sum(axis=0))
-    leave: list[Floats] = []
-    stay = [(change[:, None, :] * within).ravel() for change in tangent(r * layers).T.reshape(-1, r, layers)]
-    for layer in range(layers):
-        single = np.eye(layers)[layer]
-        for change in tangent(c).T:
-            stay.append((row_table[:, None, :] * change[:, None] * single).ravel())
-            leave += [
-                (np.outer(row_change, change)[:, :, None] * single * layer_totals).ravel()
+    r, c, layer_count = (*shape, 1)[:3]
+    null_table = null.reshape(r, c, layer_count)
+    layer_totals = null_table.sum(axis=(0, 1))
+    row_table, column_shares = null_table.sum(axis=1), _shares_within(null_table.sum(axis=0))
+    leaving_directions: list[Floats] = []
+    margin_directions = [
+        (row_table_change[:, None, :] * column_shares).ravel()
+        for row_table_change in tangent(r * layer_count).T.reshape(-1, r, layer_count)
+    ]
+    for layer in range(layer_count):
+        layer_indicator = np.eye(layer_count)[layer]
+        for column_change in tangent(c).T:
+            margin_directions.append((row_table[:, None, :] * column_change[:, None] * layer_indicator).ravel())
+            leaving_directions += [
+                (np.outer(row_change, column_change)[:, :, None] * layer_indicator * layer_totals).ravel()
                 for row_change in tangent(r).T
             ]
-    return np.array(stay).T, np.array(leave).T
+    return np.array(margin_directions).T, np.array(leaving_directions).T
 
 
 SEED = 2016
@@ -263,19 +288,19 @@ def bootstrap_p_value(
     As many people as in the tally answer again, at the same levels, and leave out the same questions. It ends once
     enough replicates exceeded what was observed, or by Ctrl-C with those that were drawn.
     """
-    source = np.random.default_rng(SEED) if rng is None else rng
+    random_source = np.random.default_rng(SEED) if rng is None else rng
     surveys = [_Survey.of(part, null, pattern) for part in tally.parts if part.n for pattern in _patterns(part)]
     is_hidden = console is None or not console.is_terminal
-    columns = TextColumn("surveys drawn again"), BarColumn(), MofNCompleteColumn()
+    progress_columns = TextColumn("surveys drawn again"), BarColumn(), MofNCompleteColumn()
     times_exceeded = surveys_drawn = 0
-    with Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
-        task = progress.add_task("", total=replicates)
+    with Progress(*progress_columns, console=console, transient=True, disable=is_hidden) as progress:
+        progress_task = progress.add_task("", total=replicates)
         try:
             while surveys_drawn < replicates and times_exceeded < _ENOUGH:
-                rows, weights = zip(*(survey.draw(source) for survey in surveys), strict=True)
-                times_exceeded += statistic(np.vstack(rows), np.concatenate(weights)) >= observed - 1e-6
+                survey_rows, survey_weights = zip(*(survey.draw(random_source) for survey in surveys), strict=True)
+                times_exceeded += statistic(np.vstack(survey_rows), np.concatenate(survey_weights)) >= observed - 1e-6
                 surveys_drawn += 1
-                progress.update(task, completed=surveys_drawn)
+                progress.update(progress_task, completed=surveys_drawn)
         except KeyboardInterrupt:
             if console is not None:
                 console.print(f"interrupted after {surveys_drawn:,} of {replicates:,} surveys", highlight=False)
@@ -304,10 +329,15 @@ class _Survey:
         left_out, n = pattern
         if design.space.size > LISTED:
             return cls(design, n, left_out, null, None, None)
-        codes = design.space.listing()
-        chances = design.rows(codes) @ null
+        response_codes = design.space.listing()
+        response_chances = design.rows(response_codes) @ null
         return cls(
-            design, n, left_out, null, design.rows(cls._with_blanks(design, codes, left_out)), chances / chances.sum()
+            design,
+            n,
+            left_out,
+            null,
+            design.rows(cls._with_blanks(design, response_codes, left_out)),
+            response_chances / response_chances.sum(),
         )
 
     @staticmethod
@@ -315,26 +345,26 @@ class _Survey:
         if not left_out.any():
             return codes
         blanked_codes = np.array(codes)
-        widths = [factor.space.width for factor in design.factors]
-        blanked_codes[:, np.cumsum([0, *widths[:-1]])[left_out]] = MISSING
+        factor_widths = [factor.space.width for factor in design.factors]
+        blanked_codes[:, np.cumsum([0, *factor_widths[:-1]])[left_out]] = MISSING
         return blanked_codes
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Likelihood rows of the answers that came, and how many."""
         if self.rows is not None and self.chances is not None:
-            counts = rng.multinomial(self.n, self.chances)
-            return self.rows[counts > 0], counts[counts > 0].astype(float)
-        truth = rng.choice(len(self.null), size=self.n, p=self.null / self.null.sum())
-        codes = self._with_blanks(self.design, self.design.draw(truth, GeneratorSource(rng)), self.left_out)
-        drawn_part = Part.of(self.design, codes, count=np.ones(self.n, dtype=np.int64))
+            response_counts = rng.multinomial(self.n, self.chances)
+            return self.rows[response_counts > 0], response_counts[response_counts > 0].astype(float)
+        true_cells = rng.choice(len(self.null), size=self.n, p=self.null / self.null.sum())
+        drawn_codes = self._with_blanks(self.design, self.design.draw(true_cells, GeneratorSource(rng)), self.left_out)
+        drawn_part = Part.of(self.design, drawn_codes, count=np.ones(self.n, dtype=np.int64))
         return self.design.rows(drawn_part.codes), drawn_part.weight
 
 
 def _patterns(part: Part) -> list[tuple[NDArray[np.bool_], int]]:
     """Which questions were left out together, and by how many people."""
-    patterns, place = np.unique(left_out(part), axis=0, return_inverse=True)
-    people = np.bincount(place.ravel(), part.count)
-    return list(zip(patterns, people.astype(int).tolist(), strict=True))
+    patterns, pattern_places = np.unique(left_out(part), axis=0, return_inverse=True)
+    people_counts = np.bincount(pattern_places.ravel(), part.count)
+    return list(zip(patterns, people_counts.astype(int).tolist(), strict=True))
 
 
 def left_out(part: Part) -> NDArray[np.bool_]:
@@ -347,21 +377,23 @@ def cell_information(tally: Tally, cells: Floats) -> Floats:
 
     The observed one where answers are too many to list.
     """
-    total = np.zeros((len(cells),) * 2)
+    total_information = np.zeros((len(cells),) * 2)
     for part in tally.parts:
         if not part.n:
             continue
-        design, weight = part.design, part.weight * tally.n / tally.weight
+        design, answer_weights = part.design, part.weight * tally.n / tally.weight
         if design.space.size > LISTED:
-            total += information(design.rows(part.codes), weight, cells)
+            total_information += information(design.rows(part.codes), answer_weights, cells)
             continue
-        codes = design.space.listing()
-        chances = design.rows(codes) @ cells
-        patterns, place = np.unique(left_out(part), axis=0, return_inverse=True)
-        for pattern, people in zip(patterns, np.bincount(place.ravel(), weight), strict=True):
-            rows = design.rows(_Survey._with_blanks(design, codes, pattern))[chances > 0]
-            total += people * information(rows, chances[chances > 0], cells)
-    return total
+        response_codes = design.space.listing()
+        response_chances = design.rows(response_codes) @ cells
+        patterns, pattern_places = np.unique(left_out(part), axis=0, return_inverse=True)
+        for pattern, pattern_weight in zip(patterns, np.bincount(pattern_places.ravel(), answer_weights), strict=True):
+            response_rows = design.rows(_Survey._with_blanks(design, response_codes, pattern))[response_chances > 0]
+            total_information += pattern_weight * information(
+                response_rows, response_chances[response_chances > 0], cells
+            )
+    return total_information
 
 
 def information_of_more(tally: Tally, cells: Floats, people_added: Floats) -> Floats:
@@ -369,14 +401,16 @@ def information_of_more(tally: Tally, cells: Floats, people_added: Floats) -> Fl
 
     Of them, `people_added` are in each cell.
     """
-    total = np.zeros((len(cells),) * 2)
+    total_information = np.zeros((len(cells),) * 2)
     for part in tally.parts:
         if part.n and part.design.space.size <= LISTED:
-            likelihood = part.design.matrix
-            likelihood = likelihood[likelihood @ cells > 0]
-            weight = part.weight.sum() / tally.weight * (likelihood @ people_added) / (likelihood @ cells) ** 2
-            total += likelihood.T @ (likelihood * weight[:, None])
-    return total
+            likelihood_rows = part.design.matrix
+            likelihood_rows = likelihood_rows[likelihood_rows @ cells > 0]
+            row_weights = (
+                part.weight.sum() / tally.weight * (likelihood_rows @ people_added) / (likelihood_rows @ cells) ** 2
+            )
+            total_information += likelihood_rows.T @ (likelihood_rows * row_weights[:, None])
+    return total_information
 
 
 def indicators_at(tally: Tally, cells: Floats, bread: Floats) -> Indicators:
@@ -384,6 +418,8 @@ def indicators_at(tally: Tally, cells: Floats, bread: Floats) -> Indicators:
 
     Their covariance is that of the cells under the sampling design.
     """
-    rows, weights, sampled = evidence(tally)
-    scores = rows / (rows @ cells)[:, None] - 1
-    return Indicators(cells + weights.sum() * scores @ bread, weights, weights, sampled.squared, sampled)
+    answer_rows, answer_weights, sampled = evidence(tally)
+    cell_scores = answer_rows / (answer_rows @ cells)[:, None] - 1
+    return Indicators(
+        cells + answer_weights.sum() * cell_scores @ bread, answer_weights, answer_weights, sampled.squared, sampled
+    )

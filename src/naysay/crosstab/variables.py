@@ -97,7 +97,7 @@ class Variable:
         return (1.0, 0.0) if len(self.labels) == 2 else None
 
 
-def variable(name_or_variable: Variable | str) -> Variable:
+def as_variable(name_or_variable: Variable | str) -> Variable:
     """The variable itself; a name is that of a column that is read as it is."""
     if isinstance(name_or_variable, Variable):
         if isinstance(name_or_variable.design, str) and name_or_variable.design != PLAIN:
@@ -113,11 +113,11 @@ def variable(name_or_variable: Variable | str) -> Variable:
 
 def check_variables(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
-    columns = [variable.column for variable in variables]
-    columns += dict.fromkeys(
+    column_names = [variable.column for variable in variables]
+    column_names += dict.fromkeys(
         variable.level for variable in variables if variable.level is not None
     )  # one may be that of two
-    repeated_column = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    repeated_column = next((name for place, name in enumerate(column_names) if name in column_names[:place]), None)
     if repeated_column is not None:
         raise DataError(
             f"column {repeated_column!r} is named twice; a crosstab needs different columns", column=repeated_column
@@ -127,11 +127,11 @@ def check_variables(variables: Sequence[Variable], data: Any) -> tuple[Variable,
         _check(variable)
         if variable.design is None:
             _check_plain(variable, known_variables)
-    cells = math.prod(len(variable.known.cells) for variable in known_variables)
-    if cells > MOST_CELLS:
+    cell_count = math.prod(len(variable.known.cells) for variable in known_variables)
+    if cell_count > MOST_CELLS:
         sizes = " × ".join(str(len(variable.known.cells)) for variable in known_variables)
         raise DataError(
-            f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cells:,}; merge categories, or leave a "
+            f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cell_count:,}; merge categories, or leave a "
             "variable out"
         )
     return known_variables
@@ -143,13 +143,19 @@ def _check_plain(variable: Variable, variables: Sequence[Variable]) -> None:
     Answers that were randomized, read as they are, look less related than they were; nothing in the file would say so.
     """
     randomized_variables = [other_variable for other_variable in variables if not other_variable.plain]
-    answers = {_checks.label(label).casefold() for label in variable.labels}
+    answer_labels = {_checks.label(label).casefold() for label in variable.labels}
     labels_by_column = {
         other_variable.column: {_checks.label(label).casefold() for label in other_variable.labels}
         for other_variable in randomized_variables
     }
-    similar_column = next((column for column, labels in labels_by_column.items() if answers == labels), None)
-    if similar_column is None and answers != set(YES_NO) and not any(JOINER in answer for answer in answers):
+    similar_column = next(
+        (column for column, column_labels in labels_by_column.items() if answer_labels == column_labels), None
+    )
+    if (
+        similar_column is None
+        and answer_labels != set(YES_NO)
+        and not any(JOINER in answer for answer in answer_labels)
+    ):
         return
     similar_text = f"those of {similar_column!r}" if similar_column is not None else "those of a randomized question"
     raise DataError(
@@ -166,12 +172,12 @@ def _check(variable: Variable) -> None:
         raise DataError(
             f"column {variable.column!r}: a variable has one column of answers, and a design of one question"
         )
-    if design.names_needed and variable.level is None:
+    if design.offer.names_needed and variable.level is None:
         raise DataError(
             f"{design.name or design.kind} needs the column of the levels or samples of {variable.column!r}, level=",
             column=variable.column,
         )
-    if not design.names_needed and variable.level is not None:
+    if not design.offer.names_needed and variable.level is not None:
         raise DataError(
             f"{design.name or design.kind} has no levels; leave the level of {variable.column!r} out",
             column=variable.column,
@@ -193,25 +199,27 @@ def _with_categories(variable: Variable, data: Any) -> Variable:
         if variable.categories is not None:
             raise DataError(f"the design of {variable.column!r} names its categories; leave categories out")
         return variable
-    values = tuple(variable.categories) if variable.categories is not None else _values(data, variable.column)
-    if len(values) < 2:
-        column_text = f"holds only {_checks.listing_text(values)}" if values else "holds no answer"
+    category_values = tuple(variable.categories) if variable.categories is not None else _values(data, variable.column)
+    if len(category_values) < 2:
+        column_text = f"holds only {_checks.listing_text(category_values)}" if category_values else "holds no answer"
         raise DataError(
             f"a variable needs two categories at least; column {variable.column!r} {column_text}",
             column=variable.column,
         )
-    return Variable(variable.column, variable.design, variable.level, _checks.categories(values), variable.scores)
+    return Variable(
+        variable.column, variable.design, variable.level, _checks.categories(category_values), variable.scores
+    )
 
 
 def _values(data: Any, column: str) -> tuple[Any, ...]:
     """The different values of a plain column, in order."""
     frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
-    names = frame.collect_schema().names()
-    if column not in names:
-        raise DataError(_checks.no_column(column, names), column=column)
-    different: Any = frame.select(column).unique()
-    different = different.collect() if isinstance(different, nw.LazyFrame) else different
-    values = [value for value in different[column].to_list() if not _checks.is_missing(value)]
+    column_names = frame.collect_schema().names()
+    if column not in column_names:
+        raise DataError(_checks.no_column(column, column_names), column=column)
+    distinct_rows: Any = frame.select(column).unique()
+    distinct_rows = distinct_rows.collect() if isinstance(distinct_rows, nw.LazyFrame) else distinct_rows
+    values = [value for value in distinct_rows[column].to_list() if not _checks.is_missing(value)]
     if len(values) > _MOST_PLAIN:
         raise DataError(
             f"column {column!r} holds {len(values):,} different values, too many for categories; put them into classes "
@@ -239,11 +247,13 @@ def design_and_tally(
 ) -> tuple[Answerable, Tally]:
     """The design of all variables together, and what was said."""
     design = crossed_design(variables)
-    levels = [variable.level for variable in variables if variable.level is not None]
-    columns = [variable.column for variable in variables]
-    tally = design.tally(data, columns, level=levels or None, weights=weights, sampling=sampling, count=count)
-    for place, variable in enumerate(variables):
-        _check_margin(place, variable, design, tally)
+    level_columns = [variable.level for variable in variables if variable.level is not None]
+    answer_columns = [variable.column for variable in variables]
+    tally = design.tally(
+        data, answer_columns, level=level_columns or None, weights=weights, sampling=sampling, count=count
+    )
+    for variable_place, variable in enumerate(variables):
+        _check_margin(variable_place, variable, design, tally)
     return design, tally
 
 
@@ -251,14 +261,18 @@ def _check_margin(place: int, variable: Variable, design: Answerable, tally: Tal
     """Raise where a question was answered by nobody, or where nobody is in a category of a plain column."""
     answered_codes: set[int] = set()
     for part in tally.parts:
-        answered_codes |= {code for code in first_words(part)[part.weight > 0, place].tolist() if code != MISSING}
+        answered_codes |= {
+            answer_code for answer_code in first_words(part)[part.weight > 0, place].tolist() if answer_code != MISSING
+        }
     if not answered_codes:
         raise DataError(
             f"nobody answered {variable.column!r}; a crosstab needs answers to each of its questions",
             column=variable.column,
         )
     unanswered_labels = (
-        [label for code, label in enumerate(variable.labels) if code not in answered_codes] if variable.plain else []
+        [label for answer_code, label in enumerate(variable.labels) if answer_code not in answered_codes]
+        if variable.plain
+        else []
     )
     if unanswered_labels:
         raise DataError(
@@ -272,8 +286,8 @@ def _check_margin(place: int, variable: Variable, design: Answerable, tally: Tal
 def first_words(part: Part) -> NDArray[np.int64]:
     """The first word of the answer to each question, (distinct, variables); `MISSING` where it was left out."""
     channel: Any = part.design
-    widths = [factor.space.width for factor in channel.factors]
-    return part.codes[:, np.cumsum([0, *widths[:-1]])]
+    factor_widths = [factor.space.width for factor in channel.factors]
+    return part.codes[:, np.cumsum([0, *factor_widths[:-1]])]
 
 
 def answered_alike(tally: Tally, place: int) -> bool:
@@ -283,9 +297,9 @@ def answered_alike(tally: Tally, place: int) -> bool:
 
 def _is_one_answer(part: Part, place: int) -> bool:
     channel: Any = part.design
-    ends = np.cumsum([0, *(factor.space.width for factor in channel.factors)])
-    answers = part.codes[part.weight > 0, ends[place] : ends[place + 1]]
-    return len(np.unique(answers[answers[:, 0] != MISSING], axis=0)) < 2
+    factor_ends = np.cumsum([0, *(factor.space.width for factor in channel.factors)])
+    question_answers = part.codes[part.weight > 0, factor_ends[place] : factor_ends[place + 1]]
+    return len(np.unique(question_answers[question_answers[:, 0] != MISSING], axis=0)) < 2
 
 
 def answered_in_part(tally: Tally) -> int:

@@ -6,24 +6,16 @@ levels or samples. Families of designs are functions in `naysay.designs`. Each m
 here.
 """
 
-from naysay.design.affine import AffineHash
-from naysay.design.algebra import Both, Mixture, Product, Then, mix
-from naysay.design.base import Answerable, Design, Share
-from naysay.design.channels import Pattern, Table, TwoOption, relabeled
-from naysay.design.crossed import Crossed
-from naysay.design.devices import draw_lots
+from naysay.design.algebra import Both, Crossed, Mixture, Redraw, Remembered, mix
+from naysay.design.base import Answerable, Design, Product, Share, Then, load, read
+from naysay.design.channels import Pattern, Subset, Table, TwoOption, WeightedSubset, relabeled
 from naysay.design.drawing import RULES, ByteSource
-from naysay.design.loading import load, read
-from naysay.design.memory import Remembered
-from naysay.design.prefixes import Prefixes
-from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
-from naysay.design.pure import Pure, SubsetSelection, Unary
-from naysay.design.redraw import Redraw
-from naysay.design.several import Levels
-from naysay.design.stacked import Samples
-from naysay.design.steps import protocols
-from naysay.design.subsets import Subset, WeightedSubset
-from naysay.design.window import Grouped, Hierarchy, Window
+from naysay.design.flowchart import protocols
+from naysay.design.lot import Grouped, Hierarchy, Prefixes
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots
+from naysay.design.pure import AffineHash, Pure, SubsetSelection, Unary
+from naysay.design.several import Levels, Samples
+from naysay.design.window import Window
 
 __all__ = [
     "RULES",

@@ -1,26 +1,53 @@
-"""Designs made of designs: a lottery between them, one after another, two questions, or two answers."""
+"""Designs made of designs: a lottery, two answers about one category, a report that is remembered, several questions.
+
+*Memory.* What is kept is the memo, a response of `first`. Each wave sends it through a `Redraw`: with chance keep/whole
+it stays, otherwise it is replaced by one of its n alternatives, each with the same chance. Both steps together are
+again a design of the family of `first`, with smaller odds: moments, variances, intervals and tallies are those of that
+design.
+
+The memo is one of several pieces that are redrawn apart: a label, the value of a hash (the hash stays), a set, or each
+bit of a unary report. If p and q are the chances of a piece of the memo in two categories, w equal reports have odds
+
+    (1 + p (ρ^w - 1)) / (1 + q (ρ^w - 1)),  ρ = (keep n + whole - keep) / (whole - keep),
+
+which is the odds of one report for w = 1 and p/q in the limit. It is the most that w reports of one memo tell. It can
+exceed the odds of w independent reports: a memo that is seen twice is more than two draws.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, check_channel
-from naysay.design.chances import Truth
-from naysay.design.drawing import Source, system
-from naysay.design.exact import LIMIT, as_fraction, integer, rounded
-from naysay.errors import DesignError
-from naysay.responses import Codes, Labels, Margins, Pair, columns_of
-
-_MOST = 10_000  # entries of a table up to which chances are multiplied exactly
+from naysay._values import JsonObject
+from naysay.design.base import (
+    Answerable,
+    Design,
+    Product,
+    Share,
+    Structure,
+    Truth,
+    TwoDesigns,
+    check_channel,
+    crossed_labels,
+    rows_of_one,
+    told_of,
+)
+from naysay.design.drawing import LIMIT, Source, as_fraction, integer, rounded, source_of, system
+from naysay.design.tallying import Offer
+from naysay.errors import DataError, DesignError
+from naysay.responses import Codes, Margins, Pair, Responses, columns_of
 
 
 def mix(*weighted: tuple[Any, Design]) -> Mixture:
@@ -49,22 +76,30 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
            [0.458, 0.083, 0.458],
            [0.458, 0.458, 0.083]])
     """
-    pairs: Sequence[Any] = weighted
-    if len(pairs) < 2 or any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in pairs):
+    weight_pairs: Sequence[Any] = weighted
+    if len(weight_pairs) < 2 or any(
+        not isinstance(weight_pair, tuple | list) or len(weight_pair) != 2 for weight_pair in weight_pairs
+    ):
         raise DesignError("a mix is made of two or more pairs (weight, design): mix((1, direct), (1, uniform))")
-    exact = [as_fraction(weight, what="a weight of the mix") for weight, _ in weighted]
-    if min(exact) <= 0:
+    exact_weights = [as_fraction(weight, what="a weight of the mix") for weight, _ in weighted]
+    if min(exact_weights) <= 0:
         raise DesignError(
             f"the weights of a mix must be positive; got {_checks.listing_text(weight for weight, _ in weighted)}"
         )
-    scale = math.lcm(*(weight.denominator for weight in exact))
-    integer_weights = [int(weight * scale) for weight in exact]
-    shared = math.gcd(*integer_weights)
-    if sum(integer_weights) > LIMIT * shared:  # such as 1/3 given as a float: its exact denominator is too large
-        integer_weights, shared = rounded(exact), 1
-    parts = [check_channel(design, "a component of a mix") for _, design in weighted]
-    name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
-    return Mixture.of(tuple(weight // shared for weight in integer_weights), parts, name=f"mix({name})")
+    common_denominator = math.lcm(*(weight.denominator for weight in exact_weights))
+    integer_weights = [int(weight * common_denominator) for weight in exact_weights]
+    common_divisor = math.gcd(*integer_weights)
+    if (
+        sum(integer_weights) > LIMIT * common_divisor
+    ):  # such as 1/3 given as a float: its exact denominator is too large
+        integer_weights, common_divisor = rounded(exact_weights), 1
+    component_designs = [check_channel(component_design, "a component of a mix") for _, component_design in weighted]
+    component_list = ", ".join(
+        f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, component_designs, strict=True)
+    )
+    return Mixture.of(
+        tuple(weight // common_divisor for weight in integer_weights), component_designs, name=f"mix({component_list})"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -74,7 +109,7 @@ class Mixture(Design):
     weights: tuple[int, ...]
     components: tuple[Design, ...]
     kind: ClassVar[str] = "mixture"
-    written: ClassVar[tuple[str, ...]] = ("name",)
+    _written: ClassVar[tuple[str, ...]] = ("name",)
     rule: ClassVar[str] = (
         "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
     )
@@ -84,17 +119,18 @@ class Mixture(Design):
         return self.components
 
     def __post_init__(self) -> None:
-        first, *others = self.components
-        for other in others:
-            if other.categories != first.categories:
+        first_component, *other_components = self.components
+        for other_component in other_components:
+            if other_component.categories != first_component.categories:
                 raise DesignError(
                     "the designs of a mix must have the same categories; got "
-                    f"{_checks.listing_text(first.categories)} and {_checks.listing_text(other.categories)}"
+                    f"{_checks.listing_text(first_component.categories)} and "
+                    f"{_checks.listing_text(other_component.categories)}"
                 )
-            if other.space != first.space:
+            if other_component.space != first_component.space:
                 raise DesignError(
                     "the designs of a mix must share one response space, or the answer would tell which one was used; "
-                    f"got {first.space.form()} and {other.space.form()}"
+                    f"got {first_component.space.form()} and {other_component.space.form()}"
                 )
         if (
             len(self.weights) != len(self.components)
@@ -117,9 +153,9 @@ class Mixture(Design):
     def _shares(self) -> NDArray[np.float64]:
         return np.array(self.weights) / sum(self.weights)
 
-    @property
-    def exchangeable(self) -> bool:
-        return all(component.exchangeable for component in self.components)
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, exchangeable=all(component.structure.exchangeable for component in self.components))
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         parts = zip(self._shares, self.components, strict=True)
@@ -129,8 +165,8 @@ class Mixture(Design):
         # side="right": a draw equal to a running sum belongs to the next component, as the rule says.
         lot = np.searchsorted(np.cumsum(self.weights), source.below(sum(self.weights), len(truth)), side="right")
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
-        for place, component in enumerate(self.components):
-            at_component = lot == place
+        for component_place, component in enumerate(self.components):
+            at_component = lot == component_place
             codes[at_component] = component.draw(truth[at_component], source)
         return codes
 
@@ -139,154 +175,9 @@ class Mixture(Design):
         parts = zip(self._shares, self.components, strict=True)
         return _checks.read_only(np.asarray(sum(share * component.expected_statistic for share, component in parts)))
 
-    def _second_moments(self) -> NDArray[np.float64] | None:
-        component_moments = [component.second_moments() for component in self.components]
-        weighted_moments = [
-            weight * moments
-            for weight, moments in zip(self.weights, component_moments, strict=True)
-            if moments is not None
-        ]
-        return (
-            np.asarray(sum(weighted_moments)) / sum(self.weights)
-            if len(weighted_moments) == len(component_moments)
-            else None
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _TwoDesigns(Design):
-    """A design of two designs."""
-
-    first: Design
-    second: Design
-    written: ClassVar[tuple[str, ...]] = ("name",)
-
-    @property
-    def made_of(self) -> tuple[Design, ...]:
-        return self.first, self.second
-
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Design:
-        return cls.of(node["first"], node["second"])
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Then(_TwoDesigns):
-    """One design after another; see `Design.then`."""
-
-    kind: ClassVar[str] = "then"
-    rule: ClassVar[str] = "Draw from first; its response, by position, is the truth of second; draw from second."
-
-    @classmethod
-    def of(cls, first: Answerable, second: Answerable) -> Then:
-        """The design `first` followed by `second`."""
-        first, second = check_channel(first, "what is followed"), check_channel(second, "what follows a design")
-        if not isinstance(first.space, Labels):
-            raise DesignError("only a design that reports one label can be followed by another; this one reports sets")
-        if tuple(map(str, first.space.labels)) != tuple(map(str, second.categories)):
-            raise DesignError(
-                "the second design must take the first one's responses as its categories; responses are "
-                f"{_checks.listing_text(first.space.labels)}, categories are {_checks.listing_text(second.categories)}"
-            )
-        name = f"{first.name or first.kind}.then({second.name or second.kind})"
-        return cls(categories=first.categories, space=second.space, first=first, second=second, name=name)
-
-    def rows(self, codes: Codes) -> NDArray[np.float64]:
-        return self.second.rows(codes) @ self.first.matrix
-
-    def integers(self, codes: Codes) -> NDArray[Any] | None:
-        """Products of the integers of both, where both store them."""
-        if self.first.space.size * len(self.categories) > _MOST:
-            return None
-        first, last = self.first.integers(self.first.space.listing()), self.second.integers(codes)
-        if first is None or last is None:
-            return None
-        return np.asarray(last.astype(object) @ first.astype(object))
-
-    def draw(self, truth: Truth, source: Source) -> Codes:
-        return self.second.draw(self.first.draw(truth, source)[:, 0], source)
-
-    @cached_property
-    def expected_statistic(self) -> NDArray[np.float64]:
-        return _checks.read_only(self.second.expected_statistic @ self.first.matrix)
-
-    def _second_moments(self) -> NDArray[np.float64] | None:
-        last = self.second.second_moments()
-        return None if last is None else np.asarray(np.tensordot(self.first.matrix.T, last, axes=1))
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Product(_TwoDesigns):
-    """Two questions to one person, each randomized on its own; three or more where one of the two is a product.
-
-    Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> both = designs.warner(p=0.8) * designs.negative(("a", "b", "c"))
-    >>> both.matrix.shape, both.categories[1]
-    ((6, 6), ('yes', 'b'))
-    >>> three = both * designs.direct(("f", "m"))
-    >>> three.matrix.shape, three.categories[1]
-    ((12, 12), ('yes', 'a', 'm'))
-    """
-
-    space: Pair
-    kind: ClassVar[str] = "product"
-    rule: ClassVar[str] = "Draw from first, then from second; categories are numbered i * (categories of second) + j."
-
-    @classmethod
-    def of(cls, first: Answerable, second: Answerable) -> Product:
-        """The design of both questions."""
-        first, second = check_channel(first, "the first question"), check_channel(second, "the second question")
-        name = f"{first.name or first.kind} * {second.name or second.kind}"
-        return cls(
-            categories=crossed_labels(first, second),
-            space=Pair(first.space, second.space),
-            first=first,
-            second=second,
-            name=name,
-        )
-
-    @property
-    def factors(self) -> tuple[Answerable, ...]:
-        return (*self.first.factors, *self.second.factors)
-
-    @property
-    def exchangeable(self) -> bool:
-        return self.first.exchangeable and self.second.exchangeable
-
-    def positions(self, truth: Any, source: Source = system) -> Truth:
-        first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
-        is_known = (first >= 0) & (second >= 0)
-        return np.where(is_known, first * len(self.second.categories) + second, -1)
-
-    def rows(self, codes: Codes) -> NDArray[np.float64]:
-        first_codes, second_codes = self.space.split(codes)
-        rows = [_rows_of_one(design, part) for design, part in ((self.first, first_codes), (self.second, second_codes))]
-        return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), len(self.categories)))
-
-    def draw(self, truth: Truth, source: Source) -> Codes:
-        first, second = np.divmod(truth, len(self.second.categories))
-        return np.hstack([self.first.draw(first, source), self.second.draw(second, source)])
-
-    @cached_property
-    def expected_statistic(self) -> NDArray[np.float64]:
-        return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
-
-    def _second_moments(self) -> NDArray[np.float64] | None:
-        first_moments, second_moments = self.first.second_moments(), self.second.second_moments()
-        if first_moments is None or second_moments is None:
-            return None
-        size = first_moments.shape[1] * second_moments.shape[1]
-        pair_moments = np.einsum("iab,jcd->ijacbd", first_moments, second_moments)
-        return np.asarray(pair_moments.reshape(len(self.categories), size, size))
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Both(_TwoDesigns):
+class Both(TwoDesigns):
     """Two answers about one category, each randomized on its own. Answers come in two columns.
 
     P(y, y' | j) = P(y | j) P(y' | j).
@@ -312,13 +203,13 @@ class Both(_TwoDesigns):
                 "two answers about one category need the same categories; got "
                 f"{_checks.listing_text(first.categories)} and {_checks.listing_text(second.categories)}"
             )
-        name = f"both({first.name or first.kind}, {second.name or second.kind})"
-        space = Margins(first.space, second.space)
-        return cls(categories=first.categories, space=space, first=first, second=second, name=name)
+        design_name = f"both({first.name or first.kind}, {second.name or second.kind})"
+        both_spaces = Margins(first.space, second.space)
+        return cls(categories=first.categories, space=both_spaces, first=first, second=second, name=design_name)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         first_codes, second_codes = self.space.split(codes)
-        return _rows_of_one(self.first, first_codes) * _rows_of_one(self.second, second_codes)
+        return rows_of_one(self.first, first_codes) * rows_of_one(self.second, second_codes)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         return np.hstack([self.first.draw(truth, source), self.second.draw(truth, source)])
@@ -328,18 +219,504 @@ class Both(_TwoDesigns):
         return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
 
 
-def crossed_labels(first: Answerable, second: Answerable, of: str = "categories") -> tuple[Any, ...]:
-    """The pairs of two questions' categories (or cells). Where one of the two is a product, the tuples are longer."""
-    label_tuples = (
-        getattr(design, of) if len(design.factors) > 1 else [(label,) for label in getattr(design, of)]
-        for design in (first, second)
+_BLOCK = 2**14  # responses drawn at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Memorable(Design):
+    """A design whose responses can be kept and sent with noise: each is one piece or several, redrawn apart."""
+
+    @property
+    @abstractmethod
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """(p, q, n) of each piece of a response that noise redraws by itself.
+
+        Its chance where the response speaks for the category, and where not; and among how many it is redrawn.
+        """
+
+    @abstractmethod
+    def faded(self, keep: int, whole: int) -> Design:
+        """The design of the same family in which each piece of a response stays only with chance keep/whole."""
+
+    @abstractmethod
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        """Responses in which each piece stays with chance keep/whole, and is drawn evenly otherwise."""
+
+
+def memorable(design: Design) -> Memorable:
+    """The design itself, if its responses can be remembered."""
+    if isinstance(design, Memorable):
+        return design
+    raise DesignError(
+        "only pure designs can be remembered: k-ary, subset selection, affine or unary; this one is of kind "
+        f"{design.kind!r}"
     )
-    return tuple(first_label + second_label for first_label, second_label in itertools.product(*label_tuples))
 
 
-def _rows_of_one(design: Design, codes: Codes) -> NDArray[np.float64]:
-    """Likelihood rows of one of two answers; a row of ones where only the other answer was given."""
-    has_answer = ~design.space.missing(codes)
-    rows = np.ones((len(codes), len(design.categories)))
-    rows[has_answer] = design.rows(codes[has_answer])
-    return rows
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Remembered(Design):
+    """A report that is kept and sent with fresh noise in each wave; see `Redraw`.
+
+    Parameters
+    ----------
+    first : Design
+        The design of the memo: k-ary, subset selection, affine or unary. Its ε is that of a lifetime.
+    second : Redraw
+        The noise of each wave.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.remembered(128, epsilon=1, lifetime=2)
+    >>> survey.wave == designs.affine(128, epsilon=1)
+    True
+    >>> [round(survey.epsilon_after(waves), 2) for waves in (1, 2, 5, 100)]
+    [1.0, 1.66, 2.0, 2.0]
+    """
+
+    first: Design
+    second: Redraw
+    kind: ClassVar[str] = "remembered"
+    _written: ClassVar[tuple[str, ...]] = ("name", "notes")
+    rule: ClassVar[str] = (
+        "Draw the memo from first; a device that remembers draws it once, and keeps it. Then, for each report, draw u "
+        "below whole. If the memo is one of t labels, draw v below t; the report is the memo if u < keep, otherwise "
+        "label v. If it is the number s*g+y of an affine design, draw v below g; the report is s*g+y if u < keep, "
+        "otherwise s*g+v. If it is a set of k of t categories, draw for j = t-k, ..., t-1 a number v below j+1; the "
+        "candidate is v if it was not drawn before, otherwise j; the report is the memo if u < keep, otherwise the set "
+        "of the candidates. If it is unary, draw for each category, in order, its own u below whole, then v below 2; "
+        "the category is named as in the memo if u < keep, otherwise if v = 1."
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.wave  # raises where the two steps do not fit
+
+    @classmethod
+    def of(cls, first: Answerable, second: Redraw, **fields: Any) -> Remembered:
+        """The design of these two steps."""
+        memo = check_channel(first, "what is remembered")
+        fields.setdefault("name", f"{memo.name or memo.kind}.then(Redraw({second.keep}, {second.whole}))")
+        return cls(categories=memo.categories, space=memo.space, first=memo, second=second, **fields)
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Design:
+        second = node["second"]
+        second = Redraw(second["keep"], second["whole"]) if isinstance(second, Mapping) else second
+        return cls.of(node["first"], second, **{name: value for name, value in told_of(node).items() if value})
+
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return (self.first,)
+
+    @cached_property
+    def wave(self) -> Design:
+        """The design of one report by itself: the same family, with the odds of both steps together."""
+        return self.memo.faded(self.second.keep, self.second.whole)
+
+    @property
+    def memo(self) -> Memorable:
+        """The design of the memo."""
+        return memorable(self.first)
+
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        return self.first.positions(truth, source)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        codes = np.empty((len(truth), self.space.width), dtype=np.int64)
+        for start in range(0, len(truth), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            codes[rows] = self.again(self.first.draw(truth[rows], source), source)
+        return codes
+
+    def again(self, memo: Codes, source: Source) -> Codes:
+        """The reports of one more wave from these memos."""
+        return self.memo.redrawn(memo, self.second.keep, self.second.whole, source)
+
+    def epsilon_after(self, waves: int) -> float:
+        """ε of that many reports of one memo together: one wave's ε at first, at most that of `first`.
+
+        Raises
+        ------
+        DesignError
+            Fewer than one wave.
+        """
+        if waves < 1:
+            raise DesignError(f"a memo is reported in one wave or more; got {waves}")
+        keep_weight, whole_weight, exact_epsilon = self.second.keep, self.second.whole, Decimal(0)
+        with localcontext() as context:
+            context.prec, context.Emax = 60, 10**15
+            for p, q, n in self.memo.pieces:
+                growth_less_one = (
+                    Decimal(keep_weight * n + whole_weight - keep_weight) / (whole_weight - keep_weight)
+                ) ** waves - 1
+                likely_factor, rare_factor = (
+                    1 + growth_less_one * piece_chance.numerator / piece_chance.denominator for piece_chance in (p, q)
+                )
+                exact_epsilon += (likely_factor / rare_factor).ln()
+        nearest_float = float(exact_epsilon)
+        return nearest_float if Decimal(nearest_float) >= exact_epsilon else math.nextafter(nearest_float, math.inf)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return replace(self.wave.structure, tabular=False, transform=None)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        return self.wave.rows(codes)
+
+    def integers(self, codes: Codes) -> NDArray[np.int64] | None:
+        return self.wave.integers(codes)
+
+    @property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return self.wave.expected_statistic
+
+
+def memory_of(design: object) -> Remembered | None:
+    """The design itself, if its answers are remembered."""
+    return cast("Remembered", design) if getattr(design, "kind", "") == Remembered.kind else None
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Noise on a report: it stays with chance keep/whole, and is otherwise drawn from all that it may be.
+
+    Parameters
+    ----------
+    keep, whole : int
+        0 < keep < whole ≤ 2⁵³.
+
+    Raises
+    ------
+    DesignError
+        Other numbers.
+
+    Examples
+    --------
+    >>> from naysay import designs, privacy
+    >>> first = designs.affine(1024, epsilon=2, base=3)
+    >>> wave = first.then(Redraw(1, 2))
+    >>> wave.kind, round(privacy.epsilon(wave), 3), round(privacy.epsilon(first), 3)
+    ('remembered', 0.935, 2.0)
+    """
+
+    keep: int
+    whole: int
+
+    def __post_init__(self) -> None:
+        if not 0 < integer(self.keep) < integer(self.whole) <= LIMIT:
+            raise DesignError(f"0 < keep < whole <= 2**53 must hold; got keep={self.keep}, whole={self.whole}")
+
+    def following(self, first: Answerable) -> Remembered:
+        """The design that remembers a response of `first`, and sends it with this noise."""
+        return Remembered.of(first, self)
+
+    def form(self) -> dict[str, int]:
+        """The two numbers, as JSON."""
+        return {"keep": self.keep, "whole": self.whole}
+
+
+class Crossing(Answerable):
+    """Several channels with names; a question of them is crossed with any other."""
+
+    def __mul__(self, other: object) -> Crossed:
+        return Crossed.of(self, other) if isinstance(other, Answerable) else NotImplemented
+
+    def __rmul__(self, other: object) -> Crossed:
+        return Crossed.of(other, self) if isinstance(other, Answerable) else NotImplemented
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Crossed(Crossing):
+    """Two questions to one person, ``a * b``, where one question or both have levels or samples.
+
+    Each pair of their levels is a level of its own; its channel is the product of both channels. Where only one
+    question has levels, the levels keep their names. Answers come in one column for each question, and levels in one
+    column for each question that has levels.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> choice = designs.negative_levels(("a", "b", "c"))
+    >>> (choice * choice).levels
+    ((1, 1), (1, 2), (2, 1), (2, 2))
+    >>> both = choice * designs.direct(("f", "m"))
+    >>> both.levels, both.channel(2).matrix.shape
+    ((1, 2), (6, 6))
+    """
+
+    first: Answerable
+    second: Answerable
+    kind: ClassVar[str] = "crossed"
+    _written: ClassVar[tuple[str, ...]] = ("name",)
+    space: Pair
+    shares: tuple[Share, ...] = field(default=())
+    nuisance: tuple[Share, ...] = field(default=())
+
+    @classmethod
+    def of(cls, first: Answerable, second: Answerable) -> Crossed:
+        """The design of both questions."""
+        level_assigners = {question_design.offer.assigned_by for question_design in (first, second)} - {"nobody"}
+        if len(level_assigners) > 1:
+            raise DesignError(
+                "a question whose levels respondents choose cannot be crossed with one of several samples; cross the "
+                "channel of one level, .channel(level); "
+                f"got {first.name or first.kind} and {second.name or second.kind}"
+            )
+        return cls(
+            categories=crossed_labels(first, second),
+            space=Pair(first.space, second.space),
+            shares=tuple(_shares(first, second)),
+            nuisance=tuple(_nuisance(first, second)),
+            first=first,
+            second=second,
+            name=f"{first.name or first.kind} * {second.name or second.kind}",
+        )
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Crossed:
+        return cls.of(node["first"], node["second"])
+
+    def _content(self) -> dict[str, Any]:
+        return {"first": self.first.form(), "second": self.second.form()}
+
+    @cached_property
+    def offer(self) -> Offer:
+        first, second = self.first.offer, self.second.offer
+        assigners = [assigner for assigner in (first.assigned_by, second.assigned_by) if assigner != "nobody"]
+        return Offer(
+            assigned_by=assigners[0] if assigners else "nobody",
+            several=True,
+            names_needed=first.names_needed + second.names_needed,
+            measures_compliance=first.measures_compliance or second.measures_compliance,
+        )
+
+    @property
+    def made_of(self) -> tuple[Answerable, ...]:
+        return self.first, self.second
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, divides_cells=True)
+
+    @property
+    def factors(self) -> tuple[Answerable, ...]:
+        return (*self.first.factors, *self.second.factors)
+
+    @cached_property
+    def cells(self) -> tuple[Any, ...]:
+        return crossed_labels(self.first, self.second, "cells")
+
+    @cached_property
+    def _channels(self) -> dict[Any, tuple[Any, Any, Design]]:
+        """By name: the level of each question, and the channel of the pair."""
+        channels_by_name: dict[Any, tuple[Any, Any, Design]] = {}
+        for first_level, second_level in itertools.product(self.first.levels, self.second.levels):
+            level_names = (*_names(self.first, first_level), *_names(self.second, second_level))
+            pair_channel = Product.of(self.first.channel(first_level), self.second.channel(second_level))
+            channels_by_name[level_names if len(level_names) > 1 else level_names[0] if level_names else None] = (
+                first_level,
+                second_level,
+                pair_channel,
+            )
+        return channels_by_name
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        return tuple(self._channels)
+
+    def channel(self, level: Any = None) -> Design:
+        return self._channels[self.level_named(level)][2]
+
+    def level_named(self, name: Any) -> Any:
+        if name in self._channels:
+            return name
+        level_names = tuple(name) if isinstance(name, list | tuple) else (name,)
+        if len(level_names) != self.offer.names_needed:
+            raise DataError(
+                f"level {name!r} is not on offer; the levels are {_checks.listing_text(self.levels)}", value=name
+            )
+        first_count = self.first.offer.names_needed
+        names_by_question = [
+            _names(
+                question_design,
+                question_design.level_named(question_names if len(question_names) > 1 else question_names[0]),
+            )
+            for question_design, question_names in (
+                (self.first, level_names[:first_count]),
+                (self.second, level_names[first_count:]),
+            )
+            if question_names
+        ]
+        all_names = tuple(itertools.chain(*names_by_question))
+        return all_names if len(all_names) > 1 else all_names[0]
+
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
+        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
+        return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
+
+    def _levels_of(self, level: Any) -> tuple[Any, Any]:
+        """The column (or columns) of levels of each of the two questions; None where a question has none."""
+        column_count, first_count = self.offer.names_needed, self.first.offer.names_needed
+        if column_count == 0 or level is None:
+            return None, None
+        level_columns: Any = level if isinstance(level, tuple) and column_count > 1 else (level,)
+        if len(level_columns) != column_count:
+            raise DataError(
+                f"{self.name} needs {column_count} columns of levels, one for each question that has levels, as a "
+                f"tuple; got {len(level_columns)}"
+            )
+        columns_by_question = level_columns[:first_count], level_columns[first_count:]
+        first_column, second_column = (
+            (question_columns[0] if len(question_columns) == 1 else question_columns or None)
+            for question_columns in columns_by_question
+        )
+        return first_column, second_column
+
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        """Responses to both questions, each checked by its own design; see `columns_of`."""
+        answers_by_question = columns_of(values, self.first.space.answers, self.second.space.answers)
+        level_columns = self._levels_of(level)
+        first_responses, second_responses = (
+            question_design.encode(*answers_and_level)
+            for question_design, *answers_and_level in zip(
+                (self.first, self.second), answers_by_question, level_columns, strict=True
+            )
+        )
+        return self._join_responses(first_responses, second_responses)
+
+    def _join_responses(self, first_responses: Responses, second_responses: Responses) -> Responses:
+        if len(first_responses) != len(second_responses):
+            raise DataError(
+                "every person must answer each question; "
+                f"got {len(first_responses)} and {len(second_responses)} answers"
+            )
+        names_by_row = np.empty(len(first_responses), dtype=object)
+        levels_and_designs = (
+            (_level_rows(question_design, question_responses), question_design)
+            for question_design, question_responses in ((self.first, first_responses), (self.second, second_responses))
+        )
+        name_columns = [
+            [_names(question_design, question_level) for question_level in level_by_row]
+            for level_by_row, question_design in levels_and_designs
+        ]
+        for row_number, (first_names, second_names) in enumerate(zip(*name_columns, strict=True)):
+            pair_names = (*first_names, *second_names)
+            names_by_row[row_number] = pair_names if len(pair_names) > 1 else pair_names[0] if pair_names else None
+        return Responses(np.hstack([first_responses.codes, second_responses.codes]), self.space, names_by_row)
+
+    def _split(self, responses: Responses) -> tuple[Responses, Responses]:
+        """The responses to each question, with its own levels."""
+        if responses.space != self.space or responses.level is None:
+            raise DataError("these responses were given to another design: their response spaces differ")
+        first_codes, second_codes = self.space.split(responses.codes)
+        level_pairs = [self._channels[level_name][:2] for level_name in responses.level.tolist()]
+        level_columns = [np.empty(len(level_pairs), dtype=object) for _ in range(2)]
+        for row_number, level_pair in enumerate(level_pairs):
+            level_columns[0][row_number], level_columns[1][row_number] = level_pair
+        return (
+            Responses(first_codes, self.space.first, level_columns[0] if self.first.offer.several else None),
+            Responses(second_codes, self.space.second, level_columns[1] if self.second.offer.several else None),
+        )
+
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        first_level, second_level, _ = self._channels[level]
+        first_responses, second_responses = self._split(responses)
+        at_level = np.fromiter(
+            (level_name == level for level_name in _level_rows(self, responses)), np.bool_, len(responses)
+        )
+        question_codes = [
+            question_design.codes_at(question_level, question_responses.take(np.flatnonzero(at_level)))[1]
+            for question_design, question_level, question_responses in (
+                (self.first, first_level, first_responses),
+                (self.second, second_level, second_responses),
+            )
+        ]
+        return at_level, np.hstack(question_codes)
+
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | cell) of both questions at the levels of each response, (n, cells)."""
+        first_responses, second_responses = self._split(responses)
+        first, second = self.first.likelihood(first_responses), self.second.likelihood(second_responses)
+        return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), len(self.cells)))
+
+    def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
+        """One response to both questions for each respondent, at the levels that they chose.
+
+        Parameters
+        ----------
+        truth : tuple of (n,) sequence
+            The true categories, one column for each question; for a question of several samples, the true cells.
+        level : (n,) sequence, or tuple of such
+            One column for each question that has levels or samples. Without it, levels are drawn with equal chances.
+        rng : numpy Generator, optional
+            For simulation. Without it the operating system's randomness is used.
+        """
+        source: Any = source_of(rng)
+        truth_by_question = columns_of(truth, len(self.first.factors), len(self.second.factors))
+        response_pair = []
+        for question_design, question_truth, level_column in zip(
+            (self.first, self.second), truth_by_question, self._levels_of(level), strict=True
+        ):
+            design: Any = question_design
+            level_argument = {} if level_column is None else {design.offer.noun: level_column}
+            response_pair.append(design.randomize(question_truth, rng=source, **level_argument))
+        return self._join_responses(*response_pair)
+
+
+def _names(design: Answerable, level: Any) -> tuple[Any, ...]:
+    """What one question adds to the name of a pair of levels: its level, or nothing where it has no levels."""
+    needed = design.offer.names_needed
+    return () if needed == 0 else (level,) if needed == 1 else level
+
+
+def _level_rows(design: Answerable, responses: Responses) -> list[Any]:
+    return [None] * len(responses) if responses.level is None else responses.level.tolist()
+
+
+def _shares(first: Answerable, second: Answerable) -> list[Share]:
+    """The categories of both questions as shares of their cells."""
+    pair_labels = crossed_labels(first, second)
+    share_pairs = itertools.product(first.shares, second.shares)
+    return [
+        _share(pair_label, first, second, first_share, second_share)
+        for pair_label, (first_share, second_share) in zip(pair_labels, share_pairs, strict=True)
+    ]
+
+
+def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
+    """What either question estimates besides its categories."""
+    whole_shares = {question_design: Share(None, question_design.cells) for question_design in (first, second)}
+    crossed_shares: list[Share] = []
+    for nuisance_share, (first_share, second_share) in [(s, (s, whole_shares[second])) for s in first.nuisance] + [
+        (s, (whole_shares[first], s)) for s in second.nuisance
+    ]:
+        taken_names = {other_share.name for other_share in crossed_shares}
+        share_name = (
+            nuisance_share.name
+            if nuisance_share.name not in taken_names
+            else f"{nuisance_share.name} (second question)"
+        )
+        crossed_shares.append(_share(share_name, first, second, first_share, second_share))
+    return crossed_shares
+
+
+def _share(name: Any, first: Answerable, second: Answerable, first_share: Share, second_share: Share) -> Share:
+    """The share of people who belong to both shares, one of each question."""
+    pair_cells = crossed_labels(first, second, "cells")
+    (first_above, first_below), (second_above, second_below) = (
+        first_share.weights(first.cells),
+        second_share.weights(second.cells),
+    )
+    in_both, in_denominators = (
+        np.outer(first_above, second_above).ravel() > 0,
+        np.outer(first_below, second_below).ravel() > 0,
+    )
+    member_cells = tuple(pair_cell for pair_cell, is_kept in zip(pair_cells, in_both, strict=True) if is_kept)
+    return Share(
+        name,
+        member_cells,
+        ()
+        if in_denominators.all()
+        else tuple(c for c, is_kept in zip(pair_cells, in_denominators, strict=True) if is_kept),
+    )

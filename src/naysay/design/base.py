@@ -1,31 +1,167 @@
-"""What every design shares, whether it is a single design or puts several together.
+"""What a design is: its channel, its offer, its structure, its JSON; and one design after or beside another.
 
-Shares of cells. What is estimated is a share of the cells, the kinds of people that the channels tell apart.
+The *channel* is P(response | category): categories, response space, likelihood, sampler. The *offer* says by what names
+channels are offered, and who assigns them. The *structure* is what holds of the probabilities as a whole. What is
+estimated are shares of *cells*, the kinds of people that the channels tell apart.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, runtime_checkable
+from typing import Protocol as TypeProtocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Array, Floats, JsonObject, Label
 from naysay.design import protocol
-from naysay.design.chances import Chances, Truth
-from naysay.design.drawing import RULES, Source, source_of, system
-from naysay.design.exact import labels_of
-from naysay.design.form import DESCRIPTIVE_FIELDS, KINDS, formed, hash_of, of_text, text_of, unnamed
+from naysay.design.drawing import (
+    DESCRIPTIVE_FIELDS,
+    ByteSource,
+    Source,
+    enter_kind,
+    formed,
+    hash_of,
+    labels_of,
+    of_text,
+    source_of,
+    system,
+    text_of,
+    unnamed,
+)
 from naysay.design.protocol import Protocol
-from naysay.design.redraw import Redraw
-from naysay.design.tallying import Tallied
+from naysay.design.tallying import Offer, Tallied
 from naysay.errors import DataError, DesignError
-from naysay.responses import Codes, Labels, Responses, Space
+from naysay.responses import Codes, Labels, Pair, Responses, Space, columns_of
+
+Truth = NDArray[np.int64]
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+_MOST_EXACT = 10_000  # entries of a table up to which chances are multiplied exactly
+_FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Structure:
+    """What holds of the probabilities of a design as a whole, so that nobody looks at every entry of P, or at its kind.
+
+    Parameters
+    ----------
+    design : Answerable
+    exchangeable : bool
+        Whether one response stands for all: its probability depends only on whether the truth allows it.
+    one_pattern : bool
+        Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed.
+    pure : bool
+        Whether a response speaks for a set of categories, and its chance depends only on whether the truth is there.
+        Then `even_mean` alone gives the estimate, and a tally may keep sums in place of answers.
+    tabular : bool
+        Whether every response is a label and all chances are stored as integers.
+    all_possible : bool
+        Whether each response is one that some category can give.
+    keeps_sums : bool
+        Whether a tally keeps the sums of the statistic, because its responses cannot be listed.
+    odds : (int, int), optional
+        The largest odds of a response between two categories, as integers; None where they must be searched for.
+    named_chances : (Fraction, Fraction), optional
+        (p*, q*): the chances that a response speaks for the true category, and for a given other one. None where they
+        depend on the category.
+    estimates : str
+        What the answers are for: "proportions" of categories, the "mean" of a number, "ranges" of a hierarchy, or
+        "heavy_hitters", values that many share.
+    moments_only : str
+        Why there is no maximum of the likelihood; empty where there is one.
+    divides_cells : bool
+        Whether the categories are stored as shares of cells.
+    shown : int, optional
+        How many categories a respondent is shown in order to reject one; None for designs of another kind.
+    mean, typical, transform : callable, optional
+        Closed forms of `even_mean`, `typical_codes` and `by_transform`.
+    """
+
+    design: Any
+    exchangeable: bool = False
+    one_pattern: bool = False
+    pure: bool = False
+    tabular: bool = False
+    all_possible: bool = False
+    keeps_sums: bool = False
+    odds: tuple[int, int] | None = None
+    named_chances: tuple[Fraction, Fraction] | None = None
+    estimates: str = "proportions"
+    moments_only: str = ""
+    divides_cells: bool = False
+    shown: int | None = None
+    mean: Callable[[], tuple[float, float] | None] | None = None
+    typical: Callable[[], Codes] | None = None
+    transform: Callable[[], LinearOperator | None] | None = None
+
+    @cached_property
+    def even_mean(self) -> tuple[float, float] | None:
+        """(α, β), if the mean of the linear statistic is αI + β11ᵀ and the statistic has a constant sum; else None.
+
+        Then the unbiased indicator of category j is (T_j - β) / α, and nothing has to be inverted.
+        """
+        if self.mean is not None:
+            return self.mean()
+        expected_statistic, t = self.design.expected_statistic, len(self.design.categories)
+        if len(expected_statistic) != t or t < 2 or not self.design.space.constant_sum:
+            return None
+        beta, alpha = expected_statistic[0, 1], expected_statistic[0, 0] - expected_statistic[0, 1]
+        # An absolute tolerance alone: entries are chances, and a relative one would accept larger ones that differ.
+        is_even = np.allclose(expected_statistic, alpha * np.eye(t) + beta, rtol=0, atol=1e-15)
+        return (float(alpha), float(beta)) if is_even else None
+
+    @property
+    def typical_codes(self) -> Codes:
+        """Responses that include the most revealing one: all of them, or one that stands for all."""
+        if self.typical is not None:
+            return self.typical()
+        space, is_listed = self.design.space, self.design.space.size <= 5_000 or not self.exchangeable
+        # `bytes`, called with n, gives n zero bytes: a source without chance.
+        codes: Codes = (
+            space.listing() if is_listed else self.design.draw(np.zeros(1, dtype=np.int64), ByteSource(bytes))
+        )
+        return codes
+
+    @cached_property
+    def by_transform(self) -> LinearOperator | None:
+        """P as a linear operator (responses, t), where a transform gives its products and rows would be too many."""
+        return None if self.transform is None else self.transform()
+
+    @property
+    def finer(self) -> bool:
+        """Whether its cells differ from the categories, or something besides the categories is estimated."""
+        return self.design.cells != self.design.categories or bool(self.design.nuisance)
+
+    def proportions(self, cells: Floats) -> Floats:
+        """The proportions of the categories, (t,), for these proportions of the cells."""
+        if not self.divides_cells:
+            return cells
+        weights = (share.weights(self.design.cells) for share in self.design.shares)
+        return np.array([above @ cells / (below @ cells) for above, below in weights])
+
+    @property
+    def listed(self) -> bool:
+        """Whether sums over responses list all of them; above 20,000 responses a closed form is quicker."""
+        return bool(self.design.space.listable and self.design.space.size <= _FEW)
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether each of these responses is one that no category can give, (n,)."""
+        if self.all_possible:
+            return np.zeros(len(codes), dtype=bool)
+        return np.asarray(self.design.rows(codes).max(axis=1) <= 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -61,52 +197,30 @@ class Answerable(Tallied):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in vars(cls):
-            KINDS[cls.kind] = cls
-            if cls.rule:
-                RULES[cls.kind] = cls.rule
+            enter_kind(cls)
 
-    written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
+    _written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
     """The fields with which the JSON form begins."""
 
     @classmethod
     @abstractmethod
-    def of_form(cls, node: dict[str, Any]) -> Answerable:
+    def _of_form(cls, node: JsonObject) -> Answerable:
         """The design that a JSON object describes, checked again. Designs inside the object have been read before."""
 
-    @property
-    def moments_only(self) -> str:
-        """Why there is no maximum of the likelihood; empty where there is one."""
-        return ""
+    @cached_property
+    def structure(self) -> Structure:
+        """What holds of its probabilities as a whole; a kind that knows more than can be computed says so here."""
+        return Structure(self)
 
-    @property
-    def by_transform(self) -> Any:
-        """P as a linear operator (responses, t), where a transform gives its products and its rows would be too many.
-
-        It is a `scipy.sparse.linalg.LinearOperator`, or None.
-        """
-        return None
-
-    assigned_by: ClassVar[str] = "nobody"
-    """Who decides which part a respondent answers: the respondent, the researcher, or lot on their device; nobody
-    where there is one part."""
-
-    estimates: ClassVar[str] = "proportions"
-    """What its answers are for: "proportions" of categories, the "mean" of a number, "ranges" of a hierarchy, or
-    "heavy_hitters", values that many share."""
-
-    several: ClassVar[bool] = False
-    """Whether its channels have names, which results then show. A single design is its own, unnamed channel."""
+    @cached_property
+    def offer(self) -> Offer:
+        """How its channels are offered, and by whom they are assigned."""
+        return Offer()
 
     @property
     def parts(self) -> dict[Any, Design]:
         """The channels by name. Each answer comes through one of them; a single design is ``{None: channel}``."""
         return {name: self.channel(name) for name in self.levels}
-
-    @property
-    def one_for_all(self) -> Design | None:
-        """The design of every part, where there are several and all are alike; None otherwise."""
-        first, *others = self.parts.values()
-        return first if others and all(other_design == first for other_design in others) else None
 
     @property
     def made_of(self) -> tuple[Answerable, ...]:
@@ -121,11 +235,6 @@ class Answerable(Tallied):
         add.
         """
         return (self,)
-
-    @property
-    def names_needed(self) -> int:
-        """How many columns of levels or samples must come with the answers: one for each question that has them."""
-        return 0 if self.levels == (None,) else 1
 
     @property
     def cells(self) -> tuple[Any, ...]:
@@ -143,31 +252,17 @@ class Answerable(Tallied):
         """What is estimated besides the categories, as shares of the cells."""
         return ()
 
-    @cached_property
-    def measures_compliance(self) -> bool:
-        """Whether the nuisance parameters say how many people do not comply."""
-        return False
-
-    @property
-    def finer(self) -> bool:
-        """Whether its cells differ from the categories, or something besides the categories is estimated."""
-        return self.cells != self.categories or bool(self.nuisance)
-
-    def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The proportions of the categories, (t,), for these proportions of the cells."""
-        return cells
-
     @abstractmethod
     def channel(self, level: Any = None) -> Design:
         """The single design under which a level is answered."""
 
     def form(self) -> dict[str, Any]:
         """The design as a JSON object; equal designs have equal forms."""
-        shared = {name: formed(getattr(self, name)) for name in self.written}
+        shared_fields = {field_name: formed(getattr(self, field_name)) for field_name in self._written}
         description: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
         if self.alternatives:
             description["alternatives"] = formed(self.alternatives)
-        return {"kind": self.kind} | shared | self._content() | description
+        return {"kind": self.kind} | shared_fields | self._content() | description
 
     def _content(self) -> dict[str, Any]:
         """The part of the JSON form that other designs do not have: the fields that the class adds."""
@@ -213,7 +308,7 @@ class Answerable(Tallied):
     def __repr__(self) -> str:
         return f"<{self.name or self.kind}: {len(self.categories)} categories>"
 
-    def then(self, after: Answerable | Redraw) -> Design:
+    def then(self, after: Answerable | Noise) -> Design:
         """The design in which the response is randomized once more, by `after`.
 
         P of the whole is P(after) P(this); privacy can only grow. A design that reports a label is followed by a design
@@ -227,16 +322,11 @@ class Answerable(Tallied):
         >>> float(twice.matrix[0, 0].round(4))
         0.82
         """
-        return self._made_into(getattr(after, "follows", "then"), after)
+        return after.following(self) if isinstance(after, Noise) else Then.of(self, after)
 
-    def __mul__(self, other: object) -> Design:
-        if not isinstance(other, Answerable):
-            return NotImplemented
-        return self._made_into("crossed" if self.several or other.several else "product", other)
-
-    def _made_into(self, kind: str, other: Answerable | Redraw) -> Design:
-        """A design of this one and another; its class is found by kind, since the algebra imports this module."""
-        return cast("Design", KINDS[kind].of_form({"first": self, "second": other}))
+    @abstractmethod
+    def __mul__(self, other: object) -> Answerable:
+        """The design of two questions to one person."""
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The design as JSON text, with the rules by which any client draws the same answers."""
@@ -245,8 +335,8 @@ class Answerable(Tallied):
     def positions(self, truth: Any, source: Source = system) -> Truth:
         """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
         if self._is_numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
-            wrong = (truth < 0) | (truth >= len(self.categories))
-            if not wrong.any():
+            is_outside = (truth < 0) | (truth >= len(self.categories))
+            if not is_outside.any():
                 return truth.astype(np.int64)
         return self._truth_space.encode(truth, what="category")[:, 0]
 
@@ -260,8 +350,16 @@ class Answerable(Tallied):
         return Labels(self.categories)
 
 
+@runtime_checkable
+class Noise(TypeProtocol):
+    """A second step that is no design of its own, such as `Redraw`."""
+
+    def following(self, first: Answerable) -> Design:
+        """The design in which this step follows `first`."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Design(Answerable, Chances):
+class Design(Answerable):
     """P(response | category): draws answers, and says how likely each answer is under each category.
 
     If the categories have proportions π, responses have probabilities λ = Pπ. Columns of P are categories and sum to
@@ -291,15 +389,11 @@ class Design(Answerable, Chances):
         return cls(**fields)
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Design:
-        named = [name for name in (*cls.written, *cls._own_fields()) if name not in DESCRIPTIVE_FIELDS]
-        return cls.of(**{name: labels_of(node[name]) for name in named}, **told_of(node))
-
-    # A design that shows options has a field of this name; a field can replace a cached property, but not a property.
-    @cached_property
-    def shown(self) -> int | None:
-        """How many categories a respondent is shown in order to reject one; None for designs of another kind."""
-        return None
+    def _of_form(cls, node: JsonObject) -> Design:
+        field_names = [
+            field_name for field_name in (*cls._written, *cls._own_fields()) if field_name not in DESCRIPTIVE_FIELDS
+        ]
+        return cls.of(**{field_name: labels_of(node[field_name]) for field_name in field_names}, **told_of(node))
 
     levels = (None,)
 
@@ -308,6 +402,18 @@ class Design(Answerable, Chances):
 
     def level_named(self, name: Any) -> Any:
         raise DataError(f"{self.name or 'this design'} offers no levels; got level {name!r}")
+
+    @abstractmethod
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        """Likelihood rows P(response | category) of encoded, non-missing responses, (n, t)."""
+
+    def integers(self, codes: Codes) -> NDArray[np.int64] | None:
+        """Integers (n, t) in proportion to `rows`; None where the design does not store its chances as integers."""
+        return None
+
+    @abstractmethod
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """Codes of one response for each true category; no category is missing."""
 
     def encode(self, values: Any, level: Any = None) -> Responses:
         if level is not None:
@@ -320,6 +426,9 @@ class Design(Answerable, Chances):
         if responses.space != self.space:
             raise DataError("these responses were given to another design: their response spaces differ")
         return np.ones(len(responses), dtype=bool), responses.codes
+
+    def __mul__(self, other: object) -> Design:
+        return Product.of(self, other) if isinstance(other, Design) else NotImplemented
 
     def randomize(self, truth: Any, *, rng: np.random.Generator | Source | None = None) -> Responses:
         """One response for each respondent, drawn from the column of P for their category.
@@ -344,17 +453,7 @@ class Design(Answerable, Chances):
         array(['middle', 'high', 'middle'], dtype='<U6')
         """
         source = source_of(rng)
-        return Responses(self.drawn(self.positions(truth, source), source), self.space)
-
-    def drawn(self, places: Truth, source: Source) -> Codes:
-        """Codes of one response for each true place. A missing place, -1, gives a missing response."""
-        is_known = places >= 0
-        if is_known.all():
-            return self.draw(places, source)
-        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        codes[~is_known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
-        codes[is_known] = self.draw(places[is_known], source)
-        return codes
+        return Responses(drawn_codes(self, self.positions(truth, source), source), self.space)
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing.
@@ -367,10 +466,38 @@ class Design(Answerable, Chances):
                [1. , 1. ]])
         """
         encoded = responses if isinstance(responses, Responses) else self.encode(responses)
-        result = np.ones((len(encoded), len(self.categories)))
+        likelihood_rows = np.ones((len(encoded), len(self.categories)))
         has_answer = ~encoded.missing
-        result[has_answer] = self.rows(encoded.codes[has_answer])
-        return result
+        likelihood_rows[has_answer] = self.rows(encoded.codes[has_answer])
+        return likelihood_rows
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """The mean of the linear statistic T given the category, (d, t): column j is E[T | X = j]."""
+        codes = self.space.listing()
+        return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
+
+    @property
+    def responses(self) -> Responses:
+        """All responses, in the order of the rows of `matrix`.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many to list.
+        """
+        return Responses(self.space.listing(), self.space)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """P (responses, t); columns are categories and sum to one.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list.
+        """
+        return self.rows(self.space.listing())
 
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Answerable:
@@ -378,7 +505,18 @@ class Design(Answerable, Chances):
         return cast("Answerable", of_text(text))
 
 
-def told_of(node: dict[str, Any]) -> dict[str, Any]:
+def drawn_codes(design: Design, places: Truth, source: Source) -> Codes:
+    """Codes of one response for each true place. A missing place, -1, gives a missing response."""
+    is_known = places >= 0
+    if is_known.all():
+        return design.draw(places, source)
+    codes = np.zeros((len(places), design.space.width), dtype=np.int64)
+    codes[~is_known] = design.space.encode([None] if design.space.answers == 1 else ([None],) * design.space.answers)
+    codes[is_known] = design.draw(places[is_known], source)
+    return codes
+
+
+def told_of(node: JsonObject) -> dict[str, Any]:
     """The fields of a JSON form that describe a design and change no answer."""
     notes, steps = tuple(node.get("notes", ())), protocol.read(node.get("protocol"))
     return {"name": node.get("name", ""), "notes": notes, "protocol": steps}
@@ -423,7 +561,7 @@ class Share:
     of: tuple[Any, ...]
     among: tuple[Any, ...] = ()
 
-    def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weights(self, cells: Sequence[Label]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Which cells belong to the numerator and to the denominator: 0 or 1 for each cell, (cells,) each."""
         cell_set = set(cells)
         if (
@@ -434,15 +572,219 @@ class Share:
             raise DesignError(
                 f"the share {self.name!r} must be of cells among {_checks.listing_text(cells)}; got {self.of}"
             )
-        above = np.array([cell in self.of for cell in cells], dtype=float)
-        below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
-        return above, below
+        above_weights = np.array([cell in self.of for cell in cells], dtype=float)
+        below_weights = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
+        return above_weights, below_weights
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Share:
+    def of_form(cls, node: JsonObject) -> Share:
         """The share that a JSON object describes."""
         return cls(*(labels_of(node[name]) for name in ("share", "of", "among")))
 
     def form(self) -> dict[str, Any]:
         """The share as a JSON object."""
         return {"share": self.name, "of": list(self.of), "among": list(self.among)}
+
+
+def read(text: str | Mapping[str, Any]) -> Answerable:
+    """The design, offer of levels or design of samples that a JSON text or object describes.
+
+    Parameters
+    ----------
+    text : str or mapping
+        What `to_json` wrote, as text or as the object that it stands for.
+
+    Returns
+    -------
+    Design, Levels or Samples
+
+    Raises
+    ------
+    DesignError
+        The text is no JSON, or the JSON is no design of this version. The message says what is wrong.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> read(designs.warner(p=0.7).to_json())
+    <warner(p=0.7): 2 categories>
+    """
+    return Design.from_json(text)
+
+
+def load(path: str | Path) -> Answerable:
+    """The design, offer of levels or design of samples in a JSON file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of UTF-8 text that `to_json` wrote.
+
+    Returns
+    -------
+    Design, Levels or Samples
+
+    Raises
+    ------
+    DesignError
+        The file does not exist, cannot be read, or holds no design of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay import designs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "income.json")
+    ...     written = path.write_text(designs.negative(("low", "middle", "high")).to_json(), encoding="utf-8")
+    ...     load(path)
+    <negative(): 3 categories>
+    """
+    try:
+        file_text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DesignError(f"there is no design file {str(path)!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
+    return read(file_text)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TwoDesigns(Design):
+    """A design of two designs."""
+
+    first: Design
+    second: Design
+    _written: ClassVar[tuple[str, ...]] = ("name",)
+
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.first, self.second
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Design:
+        return cls.of(node["first"], node["second"])
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Then(TwoDesigns):
+    """One design after another; see `Design.then`."""
+
+    kind: ClassVar[str] = "then"
+    rule: ClassVar[str] = "Draw from first; its response, by position, is the truth of second; draw from second."
+
+    @classmethod
+    def of(cls, first: Answerable, second: Answerable) -> Then:
+        """The design `first` followed by `second`."""
+        first, second = check_channel(first, "what is followed"), check_channel(second, "what follows a design")
+        if not isinstance(first.space, Labels):
+            raise DesignError("only a design that reports one label can be followed by another; this one reports sets")
+        if tuple(map(str, first.space.labels)) != tuple(map(str, second.categories)):
+            raise DesignError(
+                "the second design must take the first one's responses as its categories; responses are "
+                f"{_checks.listing_text(first.space.labels)}, categories are {_checks.listing_text(second.categories)}"
+            )
+        design_name = f"{first.name or first.kind}.then({second.name or second.kind})"
+        return cls(categories=first.categories, space=second.space, first=first, second=second, name=design_name)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        return self.second.rows(codes) @ self.first.matrix
+
+    def integers(self, codes: Codes) -> Array | None:
+        """Products of the integers of both, where both store them."""
+        if self.first.space.size * len(self.categories) > _MOST_EXACT:
+            return None
+        first_integers, second_integers = self.first.integers(self.first.space.listing()), self.second.integers(codes)
+        if first_integers is None or second_integers is None:
+            return None
+        return np.asarray(second_integers.astype(object) @ first_integers.astype(object))
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        return self.second.draw(self.first.draw(truth, source)[:, 0], source)
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return _checks.read_only(self.second.expected_statistic @ self.first.matrix)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Product(TwoDesigns):
+    """Two questions to one person, each randomized on its own; three or more where one of the two is a product.
+
+    Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> both = designs.warner(p=0.8) * designs.negative(("a", "b", "c"))
+    >>> both.matrix.shape, both.categories[1]
+    ((6, 6), ('yes', 'b'))
+    >>> three = both * designs.direct(("f", "m"))
+    >>> three.matrix.shape, three.categories[1]
+    ((12, 12), ('yes', 'a', 'm'))
+    """
+
+    space: Pair
+    kind: ClassVar[str] = "product"
+    rule: ClassVar[str] = "Draw from first, then from second; categories are numbered i * (categories of second) + j."
+
+    @classmethod
+    def of(cls, first: Answerable, second: Answerable) -> Product:
+        """The design of both questions."""
+        first, second = check_channel(first, "the first question"), check_channel(second, "the second question")
+        design_name = f"{first.name or first.kind} * {second.name or second.kind}"
+        return cls(
+            categories=crossed_labels(first, second),
+            space=Pair(first.space, second.space),
+            first=first,
+            second=second,
+            name=design_name,
+        )
+
+    @property
+    def factors(self) -> tuple[Answerable, ...]:
+        return (*self.first.factors, *self.second.factors)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, exchangeable=self.first.structure.exchangeable and self.second.structure.exchangeable)
+
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
+        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
+        is_known = (first >= 0) & (second >= 0)
+        return np.where(is_known, first * len(self.second.categories) + second, -1)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        first_codes, second_codes = self.space.split(codes)
+        question_rows = [
+            rows_of_one(question_design, question_codes)
+            for question_design, question_codes in ((self.first, first_codes), (self.second, second_codes))
+        ]
+        return np.asarray(
+            (question_rows[0][:, :, None] * question_rows[1][:, None, :]).reshape(len(codes), len(self.categories))
+        )
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        first, second = np.divmod(truth, len(self.second.categories))
+        return np.hstack([self.first.draw(first, source), self.second.draw(second, source)])
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
+
+
+def crossed_labels(first: Answerable, second: Answerable, of: str = "categories") -> tuple[Any, ...]:
+    """The pairs of two questions' categories (or cells). Where one of the two is a product, the tuples are longer."""
+    label_tuples = (
+        getattr(design, of) if len(design.factors) > 1 else [(label,) for label in getattr(design, of)]
+        for design in (first, second)
+    )
+    return tuple(first_label + second_label for first_label, second_label in itertools.product(*label_tuples))
+
+
+def rows_of_one(design: Design, codes: Codes) -> NDArray[np.float64]:
+    """Likelihood rows of one of two answers; a row of ones where only the other answer was given."""
+    has_answer = ~design.space.missing(codes)
+    rows = np.ones((len(codes), len(design.categories)))
+    rows[has_answer] = design.rows(codes[has_answer])
+    return rows

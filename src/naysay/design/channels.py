@@ -1,15 +1,15 @@
-"""A design written out as a table of integer weights.
+"""The kinds of channels that surveys use: a table of integer weights, its pattern, and sets of categories.
 
-Designs of many categories whose columns are one pattern: two integers instead of a table of t × t.
-
-A design about the same people whose categories have other names.
+A `Pattern` is a table whose columns are one pattern, in two integers instead of t × t. A `Subset` draws k categories,
+too many sets for a table. `relabeled` is the same design about the same people, whose categories have other names.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import JsonObject, Label
 from naysay.design import protocol
-from naysay.design.base import Answerable, Design, told_of
-from naysay.design.chances import Truth
-from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT, blended, flag, integer
-from naysay.design.form import TABLED, of_node
+from naysay.design.algebra import Memorable
+from naysay.design.base import Answerable, Design, Structure, Truth, told_of
+from naysay.design.drawing import LIMIT, TABLED, Source, blended, flag, integer, of_node
 from naysay.errors import DesignError
-from naysay.responses import Codes, Labels
+from naysay.responses import WORD, Codes, Labels, Subsets
 
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 
@@ -39,7 +38,7 @@ is, so that a design that is open keeps its form."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Pattern(Design):
+class Pattern(Memorable):
     """A design in which the true category has one chance, and every other category has another.
 
     P[j, j] = own / D and P[i, j] = other / D for i ≠ j, with D = own + (t - 1) other. Such designs are k-ary randomized
@@ -77,10 +76,6 @@ class Pattern(Design):
         "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
         "floor((u - own) / other) + 1."
     )
-    one_pattern = True
-    pure = True
-    tabular: ClassVar[bool] = True
-    exchangeable = True  # renaming the categories changes nothing, so one response stands for all
 
     def __post_init__(self) -> None:
         if self.space.labels != self.categories:
@@ -92,7 +87,7 @@ class Pattern(Design):
             )
 
     @classmethod
-    def of(cls, categories: Sequence[Any], own: int, other: int, **fields: Any) -> Self:
+    def of(cls, categories: Sequence[Label], own: int, other: int, **fields: Any) -> Self:
         """The design over these categories, with weights in lowest terms."""
         labels, shared = tuple(categories), math.gcd(integer(own), integer(other)) or 1
         return cls(categories=labels, space=Labels(labels), own=own // shared, other=other // shared, **fields)
@@ -107,9 +102,28 @@ class Pattern(Design):
         """The table of integers, (t, t)."""
         return self.integers(self.space.listing())
 
-    @property
-    def chances_named(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self.own, self.denominator), Fraction(self.other, self.denominator)
+    @cached_property
+    def structure(self) -> Structure:
+        named_chances = Fraction(self.own, self.denominator), Fraction(self.other, self.denominator)
+        return Structure(
+            self,
+            exchangeable=True,  # renaming the categories changes nothing, so one response stands for all
+            one_pattern=True,
+            pure=True,
+            tabular=True,
+            all_possible=True,
+            named_chances=named_chances,
+            mean=self._even_mean,
+            typical=self._typical_codes,
+        )
+
+    def _even_mean(self) -> tuple[float, float]:
+        """(α, β) of the matrix αI + β11ᵀ, which is the mean of the linear statistic."""
+        beta = self.other / self.denominator
+        return self.own / self.denominator - beta, beta
+
+    def _typical_codes(self) -> Codes:
+        return np.zeros((1, 1), dtype=np.int64)
 
     def integers(self, codes: Codes) -> NDArray[np.int64]:
         result = np.full((len(codes), len(self.categories)), self.other, dtype=np.int64)
@@ -122,22 +136,9 @@ class Pattern(Design):
     def draw(self, truth: Truth, source: Source) -> Codes:
         return drawn_even(self.own, self.other, len(self.categories), truth, source)
 
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)
-
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(self.matrix)
-
-    @cached_property
-    def even_mean(self) -> tuple[float, float]:
-        """(α, β) of the matrix αI + β11ᵀ, which is the mean of the linear statistic."""
-        beta = self.other / self.denominator
-        return self.own / self.denominator - beta, beta
-
-    @property
-    def typical_codes(self) -> Codes:
-        return np.zeros((1, 1), dtype=np.int64)
 
     @property
     def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
@@ -155,24 +156,20 @@ class Pattern(Design):
         other = source.below(len(self.categories), len(codes))
         return np.where(stays, codes[:, 0], other).reshape(-1, 1)
 
-    def guessed(self, prior: NDArray[np.float64]) -> float:
-        """Σ_y max(own π_y, other max_{j ≠ y} π_j) / D."""
-        second, first = np.sort(prior)[-2:]
-        others = np.where(np.arange(len(prior)) == prior.argmax(), second, first)
-        return float(np.maximum(self.own * prior, self.other * others).sum() / self.denominator)
-
 
 def drawn_even(own_weight: int, other_weight: int, t: int, truth: Truth, source: Source) -> Codes:
     """The responses that a table with these two weights would draw from the same integers, without running sums."""
     response_codes = np.empty((len(truth), 1), dtype=np.int64)
-    for start in range(0, len(truth), _BLOCK):
-        x = truth[start : start + _BLOCK]
+    for block_start in range(0, len(truth), _BLOCK):
+        x = truth[block_start : block_start + _BLOCK]
         draws = source.below(own_weight + (t - 1) * other_weight, len(x))
-        before = x * other_weight
-        # Above the truth's own weight all places move up by `own - other`; within it, they move to its start.
-        shifted_draws = np.maximum(draws - (own_weight - other_weight), before) if other_weight else before
-        response_codes[start : start + _BLOCK, 0] = (
-            np.where(draws < before, draws, shifted_draws) // other_weight if other_weight else x
+        weight_before = x * other_weight
+        # Above the truth's own weight all places move up by own_weight - other_weight; within it, to its start.
+        shifted_draws = (
+            np.maximum(draws - (own_weight - other_weight), weight_before) if other_weight else weight_before
+        )
+        response_codes[block_start : block_start + _BLOCK, 0] = (
+            np.where(draws < weight_before, draws, shifted_draws) // other_weight if other_weight else x
         )
     return response_codes
 
@@ -185,7 +182,7 @@ _ROUNDED = Fraction(1, 2**50)  # rounding to a denominator of 2**53 may change a
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Table(Design):
+class Table(Memorable):
     """A design written out: integer weights, one column a category, one row a response.
 
     Parameters
@@ -198,22 +195,22 @@ class Table(Design):
     space: Labels
     kind: ClassVar[str] = "table"
     rule: ClassVar[str] = _TABLE
-    tabular: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _checks.categories(self.categories)
-        weights = np.array(self.weights, dtype=np.int64)
-        shape = (len(self.space.labels), len(self.categories))
-        if weights.shape != shape:
+        weight_matrix = np.array(self.weights, dtype=np.int64)
+        expected_shape = (len(self.space.labels), len(self.categories))
+        if weight_matrix.shape != expected_shape:
             raise DesignError(
-                f"the matrix must have {shape[0]} rows (responses) and {shape[1]} columns; got {weights.shape}"
+                f"the matrix must have {expected_shape[0]} rows (responses) and {expected_shape[1]} columns; "
+                f"got {weight_matrix.shape}"
             )
-        sums = weights.sum(axis=0)
-        if (weights < 0).any() or (sums != sums[0]).any() or not 0 < sums[0] <= LIMIT:
+        column_sums = weight_matrix.sum(axis=0)
+        if (weight_matrix < 0).any() or (column_sums != column_sums[0]).any() or not 0 < column_sums[0] <= LIMIT:
             raise DesignError(
-                f"integer columns must be non-negative and share one sum up to 2**53; sums are {sums.tolist()}"
+                f"integer columns must be non-negative and share one sum up to 2**53; sums are {column_sums.tolist()}"
             )
-        object.__setattr__(self, "weights", _checks.read_only(weights))
+        object.__setattr__(self, "weights", _checks.read_only(weight_matrix))
         self._check_protocol()
 
     def _check_protocol(self) -> None:
@@ -242,6 +239,15 @@ class Table(Design):
         return int(self.weights[:, 0].sum())
 
     @cached_property
+    def structure(self) -> Structure:
+        even_weights = self._even
+        named_chances = even_weights and (
+            Fraction(even_weights[0], self.denominator),
+            Fraction(even_weights[1], self.denominator),
+        )
+        return Structure(self, tabular=True, named_chances=named_chances)
+
+    @cached_property
     def matrix(self) -> NDArray[np.float64]:
         return _checks.read_only(self.weights / self.denominator)
 
@@ -255,25 +261,20 @@ class Table(Design):
         if self._even is not None:
             return drawn_even(*self._even, len(self.categories), truth, source)
         draws = source.below(self.denominator, len(truth))
-        sums = np.cumsum(self.weights, axis=0)
-        result = np.empty(len(truth), dtype=np.int64)
+        running_sums = np.cumsum(self.weights, axis=0)
+        response_places = np.empty(len(truth), dtype=np.int64)
         for category in range(len(self.categories)):
             has_category = truth == category
             # side="right": a draw equal to a running sum belongs to the next row, as the rule says.
-            result[has_category] = np.searchsorted(sums[:, category], draws[has_category], side="right")
-        return result.reshape(-1, 1)
+            response_places[has_category] = np.searchsorted(
+                running_sums[:, category], draws[has_category], side="right"
+            )
+        return response_places.reshape(-1, 1)
 
     @cached_property
     def _even(self) -> tuple[int, int] | None:
         """The weight of the true category and that of each other, if the columns are one pattern."""
         return even_weights(self.weights) if len(self.space.labels) == len(self.categories) else None
-
-    @property
-    def chances_named(self) -> tuple[Fraction, Fraction] | None:
-        if self._even is None:
-            return None
-        own_weight, other_weight = self._even
-        return Fraction(own_weight, self.denominator), Fraction(other_weight, self.denominator)
 
     @property
     def _pattern(self) -> Pattern:
@@ -305,14 +306,14 @@ class Table(Design):
         return {"responses": list(self.space.labels)} | table | ({"yes_no": True} if self.space.yes_no else {})
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Table | Pattern:
+    def _of_form(cls, node: JsonObject) -> Table | Pattern:
         design = cls(**cls._fields(node))
         if design.denominator != integer(node["denominator"]):
             raise DesignError(f"the columns must sum to the denominator {node['denominator']}")
         return compact(design, least=MANY + 1)
 
     @staticmethod
-    def _fields(node: dict[str, Any]) -> dict[str, Any]:
+    def _fields(node: JsonObject) -> dict[str, Any]:
         return told_of(node) | {
             "categories": tuple(node["categories"]),
             "space": Labels(tuple(node["responses"]), yes_no=flag(node.get("yes_no", False))),
@@ -328,8 +329,8 @@ def compact(table: Table, *, least: int = LEAST) -> Table | Pattern:
     t = len(table.categories)
     if t < least or table.kind != "table" or table.space.labels != table.categories or table.space.yes_no:
         return table
-    even = even_weights(table.weights)
-    if even is None or (t <= MANY and math.gcd(*even) != 1):
+    own_and_other = even_weights(table.weights)
+    if own_and_other is None or (t <= MANY and math.gcd(*own_and_other) != 1):
         return table
     descriptive_fields = {
         "name": table.name,
@@ -337,16 +338,18 @@ def compact(table: Table, *, least: int = LEAST) -> Table | Pattern:
         "protocol": table.protocol,
         "alternatives": table.alternatives,
     }
-    return Pattern.of(table.categories, own=even[0], other=even[1], **descriptive_fields)
+    return Pattern.of(table.categories, own=own_and_other[0], other=own_and_other[1], **descriptive_fields)
 
 
 def even_weights(weights: NDArray[np.int64]) -> tuple[int, int] | None:
     """The number on the diagonal and the number elsewhere, (t, t), if there are no others."""
     own_weight, other_weight = int(weights[0, 0]), int(weights[0, 1])
     # Counting the entries that are not `other` needs no second table of the same size.
-    differing = len(weights) if own_weight != other_weight else 0
-    even = (weights.diagonal() == own_weight).all() and np.count_nonzero(weights != other_weight) == differing
-    return (own_weight, other_weight) if even else None
+    expected_differing = len(weights) if own_weight != other_weight else 0
+    is_even = (weights.diagonal() == own_weight).all() and np.count_nonzero(
+        weights != other_weight
+    ) == expected_differing
+    return (own_weight, other_weight) if is_even else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -359,11 +362,15 @@ class TwoOption(Table):
     shown: int = field()  # required: else the base class's value of that name would be the default
     kind: ClassVar[str] = "two_option"
 
+    @cached_property
+    def structure(self) -> Structure:
+        return replace(super().structure, shown=self.shown)
+
     def form(self) -> dict[str, Any]:
         return super().form() | {"shown": self.shown}
 
     @staticmethod
-    def _fields(node: dict[str, Any]) -> dict[str, Any]:
+    def _fields(node: JsonObject) -> dict[str, Any]:
         return Table._fields(node) | {"shown": integer(node["shown"])}
 
 
@@ -406,11 +413,219 @@ def _relabel_node(node: Any, labels: Mapping[str, str]) -> Any:
     if not isinstance(node, Mapping):
         return node
     relabeled_node: dict[str, Any] = {}
-    for key, value in node.items():
-        if key in _LISTS and isinstance(value, list):
-            relabeled_node[key] = [labels.get(label, label) if isinstance(label, str) else label for label in value]
-        elif key in _SINGLE and isinstance(value, str):
-            relabeled_node[key] = labels.get(value, value)
+    for field_name, field_content in node.items():
+        if field_name in _LISTS and isinstance(field_content, list):
+            relabeled_node[field_name] = [
+                labels.get(label, label) if isinstance(label, str) else label for label in field_content
+            ]
+        elif field_name in _SINGLE and isinstance(field_content, str):
+            relabeled_node[field_name] = labels.get(field_content, field_content)
         else:
-            relabeled_node[key] = value if key in _NUMBERS else _relabel_node(value, labels)
+            relabeled_node[field_name] = (
+                field_content if field_name in _NUMBERS else _relabel_node(field_content, labels)
+            )
     return relabeled_node
+
+
+_SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class _Discarded(Design):
+    """A design whose response is a set of `discards` categories."""
+
+    discards: int
+    space: Subsets
+
+    def __post_init__(self) -> None:
+        t = len(self.categories)
+        if not 1 <= integer(self.discards) <= t - 1:
+            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
+
+    @classmethod
+    def of(cls, categories: Sequence[Label], discards: int, **fields: Any) -> Self:
+        """The design over these categories."""
+        labels = tuple(categories)
+        return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
+
+    @cached_property
+    def structure(self) -> Structure:
+        # Every set of the right size leaves out a category that can give it.
+        return Structure(self, all_possible=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Subset(_Discarded):
+    """k categories drawn with equal chances: out of the t - 1 false ones (``truthful``), or out of all t.
+
+    P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Sets are never listed, so that t = 60, k = 30
+    costs time and memory only for the sets that were drawn.
+
+    Parameters
+    ----------
+    discards : int
+        k, from 1 to t - 1. At t - 1 a truthful answer reveals the true category.
+    truthful : bool
+        Whether the true category stays out of the set. If not, the answer is pure noise.
+    """
+
+    truthful: bool = True
+    kind: ClassVar[str] = "subset"
+    rule: ClassVar[str] = (
+        "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
+        "draw an integer below the number of categories not yet visited, this one included; discard this one if the "
+        "integer is less than the number still to be discarded. If truthful is false, visit 0, 1, ..., t-1 instead. "
+        + _SET
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        flag(self.truthful)
+
+    @property
+    def candidates(self) -> int:
+        """How many categories may be drawn."""
+        return len(self.categories) - self.truthful
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, exchangeable=True, all_possible=True)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        probability = 1 / math.comb(self.candidates, self.discards)
+        if not self.truthful:
+            return np.full((len(codes), len(self.categories)), probability)
+        return np.where(self.space.decode(codes), 0.0, probability)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """Selection sampling: go through the candidates, take each with chance (still needed) / (still to come)."""
+        t, n = len(self.categories), len(truth)
+        first_candidate = truth + 1 if self.truthful else np.zeros(n, dtype=np.int64)
+        still_needed = np.full(n, self.discards, dtype=np.int64)
+        codes = np.zeros((n, self.space.width), dtype=np.int64)
+        for candidate_number in range(self.candidates):
+            is_taken = source.below(self.candidates - candidate_number, n) < still_needed
+            still_needed -= is_taken
+            _set_bits(codes, (first_candidate + candidate_number) % t, is_taken)
+        return codes
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """E[M_i | X = j] = k / (t - 1) for i ≠ j, and 0 for i = j."""
+        t = len(self.categories)
+        expected = np.full((t, t), self.discards / self.candidates)
+        if self.truthful:
+            np.fill_diagonal(expected, 0.0)
+        return _checks.read_only(expected)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WeightedSubset(_Discarded):
+    """k false categories drawn with probability in proportion to the product of their weights.
+
+    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S. Here e_k is the elementary symmetric polynomial of degree k.
+
+    Parameters
+    ----------
+    discards : int
+        k, from 1 to t - 1.
+    weights : tuple of int
+        Positive integers, one for each category; their e_k must not exceed 2⁵³.
+    """
+
+    weights: tuple[int, ...]
+    kind: ClassVar[str] = "weighted_subset"
+    rule: ClassVar[str] = (
+        "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
+        "c-subsets of S of the products of their weights (e(0, S) = 1). Draw an integer below e(c, this and the rest); "
+        "discard this one if the integer is less than its weight times e(c-1, the rest). " + _SET
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        t, kinds = len(self.categories), set(map(type, self.weights))
+        if len(self.weights) != t or kinds != {int} or min(self.weights) < 1:
+            raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
+        if symmetric_sums(self.weights, self.discards)[-1] > LIMIT:
+            raise DesignError("the weights are too fine: their e_k exceeds 2**53; use smaller integers")
+
+    @cached_property
+    def totals(self) -> NDArray[np.float64]:
+        """e_k of the weights without each category, (t,)."""
+        w = self.weights
+        return np.array([symmetric_sums(w[:j] + w[j + 1 :], self.discards)[-1] for j in range(len(w))], dtype=float)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        members = self.space.decode(codes)
+        product = np.where(members, np.array(self.weights, dtype=float), 1.0).prod(axis=1)
+        return np.where(members, 0.0, product[:, None] / self.totals)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(self, all_possible=True, typical=self._typical_codes)
+
+    def _typical_codes(self) -> Codes:
+        """All responses; if too many, the most revealing one: it leaves the heaviest category and the lightest ones."""
+        if self.space.listable:
+            return self.space.listing()
+        heaviest_first = sorted(range(len(self.weights)), key=lambda place: -self.weights[place])
+        is_member = np.zeros((1, len(self.weights)), dtype=bool)
+        is_member[0, heaviest_first[1 : self.discards + 1]] = True
+        return self.space.pack(is_member)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
+        for category in np.unique(truth).tolist():
+            category_rows = np.flatnonzero(truth == category)
+            codes[category_rows] = self._draw_for(category, len(category_rows), source)
+        return codes
+
+    def _draw_for(self, category: int, n: int, source: Source) -> Codes:
+        codes = np.zeros((n, self.space.width), dtype=np.int64)
+        still_needed = np.full(n, self.discards, dtype=np.int64)
+        candidates = [i for i in range(len(self.weights)) if i != category]
+        for candidate_number, candidate_place in enumerate(candidates):
+            with_this = symmetric_sums([self.weights[i] for i in candidates[candidate_number:]], self.discards)
+            sums_without = symmetric_sums([self.weights[i] for i in candidates[candidate_number + 1 :]], self.discards)
+            is_taken = np.zeros(n, dtype=bool)
+            for c in range(1, self.discards + 1):
+                waiting_rows = np.flatnonzero(still_needed == c)
+                if len(waiting_rows):
+                    draws = source.below(with_this[c], len(waiting_rows))
+                    is_taken[waiting_rows] = draws < self.weights[candidate_place] * sums_without[c - 1]
+            still_needed -= is_taken
+            _set_bits(codes, np.full(n, candidate_place), is_taken)
+        return codes
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """E[M_i | X = j] = w_i e_{k-1}(w without i, j) / e_k(w without j)."""
+        w, k = self.weights, self.discards
+        expected = np.zeros((len(w), len(w)))
+        for i, j in itertools.permutations(range(len(w)), 2):
+            other_weights = [weight for place, weight in enumerate(w) if place not in (i, j)]
+            expected[i, j] = w[i] * symmetric_sums(other_weights, k - 1)[-1] / self.totals[j]
+        return _checks.read_only(expected)
+
+
+def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:
+    """Elementary symmetric polynomials e_0 … e_k of the weights.
+
+    Examples
+    --------
+    >>> symmetric_sums((1, 2, 3), 2)
+    [1, 6, 11]
+    """
+    sums = [1] + [0] * k
+    for weight in weights:
+        for subset_size in range(k, 0, -1):
+            sums[subset_size] += weight * sums[subset_size - 1]
+    return sums
+
+
+def _set_bits(codes: Codes, positions: NDArray[np.int64], is_taken: NDArray[np.bool_]) -> None:
+    """Add each taken position to the set of its row."""
+    if codes.shape[1] == 1:
+        codes[:, 0] |= is_taken.astype(np.int64) << positions
+    else:
+        codes[np.arange(len(codes)), positions // WORD] |= is_taken.astype(np.int64) << (positions % WORD)

@@ -1,7 +1,8 @@
 """What a respondent does to answer: leave it to chance, ask themselves a question, say a response.
 
 A protocol is a tree of steps. Its probabilities are read from the tree, so that the flowchart and the design matrix
-cannot disagree. The instruction follows the same steps; a step may have an instruction of its own.
+cannot disagree. The instruction follows the same steps; a step may have an instruction of its own. `draw_lots` chooses
+the device: a coin, a die, numbered cards.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.exact import LIMIT, integer
+from naysay._values import Array, Label
+from naysay.design.drawing import LIMIT, as_fraction, integer
 from naysay.errors import DesignError
 
 LOT = "with chance "  # begins the name of an outcome of a device with many sides
@@ -83,11 +84,17 @@ class Chance:
     instruction: str = ""
 
     def __post_init__(self) -> None:
-        chances = [branch.chance for branch in self.branches]
-        total = sum((chance for chance in chances if chance is not None), Fraction(0))
-        if None in chances or total != 1 or any(chance is None or chance < 0 for chance in chances):
+        branch_chances = [branch.chance for branch in self.branches]
+        total_chance = sum(
+            (branch_chance for branch_chance in branch_chances if branch_chance is not None), Fraction(0)
+        )
+        if (
+            None in branch_chances
+            or total_chance != 1
+            or any(branch_chance is None or branch_chance < 0 for branch_chance in branch_chances)
+        ):
             raise DesignError(
-                f"the chances of one device must sum to one; {self.device!r} has {_checks.listing_text(chances)}"
+                f"the chances of one device must sum to one; {self.device!r} has {_checks.listing_text(branch_chances)}"
             )
 
     def __str__(self) -> str:
@@ -182,7 +189,7 @@ class Protocol:
         return {"first": _form(self.first), "assumes": list(self.assumes), "source": self.source}
 
 
-def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[Any]) -> tuple[NDArray[Any], int]:
+def probabilities(first: Step, categories: Sequence[Label], responses: Sequence[Label]) -> tuple[Array, int]:
     """The P(response | category) that the steps give: numerators (responses, t) and their common denominator.
 
     Examples
@@ -194,18 +201,23 @@ def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[An
     >>> numerators.tolist(), denominator
     ([[1, 0], [1, 2]], 2)
     """
-    ends = list(_ends(first, {category: place for place, category in enumerate(categories)}, Fraction(1)))
-    rows = {response: row for row, response in enumerate(responses)}
-    unknown = {response for response, _, _ in ends} - rows.keys()
-    if unknown:
+    path_ends = list(
+        _ends(first, {category: category_place for category_place, category in enumerate(categories)}, Fraction(1))
+    )
+    row_of_response = {response: response_row for response_row, response in enumerate(responses)}
+    unknown_responses = {response for response, _, _ in path_ends} - row_of_response.keys()
+    if unknown_responses:
         raise DesignError(
-            f"the steps end in {_checks.listing_text(unknown)}; the responses are {_checks.listing_text(responses)}"
+            f"the steps end in {_checks.listing_text(unknown_responses)}; "
+            f"the responses are {_checks.listing_text(responses)}"
         )
-    denominator = math.lcm(*(share.denominator for _, _, share in ends))
-    kind = np.int64 if denominator <= LIMIT else object  # above it sums may overflow 64 bits
-    numerators = np.zeros((len(responses), len(categories)), dtype=kind)
-    for response, columns, share in ends:
-        numerators[rows[response], columns] += share.numerator * (denominator // share.denominator)
+    denominator = math.lcm(*(path_chance.denominator for _, _, path_chance in path_ends))
+    integer_type = np.int64 if denominator <= LIMIT else object  # above it sums may overflow 64 bits
+    numerators = np.zeros((len(responses), len(categories)), dtype=integer_type)
+    for response, path_columns, path_chance in path_ends:
+        numerators[row_of_response[response], path_columns] += path_chance.numerator * (
+            denominator // path_chance.denominator
+        )
     return numerators, denominator
 
 
@@ -220,7 +232,9 @@ def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tupl
             step.of(category)  # raises if no branch is for this category
         for branch in step.branches:
             yield from _ends(
-                branch.then, {member: columns[member] for member in branch.members if member in columns}, share
+                branch.then,
+                {branch_member: columns[branch_member] for branch_member in branch.members if branch_member in columns},
+                share,
             )
     else:
         for branch in step.branches:
@@ -242,11 +256,11 @@ def tree(first: Step) -> str:
 
 def _below(step: Step) -> Iterator[str]:
     branches = step.branches if isinstance(step, Chance | Fork) else ()
-    for place, branch in enumerate(branches, start=1):
-        last = place == len(branches)
-        yield f"{'└─' if last else '├─'} {way(branch)}: {branch.then}"
-        for line in _below(branch.then):
-            yield f"{'   ' if last else '│  '}{line}"
+    for branch_number, branch in enumerate(branches, start=1):
+        is_last = branch_number == len(branches)
+        yield f"{'└─' if is_last else '├─'} {way(branch)}: {branch.then}"
+        for tree_line in _below(branch.then):
+            yield f"{'   ' if is_last else '│  '}{tree_line}"
 
 
 def way(branch: Branch) -> str:
@@ -288,8 +302,8 @@ def words(first: Step) -> str:
 def _sentences(step: Step, reached: str = "", *, blind: bool = True) -> Iterator[str]:
     """One sentence for each step; each branch begins with its event. `blind` holds until a question was asked."""
     if isinstance(step, Say | Do) or step.instruction:
-        text = str(step) if isinstance(step, Say | Do) else step.instruction
-        yield f"{_capital(reached + text)}{', whatever the truth' if blind and isinstance(step, Say) else ''}."
+        step_text = str(step) if isinstance(step, Say | Do) else step.instruction
+        yield f"{_capital(reached + step_text)}{', whatever the truth' if blind and isinstance(step, Say) else ''}."
         return
     if isinstance(step, Chance):
         yield _capital(f"{reached}{step.device}; nobody else may see it.")
@@ -309,10 +323,10 @@ def _form(step: Step) -> dict[str, Any]:
     if isinstance(step, Do):
         return {"do": step.text}
     if isinstance(step, Fork):
-        ways = [{"event": b.event, "members": list(b.members), "then": _form(b.then)} for b in step.branches]
-        return {"ask": step.question, "branches": ways} | _instruction(step)
-    ways = [{"event": b.event, "chance": _ratio(b.chance), "then": _form(b.then)} for b in step.branches]
-    return {"chance": step.device, "branches": ways} | _instruction(step)
+        branch_forms = [{"event": b.event, "members": list(b.members), "then": _form(b.then)} for b in step.branches]
+        return {"ask": step.question, "branches": branch_forms} | _instruction(step)
+    branch_forms = [{"event": b.event, "chance": _ratio(b.chance), "then": _form(b.then)} for b in step.branches]
+    return {"chance": step.device, "branches": branch_forms} | _instruction(step)
 
 
 def _instruction(step: Chance | Fork) -> dict[str, str]:
@@ -336,10 +350,14 @@ def _step(node: Any) -> Step:
     if "do" in node:
         return Do(str(node["do"]))
     if "ask" in node:
-        forks = (Branch(str(b["event"]), _step(b["then"]), members=_label(b["members"])) for b in node["branches"])
-        return Fork(str(node["ask"]), tuple(forks), str(node.get("instruction", "")))
-    ways = (Branch(str(b["event"]), _step(b["then"]), chance=_fraction(b["chance"])) for b in node["branches"])
-    return Chance(str(node["chance"]), tuple(ways), str(node.get("instruction", "")))
+        fork_branches = (
+            Branch(str(b["event"]), _step(b["then"]), members=_label(b["members"])) for b in node["branches"]
+        )
+        return Fork(str(node["ask"]), tuple(fork_branches), str(node.get("instruction", "")))
+    chance_branches = (
+        Branch(str(b["event"]), _step(b["then"]), chance=_fraction(b["chance"])) for b in node["branches"]
+    )
+    return Chance(str(node["chance"]), tuple(chance_branches), str(node.get("instruction", "")))
 
 
 def _fraction(pair: Any) -> Fraction:
@@ -349,3 +367,64 @@ def _fraction(pair: Any) -> Fraction:
 
 def _label(value: Any) -> Any:
     return tuple(map(_label, value)) if isinstance(value, list) else value
+
+
+def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
+    """A chance step with a device that suits its probabilities: a coin, a die, or numbered cards.
+
+    Parameters
+    ----------
+    *branches : (probability, Step)
+        Probabilities are read as written and sum to one. Branches of probability 0 are left out.
+    again : bool
+        Whether the respondent has used the device before on this path.
+
+    Raises
+    ------
+    DesignError
+        Probabilities that are negative or do not sum to one.
+
+    Examples
+    --------
+    >>> from naysay.design import Say
+    >>> lots = draw_lots(("2/3", Say("yes")), ("1/3", Say("no")))
+    >>> lots.device, [branch.event for branch in lots.branches]
+    ('throw a die', ['1 to 4', '5 or 6'])
+    """
+    branch_chances = [as_fraction(branch_chance) for branch_chance, _ in branches]
+    if any(branch_chance < 0 for branch_chance in branch_chances) or sum(branch_chances) != 1:
+        raise DesignError(
+            f"probabilities must be in [0, 1] and sum to one; got {_checks.listing_text(map(str, branch_chances))}"
+        )
+    side_count = math.lcm(*(branch_chance.denominator for branch_chance in branch_chances))
+    device, event_of_range = _device(side_count, again=again)
+    chance_branches, first_side = [], 1
+    for branch_chance, (_, step) in zip(branch_chances, branches, strict=True):
+        range_width = int(branch_chance * side_count)
+        if range_width:
+            chance_branches.append(
+                Branch(event_of_range(first_side, first_side + range_width - 1), step, chance=branch_chance)
+            )
+        first_side += range_width
+    return Chance(device, tuple(chance_branches))
+
+
+def _device(sides: int, *, again: bool) -> tuple[str, Any]:
+    """The instruction for a device with this many equally likely outcomes, and the name for a range of outcomes."""
+    if sides == 1:
+        return "without any chance", lambda first, last: "always"
+    if sides == 2:
+        toss_text = "toss it again" if again else "toss a coin"
+        return toss_text, lambda first, last: "heads" if first == last == 1 else "tails" if first == last else "either"
+    if sides in (3, 6):
+        faces_per_side = 6 // sides
+        return "throw a die", lambda first, last: _range(faces_per_side * (first - 1) + 1, faces_per_side * last)
+    if sides <= 100:
+        return f"draw one of {sides} numbered cards", lambda first, last: f"card {_range(first, last)}"
+    return "let the device draw lots", lambda first, last: LOT + fraction_text(Fraction(last - first + 1, sides))
+
+
+def _range(first: int, last: int) -> str:
+    if first == last:
+        return str(first)
+    return f"{first} or {last}" if last == first + 1 else f"{first} to {last}"

@@ -5,38 +5,39 @@ the chance p* that a response speaks for the true category is the same for all c
 it speaks for a given other one. The mean of T_v = [v ∈ S(y)] is q* + (p* - q*) π_v: the estimate, its variance and the
 intervals need no matrix. ε = ln(a / b), read from the integers (Wang, Blocki, Li & Jha 2017; Ye & Barg 2018).
 
-Every sampler draws the same number of integers for every truth: whoever counts bytes or time learns nothing.
-
-Unary designs: one bit for each category, each randomized by itself. For aggregators that can only add bits.
+`SubsetSelection` reports a set, `Unary` one bit for each category, for aggregators that can only add bits. `AffineHash`
+is local hashing by every linear hash, so that a tally of counts is complete and its variance exact. Every sampler draws
+the same number of integers for every truth: whoever counts bytes or time learns nothing. What must hold of reports
+whatever the proportions are is in `client_test`: a client that is broken, or lies, shows in it.
 """
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, singledispatch
 from importlib.util import find_spec
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Design
-from naysay.design.chances import Diagnostic, Truth, of_counts
+from naysay._checks import whole
+from naysay._counts import Channel, Sums, Tally
+from naysay._values import Array, Floats, JsonObject, Label
+from naysay.design.algebra import Memorable, Remembered
+from naysay.design.base import Design, Structure, Truth
 from naysay.design.channels import MANY
-from naysay.design.drawing import GeneratorSource, Source
-from naysay.design.exact import LIMIT, blended, integer
-from naysay.errors import DataError, DesignError
-from naysay.responses import WORD, Bits, Codes, Subsets
-from naysay.tally import Sums, Tally
-from naysay.tally.tally import whole
+from naysay.design.drawing import LIMIT, Source, blended, flag, integer, system
+from naysay.errors import AnswerError, DataError, DesignError
+from naysay.responses import WORD, Affine, Bits, Codes, Space, Subsets, name_of
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 MOST_NUMBERED = 10_000_000
 """More categories than this take too long to list."""
@@ -48,10 +49,8 @@ _DRAWS, _SEED = 100_000, 2006  # Monte Carlo draws for the information of respon
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Pure(Design):
+class Pure(Memorable):
     """What pure designs share: everything that follows from a : b, p* and q*."""
-
-    pure = True
 
     @property
     @abstractmethod
@@ -60,30 +59,41 @@ class Pure(Design):
 
     @property
     @abstractmethod
-    def chances_named(self) -> tuple[Fraction, Fraction]:
+    def named_chances(self) -> tuple[Fraction, Fraction]:
         """(p*, q*): the chances that a response speaks for the true category, and for a given other one."""
+
+    @cached_property
+    def structure(self) -> Structure:
+        return self._structure()
+
+    def _structure(self, **more: Any) -> Structure:
+        return Structure(
+            self,
+            pure=True,
+            all_possible=True,
+            odds=self.odds,
+            named_chances=self.named_chances,
+            mean=self._even_mean,
+            **more,
+        )
+
+    def _even_mean(self) -> tuple[float, float]:
+        """(p* - q*, q*)."""
+        p, q = self.named_chances
+        return float(p - q), float(q)
 
     @property
     def supported(self) -> tuple[int, int]:
         """The least and the greatest number of categories that a response can speak for."""
         return 0, len(self.categories)
 
-    @property
-    def even_mean(self) -> tuple[float, float]:
-        """(p* - q*, q*)."""
-        p, q = self.chances_named
-        return float(p - q), float(q)
-
     @cached_property
     def expected_statistic(self) -> Floats:
-        alpha, beta = self.even_mean
+        alpha, beta = self._even_mean()
         return _checks.read_only(alpha * np.eye(len(self.categories)) + beta)
 
-    def integers(self, codes: Codes) -> NDArray[Any]:
+    def integers(self, codes: Codes) -> Array:
         return np.where(self.space.statistic(codes) == 1, *self.odds)
-
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         """The responses, drawn block by block."""
@@ -97,7 +107,7 @@ class Pure(Design):
     def _draw(self, truth: Truth, source: Source) -> Codes: ...
 
     @property
-    def _places(self) -> NDArray[np.int64]:
+    def truth_numbers(self) -> NDArray[np.int64]:
         """What the sampler takes for each category, (t,)."""
         return np.arange(len(self.categories))
 
@@ -127,45 +137,45 @@ class Pure(Design):
         n = _checks.whole_number(n, 1, LIMIT, what="n")
         report_counts = whole(_checks.amounts(named, what="named", length=len(self.categories)))
         if (report_counts > n).any():
-            place = int((report_counts > n).argmax())
+            impossible_place = int((report_counts > n).argmax())
             raise DataError(
-                f"{report_counts[place]:,} reports speak for {self.categories[place]!r}, and there are only {n:,}; is "
-                "n the number of all reports, and is each one added once?",
-                row=place,
-                value=int(report_counts[place]),
+                f"{report_counts[impossible_place]:,} reports speak for {self.categories[impossible_place]!r}, and "
+                f"there are only {n:,}; is n the number of all reports, and is each one added once?",
+                row=impossible_place,
+                value=int(report_counts[impossible_place]),
             )
-        (least, most), sizes = self.supported, np.zeros(len(report_counts) + 1, dtype=np.int64)
-        if not least * n <= report_counts.sum() <= most * n:
-            categories_text = _checks.several(least, "category", "categories")
+        (fewest_named, most_named), set_sizes = self.supported, np.zeros(len(report_counts) + 1, dtype=np.int64)
+        if not fewest_named * n <= report_counts.sum() <= most_named * n:
+            categories_text = _checks.several(fewest_named, "category", "categories")
             raise DataError(
-                f"each report speaks for {categories_text}, so that {n:,} reports add up to {least * n:,}; these add "
-                f"up to {report_counts.sum():,}: a client lies, or reports of another design are among them",
+                f"each report speaks for {categories_text}, so that {n:,} reports add up to {fewest_named * n:,}; "
+                f"these add up to {report_counts.sum():,}: a client lies, or reports of another design are among them",
                 value=int(report_counts.sum()),
             )
-        if least == most:
-            sizes[least] = n
-        people = np.array([n])
-        return Tally((Sums(self, None, people, people * 1.0, people * 1.0, report_counts, report_counts, sizes),))
-
-    def told_bits(self, prior: Floats) -> float | None:
-        """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
-        if self.space.listable:
-            return None
-        rng, (a, b), log_ratios = np.random.default_rng(_SEED), self.odds, []
-        truth = rng.choice(len(prior), size=_DRAWS, p=prior)
-        for start in range(0, _DRAWS, _BLOCK):
-            true_places = truth[start : start + _BLOCK]
-            is_named = self.space.statistic(self._draw(self._places[true_places], GeneratorSource(rng)))
-            share, true = is_named @ prior, is_named[np.arange(len(true_places)), true_places]
-            log_ratios.append(np.log2(np.where(true, a, b) / (a * share + b * (1 - share))))
-        return float(np.concatenate(log_ratios).mean())
+        if fewest_named == most_named:
+            set_sizes[fewest_named] = n
+        report_total = np.array([n])
+        return Tally(
+            (
+                Sums(
+                    self,
+                    None,
+                    report_total,
+                    report_total * 1.0,
+                    report_total * 1.0,
+                    report_counts,
+                    report_counts,
+                    set_sizes,
+                ),
+            )
+        )
 
     def form(self) -> dict[str, Any]:
         return super().form() | {"categories": domain_form(self.categories)}
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Design:
-        return super().of_form({**node, "categories": domain_of(node["categories"])})
+    def _of_form(cls, node: JsonObject) -> Design:
+        return super()._of_form({**node, "categories": domain_of(node["categories"])})
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -219,13 +229,6 @@ def domain_of(node: Any) -> Any:
     return tuple(range(_checks.whole_number(integer(node["size"]), 2, MOST_NUMBERED, what="the number of categories")))
 
 
-def pairs(alike: Floats | float, apart: Floats | float, diagonal: Floats) -> Floats:
-    """A matrix with these entries off its diagonal, `alike` + `apart`, and with this diagonal."""
-    result = np.array(np.broadcast_to(alike + apart, (len(diagonal),) * 2))
-    np.fill_diagonal(result, diagonal)
-    return result
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SubsetSelection(ByOdds):
     """A set of `size` categories; sets that hold the true category are more likely, by odds of a to b.
@@ -256,14 +259,17 @@ class SubsetSelection(ByOdds):
         "candidate c names category c if c < x, otherwise c+1. Then draw d below k. If u < a*k, x takes the place of "
         "the d-th drawn (from 0). The response is the set; as text, in the order of the categories, joined by ';'."
     )
-    exchangeable = True
 
     @classmethod
-    def of(cls, categories: Sequence[Any], size: int, *, inside: int, outside: int, **fields: Any) -> Self:
+    def of(cls, categories: Sequence[Label], size: int, *, inside: int, outside: int, **fields: Any) -> Self:
         labels, k = tuple(categories), integer(size)
         if not 1 <= k < len(labels):
             raise DesignError(f"size must lie between 1 and {len(labels) - 1} for {len(labels)} categories; got {k}")
         return cls(categories=labels, space=Subsets(labels, k, k), size=k, inside=inside, outside=outside, **fields)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return self._structure(exchangeable=True, **_sums_if_many(self.space))
 
     @property
     def copies(self) -> tuple[int, int]:
@@ -277,19 +283,21 @@ class SubsetSelection(ByOdds):
 
     def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
         t, n = len(self.categories), len(codes)
-        stays = source.below(whole, n) < keep
-        members = np.zeros((n, t), dtype=bool)
-        for last in range(t - self.size, t):  # Floyd's rule, as in `_draw`
-            candidate = source.below(last + 1, n)
-            members[np.arange(n), np.where(members[np.arange(n), candidate], last, candidate)] = True
-        return np.where(stays[:, None], codes, self.space.pack(members))
+        is_kept = source.below(whole, n) < keep
+        is_member = np.zeros((n, t), dtype=bool)
+        for last_place in range(t - self.size, t):  # Floyd's rule, as in `_draw`
+            candidate_places = source.below(last_place + 1, n)
+            is_member[
+                np.arange(n), np.where(is_member[np.arange(n), candidate_places], last_place, candidate_places)
+            ] = True
+        return np.where(is_kept[:, None], codes, self.space.pack(is_member))
 
     @property
     def supported(self) -> tuple[int, int]:
         return self.size, self.size
 
     @property
-    def chances_named(self) -> tuple[Fraction, Fraction]:
+    def named_chances(self) -> tuple[Fraction, Fraction]:
         p = Fraction(self.inside * self.size, self.whole)
         return p, (self.size - p) / (len(self.categories) - 1)
 
@@ -301,60 +309,66 @@ class SubsetSelection(ByOdds):
         t, k, n = len(self.categories), self.size, len(truth)
         holds_truth, first = source.below(self.whole, n) < self.inside * k, t - 1 - k
         candidate_draws = np.array([source.below(last + 1, n) for last in range(first, t - 1)])
-        place = np.where(holds_truth, source.below(k, n), -1)
+        truth_place = np.where(holds_truth, source.below(k, n), -1)
         codes = np.zeros((n, self.space.width), dtype=np.int64)
         if n >= _WORTH_COMPILING and find_spec("numba") is not None:
-            from naysay.design.compiled import write_sets
-
-            write_sets(candidate_draws, first, truth, place, codes, WORD)
+            compiled_sets()(candidate_draws, first, truth, truth_place, codes, WORD)
             return codes
-        rows, is_taken = np.arange(n), np.zeros((t - 1, n), dtype=bool)
-        for step, candidates in enumerate(candidate_draws):
-            candidates[is_taken[candidates, rows]] = first + step
-            is_taken[candidates, rows] = True
+        row_numbers, is_taken = np.arange(n), np.zeros((t - 1, n), dtype=bool)
+        for draw_number, step_candidates in enumerate(candidate_draws):
+            step_candidates[is_taken[step_candidates, row_numbers]] = first + draw_number
+            is_taken[step_candidates, row_numbers] = True
         candidate_draws += candidate_draws >= truth
-        candidate_draws[place[holds_truth], rows[holds_truth]] = truth[holds_truth]
+        candidate_draws[truth_place[holds_truth], row_numbers[holds_truth]] = truth[holds_truth]
         for named_category in candidate_draws:
-            codes[rows, named_category // WORD] |= 1 << (named_category % WORD)
+            codes[row_numbers, named_category // WORD] |= 1 << (named_category % WORD)
         return codes
 
-    @property
-    def keeps_sums(self) -> bool:
-        return not self.space.listable
 
-    @property
-    def moments_only(self) -> str:
-        return "" if self.space.listable else SUMS_ONLY
+@cache
+def compiled_sets() -> Callable[..., None]:
+    """`write_sets` in compiled code; needs numba (the extra `fast`)."""
+    from numba import njit
 
-    def told_bits(self, prior: Floats) -> float | None:
-        """Under equal shares every set speaks for the same share."""
-        if (prior != prior[0]).any():
-            return super().told_bits(prior)
-        t = len(prior)
-        return bits(np.array([self.size / t]), np.array([t / self.whole]), self.inside, self.outside)
-
-    def products(self, measure: Floats) -> Floats:
-        t, k, total = len(self.categories), self.size, measure.sum()
-        p, q = map(float, self.chances_named)
-        among = p * (k - 1) / (t - 1)
-        others = (p * (k - 1) * (k - 2) + (1 - p) * k * (k - 1)) / ((t - 1) * (t - 2)) if t > 2 else 0.0
-        pair = measure[:, None] + measure
-        return pairs(pair * among, (total - pair) * others, q * total + (p - q) * measure)
-
-    def guessed(self, prior: Floats) -> float:
-        """Σ_S max(a max_S π, b max_{∉ S} π) / …: only the likeliest category of S matters, and the likeliest of all."""
-        t, k, ranked = len(prior), self.size, np.sort(prior)[::-1]
-        best = np.maximum(self.inside * ranked, self.outside * ranked[0])
-        chances = [math.comb(t - 1 - place, k - 1) / math.comb(t, k) for place in range(t - k + 1)]
-        return float(math.fsum(best[: t - k + 1] * chances) * t / self.whole)
+    compiled: Callable[..., None] = njit(cache=True, nogil=True)(write_sets)
+    return compiled
 
 
-def bits(shares: Floats, scale: Floats, inside: float, outside: float) -> float:
-    """I(X; Y) = Σ_y Σ_j π_j P(y | j) log₂ (P(y | j) / P(y)), from the share of people for whom each y speaks."""
-    outer = np.maximum(1 - shares, 0.0)
-    mean = inside * shares + outside * outer
-    terms = inside * shares * np.log2(inside / mean) + outside * outer * np.log2(outside / mean)
-    return float(scale @ terms)
+def write_sets(
+    candidate_draws: NDArray[np.int64],
+    first: int,
+    truth: NDArray[np.int64],
+    place: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    word: int,
+) -> None:  # pragma: no cover (coverage does not see compiled code; a test holds it to the plain one)
+    """Write the set of each row into `codes`, which holds zeros; see `SubsetSelection.rule`.
+
+    `candidate_draws` holds the integers of each step, (k, n), the first of them at most `first`. `place` is the drawn
+    category that the truth replaces, or -1.
+    """
+    k, n = candidate_draws.shape
+    is_taken = np.zeros(first + k + 1, dtype=np.uint8)
+    set_members = np.empty(k, dtype=np.int64)
+    for row_number in range(n):
+        for set_place in range(k):
+            candidate_place = candidate_draws[set_place, row_number]
+            if is_taken[candidate_place]:
+                candidate_place = first + set_place
+            is_taken[candidate_place] = 1
+            set_members[set_place] = candidate_place
+        for set_place in range(k):
+            candidate_place = set_members[set_place]
+            is_taken[candidate_place] = 0
+            member_category = candidate_place + 1 if candidate_place >= truth[row_number] else candidate_place
+            if set_place == place[row_number]:
+                member_category = truth[row_number]
+            codes[row_number, member_category // word] |= 1 << (member_category % word)
+
+
+def _sums_if_many(space: Space) -> dict[str, Any]:
+    """What follows if there are too many responses to list: a tally keeps sums, and nothing maximizes a likelihood."""
+    return {} if space.listable else {"keeps_sums": True, "moments_only": SUMS_ONLY}
 
 
 _WHOLE = 2**32
@@ -372,7 +386,7 @@ class Unary(Pure):
     Examples
     --------
     >>> design = Unary.of(("a", "b"), own=2**31, other=2**30)
-    >>> design.even_mean, design.odds
+    >>> design.structure.even_mean, design.odds
     ((0.25, 0.25), (3, 1))
     """
 
@@ -391,9 +405,18 @@ class Unary(Pure):
             raise DesignError(f"0 < other < own < 2**32 must hold; got own={self.own}, other={self.other}")
 
     @classmethod
-    def of(cls, categories: Sequence[Any], own: int, other: int, **fields: Any) -> Self:
+    def of(cls, categories: Sequence[Label], own: int, other: int, **fields: Any) -> Self:
         labels = tuple(categories)
         return cls(categories=labels, space=Bits(labels), own=own, other=other, **fields)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return self._structure(typical=self._typical_codes, **_sums_if_many(self.space))
+
+    def _typical_codes(self) -> Codes:
+        is_named = np.zeros((1, len(self.categories)), dtype=bool)
+        is_named[0, 0] = True
+        return self.space.pack(is_named)
 
     @cached_property
     def odds(self) -> tuple[int, int]:
@@ -403,12 +426,14 @@ class Unary(Pure):
     @property
     def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
         """The bit of the true category, and that of another."""
-        p, q = self.chances_named
+        p, q = self.named_chances
         return (p, q, 2), (1 - q, 1 - p, 2)
 
     def faded(self, keep: int, whole: int) -> Unary:
         half = _WHOLE // 2
-        own_weight, other_weight = (half + Fraction(keep * (weight - half), whole) for weight in (self.own, self.other))
+        own_weight, other_weight = (
+            half + Fraction(keep * (bit_weight - half), whole) for bit_weight in (self.own, self.other)
+        )
         if own_weight.denominator > 1 or other_weight.denominator > 1:
             raise DesignError(
                 "the chances of both steps together must be multiples of 2**-32; designs.remembered() finds steps for "
@@ -424,27 +449,21 @@ class Unary(Pure):
         return self.space.pack(is_named)
 
     @property
-    def chances_named(self) -> tuple[Fraction, Fraction]:
+    def named_chances(self) -> tuple[Fraction, Fraction]:
         return Fraction(self.own, _WHOLE), Fraction(self.other, _WHOLE)
 
-    def integers(self, codes: Codes) -> NDArray[Any]:
+    def integers(self, codes: Codes) -> Array:
         return np.where(
             self.space.statistic(codes) == 1, *(np.array(chance_weight, dtype=object) for chance_weight in self.odds)
         )
 
     def rows(self, codes: Codes) -> Floats:
         """C(y) (p/q) if the category is named, and C(y) (1-p)/(1-q) otherwise; C(y) = q^s (1-q)^(t-s), with s named."""
-        p, q = map(float, self.chances_named)
+        p, q = map(float, self.named_chances)
         is_named = self.space.statistic(codes)
-        size = is_named.sum(axis=1, keepdims=True)
-        scale = np.exp(size * np.log(q) + (len(self.categories) - size) * np.log1p(-q))
+        named_counts = is_named.sum(axis=1, keepdims=True)
+        scale = np.exp(named_counts * np.log(q) + (len(self.categories) - named_counts) * np.log1p(-q))
         return np.asarray(scale * np.where(is_named == 1, p / q, (1 - p) / (1 - q)))
-
-    @property
-    def typical_codes(self) -> Codes:
-        is_named = np.zeros((1, len(self.categories)), dtype=bool)
-        is_named[0, 0] = True
-        return self.space.pack(is_named)
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         is_named = np.empty((len(truth), len(self.categories)), dtype=bool)
@@ -453,46 +472,264 @@ class Unary(Pure):
             is_named[:, place] = draws < np.where(truth == place, self.own, self.other)
         return self.space.pack(is_named)
 
-    @property
-    def keeps_sums(self) -> bool:
-        return not self.space.listable
 
-    @property
+_MANY = 2**22  # of so many responses × categories the most telling response is sought in a list
+_ROWS = 2**18  # with more responses × categories than this, a transform is quicker than likelihood rows
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AffineHash(ByOdds):
+    """A random linear hash of the category over GF(g), whose value is true with odds of a to b against each other one.
+
+    The hash is drawn from all (g^m - 1)/(g - 1), so that two categories collide with chance κ = (g^{m-1} - 1)/(g^m - 1)
+    exactly, whichever they are: nothing is assumed about the quality of a hash. There are fewer than g² t/(g - 1)
+    responses, so that a table of counts holds everything, and any engine can count them. With g = 2 it is Hadamard
+    response.
+
+    Parameters
+    ----------
+    base : int
+        g, a prime.
+    named : bool
+        Whether any text may be a category, by its 48-bit number; the categories are then candidates, see `about`.
+
+    Examples
+    --------
+    >>> design = AffineHash.of(tuple(range(9)), 3, inside=3, outside=1)
+    >>> design.space.size, design.structure.even_mean
+    (12, (0.3, 0.3))
+    """
+
+    base: int
+    named: bool = False
+    space: Affine
+    kind: ClassVar[str] = "affine"
+    rule: ClassVar[str] = (
+        "With base g, t categories numbered from 0, truth x, inside a and outside b: m is the least number of digits "
+        "with g^m >= t. Draw s below (g^m-1)/(g-1), then u below a + (g-1)*b. Let L be the largest number with "
+        "(g^L-1)/(g-1) <= s; the number g^L + s - (g^L-1)/(g-1) has the digits alpha_i in base g, alpha_0 the lowest, "
+        "and x the digits x_i. h is the sum of alpha_i * x_i modulo g. If u < a then y = h; otherwise let "
+        "o = floor((u-a)/b), and y = o if o < h, otherwise o + 1. The response is the number s*g + y. If named is "
+        "true, t is 2^48, and x is the first 6 bytes, big-endian, of SHA-256 of the text in NFC and UTF-8."
+    )
+
+    @classmethod
+    def of(
+        cls, categories: Sequence[Label], base: int, *, inside: int, outside: int, named: bool = False, **fields: Any
+    ) -> Self:
+        labels, space = tuple(categories), Affine(tuple(categories), integer(base), flag(named))
+        return cls(categories=labels, space=space, base=base, named=named, inside=inside, outside=outside, **fields)
+
+    def about(self, candidates: Sequence[Label]) -> AffineHash:
+        """The same design of an open domain, estimated for these texts."""
+        if not self.named:
+            raise DesignError("only a design of an open domain takes candidates; this one has its categories")
+        labels = _checks.categories(candidates, least=1, what="candidates")
+        return replace(self, categories=labels, space=Affine(labels, self.base, named=True))
+
+    def form(self) -> dict[str, Any]:
+        # The candidates change no response, so that equal designs of open domains have equal forms.
+        return super().form() | ({"categories": []} if self.named else {})
+
+    @cached_property
+    def structure(self) -> Structure:
+        return self._structure(moments_only=self.moments_only, typical=self._typical_codes, transform=self._transform)
+
+    @cached_property
     def moments_only(self) -> str:
-        return "" if self.space.listable else SUMS_ONLY
+        if self.named:
+            return "the candidates of an open domain need not be all categories, so that shares need not sum to one"
+        if not (self.space.listable and self.space.quick):
+            return f"the likelihood of {self.space.size:,} responses takes long"
+        return ""
 
-    def told_bits(self, prior: Floats) -> float | None:
-        """For a uniform prior the sum over the sizes of sets, otherwise over drawn responses."""
-        if (prior != prior[0]).any():
-            return super().told_bits(prior)
-        (p, q), t = map(float, self.chances_named), len(prior)
-        return bits(np.arange(t + 1) / t, _binomial(t, q), p / q, (1 - p) / (1 - q))
+    def _typical_codes(self) -> Codes:
+        """All responses; if too many, one that speaks for the fewest categories, which moves their odds most."""
+        if self.named:
+            return np.zeros((1, 1), dtype=np.int64)
+        if self.space.size * len(self.categories) <= _MANY:
+            return self.space.listing()
+        sizes = self.space.over_supports(np.ones(len(self.categories), dtype=np.int64), np.add, 0)
+        return np.array([[np.where(sizes > 0, sizes, len(self.categories)).argmin()]])
 
-    def guessed(self, prior: Floats) -> float:
-        """The sum over the likeliest named category, by its rank r: the first r bits are zero and the next is one."""
-        (p, q), ranked = map(float, self.chances_named), np.sort(prior)[::-1]
-        first = q * (1 - q) ** np.arange(len(prior))
-        best = np.maximum(p / q * ranked, (1 - p) / (1 - q) * ranked[0])
-        return float(first @ best + (1 - q) ** len(prior) * (1 - p) / (1 - q) * ranked[0])
+    def _transform(self) -> LinearOperator | None:
+        if self.moments_only or self.space.size * len(self.categories) <= _ROWS:
+            return None
+        response_count, codes = self.space.size, self.space.listing()
+        a, b = (chance_weight / self.whole / self.space.hashes for chance_weight in self.odds)
 
-    def diagnosed(self, part: Any) -> Diagnostic | None:
-        """One bit of chance p and t - 1 bits of chance q, whatever the truth."""
-        t, (p, q) = len(self.categories), map(float, self.chances_named)
-        sizes = part.sizes if part.summed else np.bincount(self.space.sizes(part.codes), part.count, minlength=t + 1)
-        others = np.pad(_binomial(t - 1, q), 1)
-        chances = p * others[:-1] + (1 - p) * others[1:]
-        return of_counts(np.rint(sizes).astype(np.int64), chances, "sizes of sets come as often as published")
+        def chances(measure: Any) -> Floats:
+            values = np.ravel(measure)
+            return np.asarray(b * values.sum() + (a - b) * self.space.over_supports(values, np.add, 0.0))
 
-    def products(self, measure: Floats) -> Floats:
-        """Bits are independent given the category: E[T_u T_v] = q² + (π_u + π_v) q (p - q)."""
-        p, q = map(float, self.chances_named)
-        total = measure.sum()
-        result = q * q * total + q * (p - q) * (measure[:, None] + measure)
-        np.fill_diagonal(result, q * total + (p - q) * measure)
-        return np.asarray(result)
+        def speaking(amounts: Any) -> Floats:
+            values = np.ravel(amounts)
+            return np.asarray(b * values.sum() + (a - b) * self.space.total(codes, values))
+
+        shape = (response_count, len(self.categories))
+        return scipy.sparse.linalg.LinearOperator(shape, matvec=chances, rmatvec=speaking, dtype=float)
+
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        if not self.named:
+            return super().positions(truth, source)
+        truth_cells = list(truth)
+        for row_number, truth_cell in enumerate(truth_cells):
+            if not _checks.is_missing(truth_cell) and not isinstance(truth_cell, str):
+                problem = f"is {truth_cell!r}; a category of an open domain is a text"
+                raise AnswerError(problem, row=row_number, total=len(truth_cells), value=truth_cell)
+            if isinstance(truth_cell, str) and any("\ud800" <= letter <= "\udfff" for letter in truth_cell):
+                problem = f"is {truth_cell!r}, which holds half a character; give whole text"
+                raise AnswerError(problem, row=row_number, total=len(truth_cells), value=truth_cell)
+        return np.array(
+            [-1 if _checks.is_missing(truth_cell) else name_of(truth_cell) for truth_cell in truth_cells],
+            dtype=np.int64,
+        )
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        return 1, self.base - 1
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """The value of the hash; the hash itself says nothing of the truth, and stays."""
+        return ((Fraction(self.inside, self.whole), Fraction(self.outside, self.whole), self.base),)
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        stays = source.below(whole, len(codes)) < keep
+        value = source.below(self.base, len(codes))
+        return np.where(stays, codes[:, 0], codes[:, 0] // self.base * self.base + value).reshape(-1, 1)
+
+    @property
+    def named_chances(self) -> tuple[Fraction, Fraction]:
+        p, other_chance = Fraction(self.inside, self.whole), Fraction(self.outside, self.whole)
+        vector_count = self.base**self.space.digits
+        collision_chance = Fraction(vector_count // self.base - 1, vector_count - 1)
+        return p, collision_chance * p + (1 - collision_chance) * other_chance
+
+    def rows(self, codes: Codes) -> Floats:
+        return np.asarray(self.integers(codes) / self.whole / self.space.hashes)
+
+    def _draw(self, truth: Truth, source: Source) -> Codes:
+        hash_numbers = source.below(self.space.hashes, len(truth))
+        draws = source.below(self.whole, len(truth))
+        true_values = self.space.values(hash_numbers, truth).astype(np.int64)
+        other_values = (draws - self.inside) // self.outside
+        other_values += other_values >= true_values
+        return (hash_numbers * self.base + np.where(draws < self.inside, true_values, other_values)).reshape(-1, 1)
+
+    @property
+    def truth_numbers(self) -> NDArray[np.int64]:
+        return self.space.numbers
 
 
-def _binomial(n: int, q: float) -> Floats:
+_RARE = 5  # cells that expect fewer answers are joined
+
+
+_PAIRS = 10  # with fewer expected pairs of equal hashes, nothing can be said about them
+
+
+SUSPICIOUS = 1e-4
+"""A p-value below this becomes a warning."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A test of the clients, not of the proportions.
+
+    Parameters
+    ----------
+    about : str
+        What was tested, in words.
+    statistic : float
+        Pearson's X².
+    degrees_of_freedom : float
+    p_value : float
+    """
+
+    about: str
+    statistic: float
+    degrees_of_freedom: float
+    p_value: float
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether honest clients would hardly ever show this."""
+        return self.p_value < SUSPICIOUS
+
+    def __str__(self) -> str:
+        value = "< 0.0001" if self.p_value < SUSPICIOUS else f"= {self.p_value:.3g}"
+        return f"{self.about}: X² = {self.statistic:.1f} on {self.degrees_of_freedom:.0f} df, p {value}"
+
+
+def uniform(counts: NDArray[np.int64], cells: int, about: str) -> Diagnostic | None:
+    """Pearson's test that all cells are equally likely; `counts` holds those that came.
+
+    With few answers a cell X² is not χ². Its first two moments under the hypothesis are exact, and a scaled χ² that has
+    them gives the p-value.
+    """
+    n = int(counts.sum())
+    if cells < 2 or n < 2 or n * (n - 1) / (2 * cells) < _PAIRS:
+        return None
+    statistic = cells / n * float((counts.astype(float) ** 2).sum()) - n
+    df, spread = cells - 1, (n - 1) / n  # variance 2 df (n - 1)/n
+    p = float(scipy.special.chdtrc(df / spread, statistic / spread))
+    return Diagnostic(about, statistic, df, p)
+
+
+def of_counts(observed: NDArray[np.int64], chances: NDArray[np.float64], about: str) -> Diagnostic | None:
+    """Pearson's test of counts against known chances; neighbors that expect few answers are joined."""
+    expected_counts = observed.sum() * chances
+    pool_places, pool_place, pool_total = np.zeros(len(expected_counts), dtype=int), 0, 0.0
+    for cell_place, expected_count in enumerate(expected_counts.tolist()):
+        pool_places[cell_place] = pool_place
+        pool_total += expected_count
+        if pool_total >= _RARE:
+            pool_place, pool_total = pool_place + 1, 0.0
+    pool_places = np.minimum(pool_places, max(pool_place - 1, 0))  # the remainder joins the last pool
+    if pool_places[-1] == 0:
+        return None
+    pool_counts, pool_expected = np.bincount(pool_places, observed), np.bincount(pool_places, expected_counts)
+    statistic = float(((pool_counts - pool_expected) ** 2 / pool_expected).sum())
+    return Diagnostic(about, statistic, pool_places[-1], float(scipy.special.chdtrc(pool_places[-1], statistic)))
+
+
+@singledispatch
+def client_test(design: Channel, part: Any) -> Diagnostic | None:
+    """The test of something that holds of these answers whatever the proportions are; None where there is none.
+
+    A client that is broken, or lies, shows in it.
+    """
+    return None
+
+
+@client_test.register
+def _(design: Remembered, part: Any) -> Diagnostic | None:
+    return client_test(design.wave, part)
+
+
+@client_test.register
+def _(design: Unary, part: Any) -> Diagnostic | None:
+    """One bit of chance p and t - 1 bits of chance q, whatever the truth."""
+    t, (p, q) = len(design.categories), map(float, design.named_chances)
+    size_counts = (
+        part.sizes if part.summed else np.bincount(design.space.sizes(part.codes), part.count, minlength=t + 1)
+    )
+    other_bit_chances = np.pad(binomial(t - 1, q), 1)
+    size_chances = p * other_bit_chances[:-1] + (1 - p) * other_bit_chances[1:]
+    return of_counts(np.rint(size_counts).astype(np.int64), size_chances, "sizes of sets come as often as published")
+
+
+@client_test.register
+def _(design: AffineHash, part: Any) -> Diagnostic | None:
+    """Every hash is equally likely, whatever the truth."""
+    if part.summed:
+        return None
+    distinct_hashes, hash_places = np.unique(part.codes[:, 0] // design.base, return_inverse=True)
+    hash_counts = np.rint(np.bincount(hash_places, part.count, minlength=len(distinct_hashes))).astype(np.int64)
+    return uniform(hash_counts, design.space.hashes, "all hashes are equally common")
+
+
+def binomial(n: int, q: float) -> Floats:
     """The chances of 0, 1, …, n ones among n bits, (n + 1,)."""
     k, log = np.arange(n + 1), scipy.special.gammaln
     return np.asarray(np.exp(log(n + 1) - log(k + 1) - log(n - k + 1) + k * np.log(q) + (n - k) * np.log1p(-q)))

@@ -1,32 +1,48 @@
-"""Several designs side by side, and `Levels`: an offer from which each respondent picks one.
+"""Several designs side by side, and what people decide: `Levels` to choose from, `Samples` to be put in, and lies.
 
-What respondents decide themselves: which level they choose, and what they state instead of the truth.
+`Levels` are an offer from which each respondent picks one. `Samples` answer under different designs and are estimated
+together. Some kinds of respondents cannot be told apart in one sample alone, such as cheaters, carriers who lie, or
+people with an innocuous trait. These kinds are *cells*. Every sample has a design over the same cells, and shares of
+the cells are estimated.
 
-Both are probabilities given the category, as in the design itself, and both come before it. If people state category i
-with probability S[i, j] when j is true, responses have probabilities λ = P S π. Each level takes its share of λ.
+Which level respondents choose, and what they state instead of the truth, are probabilities given the category, as in
+the design itself, and both come before it. If people state category i with probability S[i, j] when j is true,
+responses have probabilities λ = P S π. Each level takes its share of λ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, check_channel, check_design, told_of
-from naysay.design.chances import Truth
-from naysay.design.drawing import Source, source_of, system
-from naysay.design.exact import labels_of, rounded
+from naysay._values import Array, Floats, JsonObject, Label
+from naysay.design.algebra import Crossing
+from naysay.design.base import (
+    Answerable,
+    Design,
+    Share,
+    Structure,
+    Truth,
+    check_channel,
+    check_design,
+    drawn_codes,
+    told_of,
+)
+from naysay.design.drawing import Source, flag, labels_of, rounded, source_of, system
+from naysay.design.tallying import Offer
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Several(Answerable):
+class Several(Crossing):
     """Several designs, each with a name; every answer belongs to one of them.
 
     Parameters
@@ -40,34 +56,39 @@ class Several(Answerable):
     names: tuple[Any, ...]
     designs: tuple[Design, ...]
 
-    several: ClassVar[bool] = True
+    noun: ClassVar[str]
+    """What its designs are called: "level" or "sample"."""
+    assigned_by: ClassVar[str]
+    """Who decides which design a respondent answers; see `Offer`."""
     unknown: ClassVar[str]
     """What an error says about an unknown name."""
     needed: ClassVar[str]
     """What must come with the answers."""
+    estimates: ClassVar[str] = "proportions"
+    """What the answers are for; see `Structure`."""
     alike: ClassVar[str]
     """What the designs must have in common."""
-    written: ClassVar[tuple[str, ...]] = ("name", "notes")
+    _written: ClassVar[tuple[str, ...]] = ("name", "notes")
 
     def __post_init__(self) -> None:
-        for name, design in zip(self.names, self.designs, strict=True):
-            check_channel(design, f"{self.noun} {name!r}")
-            if design.categories != self.cells:
+        for part_name, part_design in zip(self.names, self.designs, strict=True):
+            check_channel(part_design, f"{self.noun} {part_name!r}")
+            if part_design.categories != self.cells:
                 raise DesignError(
-                    f"all {self.noun}s must {self.alike}; {self.noun} {name!r} has "
-                    f"{_checks.listing_text(design.categories)}, {self.noun} {self.names[0]!r} has "
+                    f"all {self.noun}s must {self.alike}; {self.noun} {part_name!r} has "
+                    f"{_checks.listing_text(part_design.categories)}, {self.noun} {self.names[0]!r} has "
                     f"{_checks.listing_text(self.cells)}"
                 )
 
     @classmethod
     def _of_offer(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
-        designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
-        space = shared_space(tuple(part_design.space for part_design in designs))
-        common: dict[str, Any] = {"categories": designs[0].categories, "space": space}
-        return cls(names=names, designs=designs, **(common | fields))
+        checked_designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
+        space = shared_space(tuple(part_design.space for part_design in checked_designs))
+        common: dict[str, Any] = {"categories": checked_designs[0].categories, "space": space}
+        return cls(names=names, designs=checked_designs, **(common | fields))
 
     @classmethod
-    def _offer(cls, node: dict[str, Any]) -> dict[Any, Any]:
+    def _offer(cls, node: JsonObject) -> dict[Any, Any]:
         """The designs by name that a JSON object lists."""
         offer = {labels_of(entry[cls.noun]): entry["design"] for entry in node[f"{cls.noun}s"]}
         if len(offer) != len(node[f"{cls.noun}s"]):
@@ -76,13 +97,13 @@ class Several(Answerable):
 
     def _content(self) -> dict[str, Any]:
         own_content = {
-            field_name: value
-            for field_name, value in super()._content().items()
+            field_name: field_content
+            for field_name, field_content in super()._content().items()
             if field_name not in ("names", "designs")
         }
         return own_content | {
             f"{self.noun}s": [
-                {self.noun: name, "design": part_design.form()} for name, part_design in self.parts.items()
+                {self.noun: part_name, "design": part_design.form()} for part_name, part_design in self.parts.items()
             ]
         }
 
@@ -90,14 +111,18 @@ class Several(Answerable):
     def parts(self) -> dict[Any, Design]:
         return dict(zip(self.names, self.designs, strict=True))
 
-    @property
-    def moments_only(self) -> str:
+    @cached_property
+    def structure(self) -> Structure:
         several = "the likelihood of several designs with so many responses takes long"
         reasons = (
-            part_design.moments_only or (several if part_design.by_transform is not None else "")
+            part_design.structure.moments_only or (several if part_design.structure.by_transform is not None else "")
             for part_design in self.designs
         )
-        return next(filter(None, reasons), "")
+        return Structure(self, moments_only=next(filter(None, reasons), ""), estimates=self.estimates)
+
+    @cached_property
+    def offer(self) -> Offer:
+        return Offer(self.noun, self.assigned_by, several=True, names_needed=0 if self.names == (None,) else 1)
 
     @property
     def made_of(self) -> tuple[Design, ...]:
@@ -130,31 +155,37 @@ class Several(Answerable):
 
     def _name_as_given(self, name: Any) -> Any:
         """The name as it was given; None if it is unknown."""
-        texts = {str(name)}
+        possible_texts = {str(name)}
         # A frame may hold level 1 as 1.0; a level may also be called 1.0.
         if isinstance(name, float | np.floating) and float(name).is_integer():
-            texts.add(str(int(name)))
-        return next((level for level in self.names if str(level) in texts), None)
+            possible_texts.add(str(int(name)))
+        return next((level for level in self.names if str(level) in possible_texts), None)
 
-    def _check_names(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
+    def _check_names(self, level: Any, size: int, missing: NDArray[np.bool_]) -> Array:
         """The name for each respondent, checked; a respondent with no answer and no name counts under the first."""
-        cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
-        if len(cells) != size:
-            raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(cells)}")
-        name_of = {str(name): name for name in self.names} | {name: name for name in self.names}
-        result = np.empty(size, dtype=object)
-        for row, cell in enumerate(cells):
-            given_name = name_of.get(cell)
+        name_cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
+        if len(name_cells) != size:
+            raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(name_cells)}")
+        name_of = {str(known_name): known_name for known_name in self.names} | {
+            known_name: known_name for known_name in self.names
+        }
+        person_names = np.empty(size, dtype=object)
+        for row_number, name_cell in enumerate(name_cells):
+            given_name = name_of.get(name_cell)
             if given_name is None:
-                given_name = self.names[0] if missing[row] and _checks.is_missing(cell) else self._name_as_given(cell)
+                given_name = (
+                    self.names[0]
+                    if missing[row_number] and _checks.is_missing(name_cell)
+                    else self._name_as_given(name_cell)
+                )
             if given_name is None:
                 known_names = f"the {self.noun}s are {_checks.listing_text(self.names)}"
-                problem = f"is {str(cell)[:80]!r}, which is {self.unknown}; {known_names}"
-                if _checks.is_missing(cell):
+                problem = f"is {str(name_cell)[:80]!r}, which is {self.unknown}; {known_names}"
+                if _checks.is_missing(name_cell):
                     problem = f"is empty; say which {self.noun} it is"
-                raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
-            result[row] = given_name
-        return result.astype(self._name_type)
+                raise AnswerError(problem, row=row_number, total=size, value=name_cell, about=self.noun)
+            person_names[row_number] = given_name
+        return person_names.astype(self._name_type)
 
     @property
     def _name_type(self) -> type:
@@ -177,26 +208,26 @@ class Several(Answerable):
         if level_names is not None and chances is not None:
             raise DataError(f"give {self.noun}= or {what}=, not both")
         source = source_of(rng)
-        places = self.positions(truth, source)
+        true_places = self.positions(truth, source)
         if level_names is None:
-            person_names = self._drawn_names(len(places), chances, source, what=what)
+            person_names = self._drawn_names(len(true_places), chances, source, what=what)
         else:
-            person_names = self._check_names(level_names, len(places), places < 0)
-        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(self.parts.items()):
-            has_name = person_names == name
-            codes[has_name] = self._shared_codes(place, design.drawn(places[has_name], source))
+            person_names = self._check_names(level_names, len(true_places), true_places < 0)
+        codes = np.zeros((len(true_places), self.space.width), dtype=np.int64)
+        for design_place, (design_name, part_design) in enumerate(self.parts.items()):
+            has_name = person_names == design_name
+            codes[has_name] = self._shared_codes(design_place, drawn_codes(part_design, true_places[has_name], source))
         return Responses(codes, self.space, person_names)
 
-    def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
-        weights = [1] * len(self.names)
+    def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> Array:
+        draw_weights = [1] * len(self.names)
         if chances is not None:
-            weights = rounded(
-                list(map(Fraction, _checks.probability_vector(chances, len(weights), what=what).tolist()))
+            draw_weights = rounded(
+                list(map(Fraction, _checks.probability_vector(chances, len(draw_weights), what=what).tolist()))
             )
         # side="right": a draw equal to a running sum belongs to the next design.
-        places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
-        return np.array(self.names, dtype=self._name_type)[places]
+        design_places = np.searchsorted(np.cumsum(draw_weights), source.below(sum(draw_weights), n), side="right")
+        return np.array(self.names, dtype=self._name_type)[design_places]
 
     def _shared_codes(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's response space, as codes of the space that all designs share."""
@@ -208,43 +239,49 @@ class Several(Answerable):
         """Responses, each checked against the response space of its own design."""
         if level is None:
             raise DataError(self.needed)
-        columns = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
-        cells = values if columns else cells_of(values)
-        size = len(cells[0]) if columns else len(cells)
-        empty = np.zeros(size, dtype=bool) if columns else np.array([_empty(cell) for cell in cells])
-        person_names = self._check_names(level, size, empty)
-        codes = np.zeros((size, self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(self.parts.items()):
-            design_rows = np.flatnonzero(person_names == name)
+        is_pair = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
+        answer_cells = values if is_pair else cells_of(values)
+        answer_count = len(answer_cells[0]) if is_pair else len(answer_cells)
+        is_empty = (
+            np.zeros(answer_count, dtype=bool)
+            if is_pair
+            else np.array([_empty(answer_cell) for answer_cell in answer_cells])
+        )
+        person_names = self._check_names(level, answer_count, is_empty)
+        codes = np.zeros((answer_count, self.space.width), dtype=np.int64)
+        for design_place, (design_name, part_design) in enumerate(self.parts.items()):
+            design_rows = np.flatnonzero(person_names == design_name)
             design_cells: Any
-            if columns:
-                design_cells = tuple([column[row] for row in design_rows.tolist()] for column in values)
+            if is_pair:
+                design_cells = tuple(
+                    [answer_column[row_number] for row_number in design_rows.tolist()] for answer_column in values
+                )
             else:
                 design_cells = (
-                    cells[design_rows]
-                    if isinstance(cells, np.ndarray)
-                    else [cells[row] for row in design_rows.tolist()]
+                    answer_cells[design_rows]
+                    if isinstance(answer_cells, np.ndarray)
+                    else [answer_cells[row_number] for row_number in design_rows.tolist()]
                 )
             try:
-                encoded = design.space.encode(design_cells)
+                encoded = part_design.space.encode(design_cells)
             except AnswerError as error:
-                problem = f"at {self.noun} {name!r} {error.problem}"
+                problem = f"at {self.noun} {design_name!r} {error.problem}"
                 raise AnswerError(
-                    problem, row=int(design_rows[error.row or 0]), total=size, value=error.value
+                    problem, row=int(design_rows[error.row or 0]), total=answer_count, value=error.value
                 ) from None
-            codes[design_rows] = self._shared_codes(place, encoded)
+            codes[design_rows] = self._shared_codes(design_place, encoded)
         return Responses(codes, self.space, person_names)
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | category) under the design of each response, (n, t); a row of ones where it is missing."""
         if not isinstance(responses, Responses) or responses.level is None:
             raise DataError(f"the likelihood under several designs needs Responses that carry their {self.noun}")
-        result = np.ones((len(responses), len(self.cells)))
-        for name, design in self.parts.items():
-            at_level, codes = self.codes_at(name, responses)
-            has_answer = ~design.space.missing(codes)
-            result[np.flatnonzero(at_level)[has_answer]] = design.rows(codes[has_answer])
-        return result
+        likelihood_rows = np.ones((len(responses), len(self.cells)))
+        for design_name, part_design in self.parts.items():
+            at_level, level_codes = self.codes_at(design_name, responses)
+            has_answer = ~part_design.space.missing(level_codes)
+            likelihood_rows[np.flatnonzero(at_level)[has_answer]] = part_design.rows(level_codes[has_answer])
+        return likelihood_rows
 
     def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         if responses.level is None:
@@ -252,8 +289,8 @@ class Several(Answerable):
         if responses.space != self.space:
             raise DataError("these responses were given to another design: their response spaces differ")
         at_level = np.asarray(responses.level == level)
-        start = 1 if isinstance(self.space, AtLevels) else 0
-        return at_level, responses.codes[at_level][:, start : start + self.channel(level).space.width]
+        first_column = 1 if isinstance(self.space, AtLevels) else 0
+        return at_level, responses.codes[at_level][:, first_column : first_column + self.channel(level).space.width]
 
 
 def _empty(cell: Any) -> bool:
@@ -332,12 +369,9 @@ class Levels(Several):
         return self._randomize_by_name(truth, level, preferences, rng, what="preferences")
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Levels:
+    def _of_form(cls, node: JsonObject) -> Levels:
         description = told_of(node)
         return cls.of(cls._offer(node), name=description["name"], notes=description["notes"])
-
-
-Floats = NDArray[np.float64]
 
 
 def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
@@ -363,27 +397,29 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
            [0.75, 0.75, 0.75]])
     """
     check_design(design)
-    levels, t = len(design.levels), len(design.cells)
+    level_count, t = len(design.levels), len(design.cells)
     if preferences is None:
-        return np.full((levels, t), 1 / levels)
-    if not design.several:
+        return np.full((level_count, t), 1 / level_count)
+    if not design.offer.several:
         raise DataError(f"{design.name or design.kind} offers no levels; leave preferences out")
     preference_array = np.asarray(preferences)
     if preference_array.ndim < 2:
-        return np.tile(_checks.probability_vector(preferences, levels, what="preferences")[:, None], t)
-    if preference_array.shape != (levels, t):
+        return np.tile(_checks.probability_vector(preferences, level_count, what="preferences")[:, None], t)
+    if preference_array.shape != (level_count, t):
         raise DataError(
-            f"preferences must be {levels} probabilities, one a level, or {levels} rows (levels) and {t} columns "
-            f"(categories); got an array of shape {preference_array.shape}"
+            f"preferences must be {level_count} probabilities, one a level, or {level_count} rows (levels) and {t} "
+            f"columns (categories); got an array of shape {preference_array.shape}"
         )
-    if design.assigned_by != "respondent":
+    if design.offer.assigned_by != "respondent":
         raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
-    for category, column in zip(design.categories, preference_array.T, strict=True):
-        _checks.probability_vector(column, levels, what=f"preferences of {_checks.label(category)!r}")
+    for category, preference_column in zip(design.categories, preference_array.T, strict=True):
+        _checks.probability_vector(preference_column, level_count, what=f"preferences of {_checks.label(category)!r}")
     return preference_array.astype(np.float64)
 
 
-def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
+def lies(
+    categories: Sequence[Label], share_of: float, *, among: Sequence[Label] | None = None, says: Label = None
+) -> Floats:
     """P(stated category | true category), shape (t, t), where a share of people do not state the truth.
 
     Parameters
@@ -409,28 +445,32 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     """
     labels, t = tuple(categories), len(categories)
     stated_place = None if says is None else place_of(says, labels)
-    liars = [place_of(label, labels) for label in (labels if among is None else among)]
-    amount = share(share_of, what="the share of liars")
+    liar_places = [place_of(label, labels) for label in (labels if among is None else among)]
+    liar_share = share(share_of, what="the share of liars")
     stated_shares = np.eye(t)
-    for place in liars:
-        instead = [stated_place] if stated_place is not None else [other for other in range(t) if other != place]
-        if place != stated_place:
-            stated_shares[place, place] -= amount
-            stated_shares[instead, place] += amount / len(instead)
+    for true_place in liar_places:
+        stated_places = (
+            [stated_place]
+            if stated_place is not None
+            else [other_place for other_place in range(t) if other_place != true_place]
+        )
+        if true_place != stated_place:
+            stated_shares[true_place, true_place] -= liar_share
+            stated_shares[stated_places, true_place] += liar_share / len(stated_places)
     return stated_shares
 
 
 def whole_people(proportions: Floats, n: int) -> NDArray[np.int64]:
     """Whole counts (t,) of n people, as close to the proportions as possible: a fixed file."""
-    exact = proportions * n
-    whole = np.floor(exact + 1e-9).astype(np.int64)
-    missing = n - int(whole.sum())
+    exact_counts = proportions * n
+    whole_counts = np.floor(exact_counts + 1e-9).astype(np.int64)
+    missing_people = n - int(whole_counts.sum())
     # A stable sort gives ties to the first categories, so that the file is the same on every machine.
-    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
-    return whole
+    whole_counts[np.argsort(whole_counts - exact_counts, kind="stable")[:missing_people]] += 1
+    return whole_counts
 
 
-def place_of(label: Any, categories: Sequence[Any]) -> int:
+def place_of(label: Any, categories: Sequence[Label]) -> int:
     """The place of a category, named by itself or by its text."""
     texts = [_checks.label(category) for category in categories]
     if _checks.label(label) not in texts:
@@ -456,3 +496,162 @@ def positive(value: Any, *, what: str, hint: str = "") -> float:
 def share(value: Any, *, what: str) -> float:
     """A share of people, from 0 to 1."""
     return number(value, lambda candidate_number: 0 <= candidate_number <= 1, must=f"{what} must lie in [0, 1]")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Samples(Several):
+    """Designs over the same cells, one for each sample. Sample sizes are fixed; respondents do not choose.
+
+    A single unnamed sample stands for a design that has more cells than categories.
+
+    Parameters
+    ----------
+    names : tuple of label
+        The samples; ``(None,)`` for a single one.
+    designs : tuple of Design
+        The design of each sample, over the cells.
+    shares : tuple of Share
+        The categories, in order, as shares of cells.
+    nuisance : tuple of Share
+        What else is estimated, as shares of cells.
+    measures_compliance : bool
+        Whether the nuisance parameters say how many people do not comply.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.cheating_detection(p=(0.25, 0.75))
+    >>> survey.levels, survey.cells
+    ((1, 2), ('honest yes', 'honest no', 'cheater'))
+    """
+
+    shares: tuple[Share, ...] = field()
+    nuisance: tuple[Share, ...] = ()
+    measures_compliance: bool = False
+    kind: ClassVar[str] = "samples"
+    rule: ClassVar[str] = (
+        "Draw from the design of the sample that the respondent is in; null is the name of an only sample."
+    )
+    noun = "sample"
+    unknown = "no sample of this design"
+    alike = "be about the same cells"
+    needed = "answers of several samples need `sample`: the sample that each respondent was in"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for share in (*self.shares, *self.nuisance):
+            share.weights(self.cells)
+        _checks.categories([share.name for share in (*self.shares, *self.nuisance)], what="shares")
+        if tuple(share.name for share in self.shares) != self.categories:
+            raise DesignError(f"the categories must be shares of cells; got {_checks.listing_text(self.shares)}")
+        above_weights, below_weights = (
+            np.array(weight_rows) for weight_rows in zip(*(s.weights(self.cells) for s in self.shares), strict=True)
+        )
+        if (below_weights != above_weights.sum(axis=0)).any():
+            raise DesignError("the categories must share out the same cells, each cell once")
+
+    @classmethod
+    def of(
+        cls,
+        samples: Mapping[Any, Answerable],
+        *,
+        shares: Sequence[Share] = (),
+        nuisance: Sequence[Share] = (),
+        measures_compliance: bool = False,
+        name: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> Samples:
+        """The samples by name; without `shares` the cells are the categories."""
+        sample_names = tuple(samples) if None in samples else _checks.categories(samples, least=1, what="samples")
+        sample_cells = check_channel(samples[sample_names[0]], f"sample {sample_names[0]!r}").categories
+        all_shares = tuple(shares) or tuple(Share(cell, (cell,)) for cell in sample_cells)
+        return cls._of_offer(
+            samples,
+            sample_names,
+            categories=tuple(share.name for share in all_shares),
+            shares=all_shares,
+            nuisance=tuple(nuisance),
+            measures_compliance=measures_compliance,
+            name=name,
+            notes=notes,
+        )
+
+    @cached_property
+    def offer(self) -> Offer:
+        return replace(super().offer, measures_compliance=self.measures_compliance)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return replace(super().structure, divides_cells=True)
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The kinds of respondents over which every sample's design is defined."""
+        return self.designs[0].categories
+
+    @property
+    def assigned_by(self) -> str:  # type: ignore[override]
+        return "nobody" if self.single else "researcher"
+
+    @property
+    def single(self) -> bool:
+        """Whether there is only one sample, which then needs no name."""
+        return self.names == (None,)
+
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        if not self.single:
+            return super().encode(values, level)
+        if level is not None:
+            raise DataError(f"{self.name or 'this design'} has one sample only; leave `sample` out")
+        return Responses(self.space.encode(values), self.space)
+
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        if self.single:
+            return self.designs[0].codes_at(None, responses)
+        return super().codes_at(level, responses)
+
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | cell) in the sample of each response, (n, cells); a row of ones where it is missing."""
+        return self.designs[0].likelihood(responses) if self.single else super().likelihood(responses)
+
+    def randomize(
+        self,
+        truth: Any,
+        *,
+        sample: Any = None,
+        allocation: ArrayLike | None = None,
+        rng: np.random.Generator | Source | None = None,
+    ) -> Responses:
+        """One response for each respondent under the design of their sample.
+
+        Parameters
+        ----------
+        truth : (n,) sequence of cell
+            True cells; a missing one gives a missing response.
+        sample : (n,) sequence of sample, or one sample, optional
+            The sample of each respondent. Without it samples are drawn.
+        allocation : (samples,) float, optional
+            Probability of each sample if samples are drawn; equal by default.
+        rng : numpy Generator, optional
+            For simulation. Without it the operating system's randomness is used.
+
+        Returns
+        -------
+        Responses
+            With the sample of each.
+        """
+        if self.single:
+            return self.designs[0].randomize(truth, rng=rng)
+        return self._randomize_by_name(truth, sample, allocation, rng, what="allocation")
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Samples:
+        description = told_of(node)
+        return cls.of(
+            cls._offer(node),
+            shares=[Share.of_form(entry) for entry in node["shares"]],
+            nuisance=[Share.of_form(entry) for entry in node["nuisance"]],
+            measures_compliance=flag(node["measures_compliance"]),
+            name=description["name"],
+            notes=description["notes"],
+        )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
+from naysay._checks import group_order, whole
+from naysay._counts import Channel, Tally
+from naysay.errors import DataError, in_group
 from naysay.responses import Codes, Responses, Space, cells_of
 from naysay.sampling import Sampling
-from naysay.tally import Channel, Tally
-from naysay.tally.tally import group_order, in_group, whole
 
 Columns = str | Sequence[str] | None
 
@@ -32,6 +33,31 @@ class Beside(TypedDict, total=False):
     sums: bool | None
 
 
+@dataclass(frozen=True)
+class Offer:
+    """How the channels of a design are offered.
+
+    Parameters
+    ----------
+    noun : {"level", "sample"}
+        What its channels are called.
+    assigned_by : {"nobody", "respondent", "researcher", "lot"}
+        Who decides which channel a respondent answers through; nobody where there is one.
+    several : bool
+        Whether its channels have names, which results then show. A single design is its own, unnamed channel.
+    names_needed : int
+        How many columns of levels or samples must come with the answers: one for each question that has them.
+    measures_compliance : bool
+        Whether what is estimated besides the categories says how many people do not comply.
+    """
+
+    noun: str = "level"
+    assigned_by: str = "nobody"
+    several: bool = False
+    names_needed: int = 0
+    measures_compliance: bool = False
+
+
 class Tallied(ABC):
     """Anything that can be tallied: it has named channels and encodes their responses."""
 
@@ -39,8 +65,11 @@ class Tallied(ABC):
     space: Space
     kind: ClassVar[str]
     """Name of the JSON form."""
-    noun: ClassVar[str] = "level"
-    """What its designs are called: "level" or "sample"."""
+
+    @property
+    @abstractmethod
+    def offer(self) -> Offer:
+        """How its channels are offered, and by whom they are assigned."""
 
     @property
     @abstractmethod
@@ -157,55 +186,73 @@ class Tallied(ABC):
             if len(count := _checks.amounts(count, what="counts")) != len(said):
                 raise DataError(f"counts must have one number for each of the {len(said)} responses; got {len(count)}")
         responses = said if isinstance(said, Responses) else self.encode(said, level)
-        size = len(responses)
+        answer_count = len(responses)
         if count is None and weights is None and sampling is None and by is None and self.levels == (None,):
             return Tally.counted(self, responses, sums=sums)
-        people = np.ones(size, dtype=np.int64)
+        people_per_answer = np.ones(answer_count, dtype=np.int64)
         if count is not None:
-            people = whole(_checks.amounts(count, what="counts", length=size))
-        answer_weights = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
-        weights_and_squares, weighted = (
-            (answer_weights * people, answer_weights * answer_weights * people),
+            people_per_answer = whole(_checks.amounts(count, what="counts", length=answer_count))
+        answer_weights = (
+            np.ones(answer_count) if weights is None else _checks.amounts(weights, what="weights", length=answer_count)
+        )
+        weights_and_squares, has_weights = (
+            (answer_weights * people_per_answer, answer_weights * answer_weights * people_per_answer),
             weights is not None or sampling is not None,
         )
-        sampled = None if sampling is None else sampling.rows(size, count=people)
-        weights_and_squares = weights_and_squares if sampled is None else (sampled.weight, sampled.squared)
+        sampled_answers = None if sampling is None else sampling.rows(answer_count, count=people_per_answer)
+        weights_and_squares = (
+            weights_and_squares if sampled_answers is None else (sampled_answers.weight, sampled_answers.squared)
+        )
         if by is None:
-            sampled_rows = None if sampled is None else (sampled, np.arange(size))
+            sampled_rows = None if sampled_answers is None else (sampled_answers, np.arange(answer_count))
             return Tally.of(
-                self, responses, people, weights_and_squares, weighted=weighted, rows=sampled_rows, sums=sums
+                self,
+                responses,
+                people_per_answer,
+                weights_and_squares,
+                weighted=has_weights,
+                rows=sampled_rows,
+                sums=sums,
             )
-        result = {}
-        for group, rows in _members(by, size).items():
-            group_weights, places = (
-                (weights_and_squares[0][rows], weights_and_squares[1][rows]),
-                None if sampled is None else (sampled, np.array(rows)),
+        tally_by_group = {}
+        for group_name, group_rows in _members(by, answer_count).items():
+            group_weights, group_sample = (
+                (weights_and_squares[0][group_rows], weights_and_squares[1][group_rows]),
+                None if sampled_answers is None else (sampled_answers, np.array(group_rows)),
             )
-            with in_group(group):
-                result[group] = Tally.of(
-                    self, responses.take(rows), people[rows], group_weights, weighted=weighted, rows=places, sums=sums
+            with in_group(group_name):
+                tally_by_group[group_name] = Tally.of(
+                    self,
+                    responses.take(group_rows),
+                    people_per_answer[group_rows],
+                    group_weights,
+                    weighted=has_weights,
+                    rows=group_sample,
+                    sums=sums,
                 )
-        return result
+        return tally_by_group
 
     def _level_or_sample(self, level: Any, sample: Any) -> Any:
         """The levels or samples, whichever this design has; raises if the other was given."""
         arguments = {"level": level, "sample": sample}
-        level_or_sample = arguments.pop(self.noun)
+        level_or_sample = arguments.pop(self.offer.noun)
         ((wrong_noun, wrong_argument),) = arguments.items()
         if wrong_argument is not None:
             raise DataError(
                 f"{self.name or 'this design'} has no {wrong_noun}s; "
-                f"leave `{wrong_noun}` out (or was {self.noun}= meant?)"
+                f"leave `{wrong_noun}` out (or was {self.offer.noun}= meant?)"
             )
         return level_or_sample
 
 
 def _members(by: Any, size: int) -> dict[Any, list[int]]:
     """The rows of each group, the missing group first."""
-    groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
-    if len(groups) != size:
-        raise DataError(f"by must give one group to each of the {size} answers; got {len(groups)}")
-    members: dict[Any, list[int]] = {group: [] for group in sorted(dict.fromkeys(groups), key=group_order)}
-    for row, group in enumerate(groups):
-        members[group].append(row)
-    return members
+    group_by_row = [None if _checks.is_missing(group_name) else group_name for group_name in cells_of(by)]
+    if len(group_by_row) != size:
+        raise DataError(f"by must give one group to each of the {size} answers; got {len(group_by_row)}")
+    rows_by_group: dict[Any, list[int]] = {
+        group_name: [] for group_name in sorted(dict.fromkeys(group_by_row), key=group_order)
+    }
+    for row_number, group_name in enumerate(group_by_row):
+        rows_by_group[group_name].append(row_number)
+    return rows_by_group

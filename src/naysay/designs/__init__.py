@@ -19,14 +19,17 @@ from naysay.designs.frequencies import (
     unary,
     window,
 )
-from naysay.designs.general import custom, direct, levels, uniform
 from naysay.designs.negative import (
+    custom,
+    direct,
     gaussian_negative,
+    levels,
     negative,
     negative_levels,
     negative_matrix,
     negative_sink,
     two_option,
+    uniform,
 )
 from naysay.designs.randomized import (
     christofides,

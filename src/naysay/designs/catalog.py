@@ -1,8 +1,6 @@
-"""The families by name, and designs written as calls: ``negative(discards=2)``.
+"""The families by name: their register (source, assumptions), what they are made with, and how a call of one is read.
 
-A call is read as a tree of names and literal values; nothing is ever evaluated.
-
-The register of families (name, source, assumptions), and tables made from probabilities or from steps.
+A call such as ``negative(discards=2)`` is read as a tree of names and literal values; nothing is ever evaluated.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from naysay import _checks
+from naysay._values import Exact, Label
 from naysay.design import (
     Answerable,
     Both,
@@ -37,7 +36,7 @@ from naysay.design import (
     mix,
 )
 from naysay.design.channels import LEAST, MANY, compact
-from naysay.design.exact import as_fraction, table_weights, whole_weights
+from naysay.design.drawing import as_fraction, table_weights, whole_weights
 from naysay.design.protocol import probabilities
 from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
@@ -69,7 +68,10 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
     """
 
     def register(make: Callable[P, A]) -> Callable[P, A]:
-        defaults = {name: parameter.default for name, parameter in inspect.signature(make).parameters.items()}
+        defaults = {
+            parameter_name: parameter.default
+            for parameter_name, parameter in inspect.signature(make).parameters.items()
+        }
 
         @functools.wraps(make)
         def make_with_source(*arguments: P.args, **keyword_arguments: P.kwargs) -> A:
@@ -80,9 +82,9 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
                 raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
             if not design.name:  # the name shows every argument that is not a default; categories are stored beside it
                 shown_arguments = {
-                    key: value
-                    for key, value in keyword_arguments.items()
-                    if key != "categories" and value is not defaults[key]
+                    argument_name: argument_content
+                    for argument_name, argument_content in keyword_arguments.items()
+                    if argument_name != "categories" and argument_content is not defaults[argument_name]
                 }
                 design = replace(design, name=call(make.__name__, **shown_arguments))
             return _with_source(design, source, assumes)
@@ -96,16 +98,22 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
 def _with_source(design: A, source: str, assumes: tuple[str, ...]) -> A:
     """The design with source and assumptions in its protocol; for samples, in the protocol of each sample."""
     if isinstance(design, Samples):
-        return replace(design, designs=tuple(_with_source(part, source, assumes) for part in design.designs))
+        return replace(
+            design, designs=tuple(_with_source(sample_design, source, assumes) for sample_design in design.designs)
+        )
     if isinstance(design, Both):
         return replace(
-            design, **{half: _with_source(getattr(design, half), source, assumes) for half in ("first", "second")}
+            design,
+            **{
+                field_name: _with_source(getattr(design, field_name), source, assumes)
+                for field_name in ("first", "second")
+            },
         )
     if not isinstance(design, Design) or design.protocol is None:
         return design
     protocol = design.protocol
-    assumed = tuple(dict.fromkeys((*protocol.assumes, *assumes)))
-    return replace(design, protocol=replace(protocol, source=protocol.source or source, assumes=assumed))
+    all_assumptions = tuple(dict.fromkeys((*protocol.assumes, *assumes)))
+    return replace(design, protocol=replace(protocol, source=protocol.source or source, assumes=all_assumptions))
 
 
 def call(family: str, **arguments: Any) -> str:
@@ -126,7 +134,7 @@ def _literal_text(value: Any) -> str:
 YES_NO = ("yes", "no")
 
 
-def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:
+def domain(categories: Sequence[Label] | int) -> tuple[Any, ...]:
     """The categories as labels; a whole number t stands for 0 … t - 1."""
     if isinstance(categories, bool):
         raise DesignError(f"categories must be labels, or how many there are; got {categories}")
@@ -135,36 +143,38 @@ def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:
     return _checks.categories(categories)
 
 
-def capped(epsilon: Any, a: int, b: int) -> tuple[str, ...]:
+def capped(epsilon: Exact, a: int, b: int) -> tuple[str, ...]:
     """The note for an ε so large that integers up to 2⁵³ cannot reach it."""
     short = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
     return (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if short else ()
 
 
 def of_probabilities(
-    matrix: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any
+    matrix: Any, categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
 ) -> Table | Pattern:
     """The design with this matrix of probabilities (responses, t), read exactly as written."""
     labels = _checks.categories(categories)
-    widths = {len(row) for row in matrix}
-    if widths != {len(labels)}:
+    row_lengths = {len(matrix_row) for matrix_row in matrix}
+    if row_lengths != {len(labels)}:
         raise DesignError(
-            f"each row of the matrix must have {len(labels)} entries, one for each category; got {sorted(widths)}"
+            f"each row of the matrix must have {len(labels)} entries, one for each category; got {sorted(row_lengths)}"
         )
     return of_weights(table_weights(matrix, columns=labels), labels, responses, **fields)
 
 
 def of_weights(
-    weights: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any
+    weights: Any, categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
 ) -> Table | Pattern:
     """The design with these integer weights (responses, t). Responses are the categories unless they are named."""
-    labels = _checks.categories(categories)
-    reported = labels if responses is None else tuple(responses)
-    return compact(Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields))
+    category_labels = _checks.categories(categories)
+    response_labels = category_labels if responses is None else tuple(responses)
+    return compact(
+        Table(categories=category_labels, space=Labels(response_labels), weights=np.asarray(weights), **fields)
+    )
 
 
 def of_pattern(
-    own_weight: int, other_weight: int, categories: Sequence[Any], first: Step, **fields: Any
+    own_weight: int, other_weight: int, categories: Sequence[Label], first: Step, **fields: Any
 ) -> Table | Pattern:
     """The design in which the true category has weight `own_weight`, and each other category `other_weight`."""
     fields = {"protocol": Protocol(first), **fields}
@@ -174,21 +184,21 @@ def of_pattern(
 
 def of_steps(
     first: Step,
-    categories: Sequence[Any],
-    responses: Sequence[Any] | None = None,
+    categories: Sequence[Label],
+    responses: Sequence[Label] | None = None,
     *,
     yes_no: bool = False,
     **fields: Any,
 ) -> Table:
     """The design that these steps make. Its probabilities are read from the steps."""
-    labels = _checks.categories(categories)
-    reported = labels if responses is None else tuple(responses)
-    weights = whole_weights(*probabilities(first, labels, reported), columns=labels)
-    space = Labels(reported, yes_no=yes_no)
-    return Table(categories=labels, space=space, weights=weights, protocol=Protocol(first), **fields)
+    category_labels = _checks.categories(categories)
+    response_labels = category_labels if responses is None else tuple(responses)
+    response_weights = whole_weights(*probabilities(first, category_labels, response_labels), columns=category_labels)
+    space = Labels(response_labels, yes_no=yes_no)
+    return Table(categories=category_labels, space=space, weights=response_weights, protocol=Protocol(first), **fields)
 
 
-def two(categories: Sequence[Any]) -> tuple[Any, Any]:
+def two(categories: Sequence[Label]) -> tuple[Any, Any]:
     """Two categories, the sensitive one first."""
     labels = _checks.categories(categories)
     if len(labels) != 2:
@@ -207,19 +217,19 @@ def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, instruction: str = "
     return Fork(question, tuple(branches), instruction)
 
 
-def truth(categories: Sequence[Any]) -> Fork:
+def truth(categories: Sequence[Label]) -> Fork:
     """Every category says its own name."""
     ways = ((category, Say(category)) for category in categories)
     question_words = (SENSITIVE, HONESTLY) if len(categories) == 2 else ("Which category is yours?", TRUTHFULLY)
     return ask(*ways, question=question_words[0], instruction=question_words[1])
 
 
-def truthfully(categories: Sequence[Any]) -> Step:
+def truthfully(categories: Sequence[Label]) -> Step:
     """The same, told in words where there are too many categories for one branch each."""
     return Do(TRUTHFULLY) if len(categories) > MANY else truth(categories)
 
 
-def by_lot(categories: Sequence[Any]) -> Step:
+def by_lot(categories: Sequence[Label]) -> Step:
     """Lots between all categories, each with the same chance; told in words where there are many."""
     if (t := len(categories)) > MANY:
         return Do(f"let the device draw lots, unseen by anybody else; the list of {t} outcomes says which to say")
@@ -251,18 +261,18 @@ def catalog() -> list[tuple[str, str, str]]:
     >>> [row for row in catalog() if row[0] == "two_coins"][0][2]
     'The two coins: if the first one shows heads, tell the truth; otherwise let the second one answer.'
     """
-    rows = []
-    for name, family in FAMILIES.items():
+    family_rows = []
+    for family_name, family_function in FAMILIES.items():
         parameter_texts = (
             parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
-            for parameter in _own_parameters(name)
+            for parameter in _own_parameters(family_name)
         )
-        summary = (inspect.getdoc(family) or "").split("\n")[0]
-        rows.append((name, _COMPOSITIONS.get(name) or ", ".join(parameter_texts), summary))
-    return rows
+        summary = (inspect.getdoc(family_function) or "").split("\n")[0]
+        family_rows.append((family_name, _COMPOSITIONS.get(family_name) or ", ".join(parameter_texts), summary))
+    return family_rows
 
 
-def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
+def parse(text: str, *, categories: Sequence[Label] | None = None) -> Answerable:
     """The design that a call describes, such as ``negative(discards=2)`` or ``mix((3, negative()), (1, uniform()))``.
 
     Parameters
@@ -289,32 +299,34 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
     >>> parse("k_ary(epsilon=1)", categories=("a", "b", "c"))
     <k_ary(epsilon=1): 3 categories>
     """
-    stripped = text.strip()
+    stripped_text = text.strip()
     try:
-        tree = ast.parse(stripped, mode="eval").body
+        call_node = ast.parse(stripped_text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        offset = (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped)
-        raise _unreadable(stripped, offset, "this is not a call such as negative(discards=2)") from None
+        error_offset = (
+            (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped_text)
+        )
+        raise _unreadable(stripped_text, error_offset, "this is not a call such as negative(discards=2)") from None
     try:
-        return _Reader(stripped, None if categories is None else tuple(categories)).design(tree)
+        return _Reader(stripped_text, None if categories is None else tuple(categories)).design(call_node)
     except RecursionError:
-        raise _unreadable(stripped, 0, "this is nested too deeply") from None
+        raise _unreadable(stripped_text, 0, "this is nested too deeply") from None
 
 
 class _Reader:
     """Turns a syntax tree of calls and literals into a design."""
 
-    def __init__(self, text: str, categories: tuple[Any, ...] | None) -> None:
+    def __init__(self, text: str, categories: tuple[Label, ...] | None) -> None:
         self.text = text
         self.categories = categories
 
     def design(self, node: ast.expr) -> Answerable:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            first, second = self.design(node.left), self.design(node.right)
-            pairs = len(first.categories) * len(second.categories)
-            if pairs > _MOST_PAIRS:
-                raise _unreadable(self.text, node, f"a product may have {_MOST_PAIRS:,} categories, not {pairs:,}")
-            return first * second
+            first_design, second_design = self.design(node.left), self.design(node.right)
+            pair_count = len(first_design.categories) * len(second_design.categories)
+            if pair_count > _MOST_PAIRS:
+                raise _unreadable(self.text, node, f"a product may have {_MOST_PAIRS:,} categories, not {pair_count:,}")
+            return first_design * second_design
         if not isinstance(node, ast.Call):
             raise _unreadable(self.text, node, _no_call(node))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "then":
@@ -326,47 +338,57 @@ class _Reader:
     def _call(self, node: ast.Call) -> Answerable:
         if not isinstance(node.func, ast.Name):
             raise _unreadable(self.text, node.func, "a design is named by a plain word")
-        name = node.func.id
-        if name not in FAMILIES:
-            raise _unreadable(self.text, node.func, _unknown(name))
-        accepted = list(inspect.signature(FAMILIES[name]).parameters)
-        arguments = {}
+        family_name = node.func.id
+        if family_name not in FAMILIES:
+            raise _unreadable(self.text, node.func, _unknown(family_name))
+        parameter_names = list(inspect.signature(FAMILIES[family_name]).parameters)
+        arguments_by_name = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise _unreadable(self.text, keyword, "write each argument out; ** is not allowed")
-            if name not in _COMPOSITIONS and keyword.arg not in accepted:
-                problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
+            if family_name not in _COMPOSITIONS and keyword.arg not in parameter_names:
+                problem = (
+                    f"{family_name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, parameter_names)}"
+                )
                 raise _unreadable(self.text, keyword, problem)
-            arguments[keyword.arg] = self.value(keyword.value)
-        positional = [self.value(argument) for argument in node.args]
-        if name not in _COMPOSITIONS:
-            self._check_places(node, name, positional)
-            if self.categories is not None and "categories" in accepted[len(positional) :]:
-                arguments.setdefault("categories", self.categories)
-        return self._family_call(node, name, positional, arguments)
+            arguments_by_name[keyword.arg] = self.value(keyword.value)
+        positional_arguments = [self.value(argument_node) for argument_node in node.args]
+        if family_name not in _COMPOSITIONS:
+            self._check_places(node, family_name, positional_arguments)
+            if self.categories is not None and "categories" in parameter_names[len(positional_arguments) :]:
+                arguments_by_name.setdefault("categories", self.categories)
+        return self._family_call(node, family_name, positional_arguments, arguments_by_name)
 
     def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
         """Raise for the first argument that needs its name; only categories and matrices need none."""
-        accepted = inspect.signature(FAMILIES[name]).parameters.values()
-        places = [parameter.name for parameter in accepted if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-        keyword_names = [parameter.name for parameter in accepted if parameter.kind is parameter.KEYWORD_ONLY] or places
-        for number, (argument, value) in enumerate(zip(node.args, positional, strict=True)):
-            labels = isinstance(value, list | tuple | str)  # the family itself says what is wrong with a single text
-            if number >= len(places) or (places[number] == "categories" and not labels):
+        family_parameters = inspect.signature(FAMILIES[name]).parameters.values()
+        positional_names = [
+            parameter.name for parameter in family_parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
+        keyword_names = [
+            parameter.name for parameter in family_parameters if parameter.kind is parameter.KEYWORD_ONLY
+        ] or positional_names
+        for argument_number, (argument_node, argument_content) in enumerate(zip(node.args, positional, strict=True)):
+            may_be_labels = isinstance(
+                argument_content, list | tuple | str
+            )  # the family itself says what is wrong with a single text
+            if argument_number >= len(positional_names) or (
+                positional_names[argument_number] == "categories" and not may_be_labels
+            ):
                 problem = f"write parameters with their names, such as {name}({keyword_names[0]}=…)"
-                raise _unreadable(self.text, argument, problem)
+                raise _unreadable(self.text, argument_node, problem)
 
     def _family_call(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
-        family = FAMILIES[name]
+        family_function = FAMILIES[name]
         try:
-            inspect.signature(family).bind(*positional, **arguments)
+            inspect.signature(family_function).bind(*positional, **arguments)
         except TypeError as error:
             hint = f"write {_form(name)}"
             if "'categories'" in str(error):
                 hint = "name the categories, such as --categories 'low,middle,high'"
             raise _unreadable(self.text, node, f"{name}: {error}; {hint}") from None
         try:
-            return family(*positional, **arguments)
+            return family_function(*positional, **arguments)
         except DesignError:
             raise
         except (TypeError, AttributeError, ValueError, LookupError, OverflowError):
@@ -376,13 +398,15 @@ class _Reader:
         if _is_design(node):
             return self.design(node)
         if isinstance(node, ast.Tuple | ast.List):
-            elements = [self.value(element) for element in node.elts]
+            elements = [self.value(element_node) for element_node in node.elts]
             return elements if isinstance(node, ast.List) else tuple(elements)
         if isinstance(node, ast.Dict) and None not in node.keys:
-            keys = [ast.literal_eval(key) if isinstance(key, ast.Constant) else None for key in node.keys]
+            keys = [
+                ast.literal_eval(key_node) if isinstance(key_node, ast.Constant) else None for key_node in node.keys
+            ]
             if None in keys:
                 raise _unreadable(self.text, node, "only numbers and texts can be names here")
-            return dict(zip(keys, (self.value(value) for value in node.values), strict=True))
+            return dict(zip(keys, (self.value(entry_node) for entry_node in node.values), strict=True))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return self._ratio(node)
         try:
@@ -400,22 +424,24 @@ class _Reader:
 
 def _no_call(node: ast.expr) -> str:
     """What is wrong with a design that is no call, and which call the writer may have meant."""
-    rule = "a design is a call with parentheses"
+    call_rule = "a design is a call with parentheses"
     if not isinstance(node, ast.Name):
-        return f"{rule}, such as direct()"
+        return f"{call_rule}, such as direct()"
     if node.id not in FAMILIES:
         return _unknown(node.id)
-    optional = ", ".join(
+    optional_names = ", ".join(
         parameter.name for parameter in _own_parameters(node.id) if parameter.default is not parameter.empty
     )
-    return f"{rule}: write {_form(node.id)}" + (f", which also takes {optional}" if optional else "")
+    return f"{call_rule}: write {_form(node.id)}" + (f", which also takes {optional_names}" if optional_names else "")
 
 
 def _unknown(name: str) -> str:
     """What to say about an unknown family: the families with the nearest names, or all."""
-    near = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
+    nearest_names = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
     hint = (
-        f"did you mean {' or '.join(map(_form, near))}?" if near else f"known are {_checks.listing_text(FAMILIES, 40)}"
+        f"did you mean {' or '.join(map(_form, nearest_names))}?"
+        if nearest_names
+        else f"known are {_checks.listing_text(FAMILIES, 40)}"
     )
     return f"no design is called {name!r}; {hint}"
 
@@ -442,11 +468,13 @@ def _is_design(node: ast.expr) -> bool:
 
 
 def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:
-    place = where if isinstance(where, int) else where.col_offset
+    error_place = where if isinstance(where, int) else where.col_offset
     # Python gives a line and a byte within it; the message counts characters from the start.
     if isinstance(where, ast.AST):
-        lines = text.splitlines(keepends=True)
-        place = sum(map(len, lines[: where.lineno - 1])) + len(lines[where.lineno - 1].encode()[:place].decode())
-    start, end = max(0, place - _AROUND), place + _AROUND
-    part = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
-    return DesignError(f"cannot read the design {part!r} at position {place + 1}: {problem}")
+        text_lines = text.splitlines(keepends=True)
+        error_place = sum(map(len, text_lines[: where.lineno - 1])) + len(
+            text_lines[where.lineno - 1].encode()[:error_place].decode()
+        )
+    part_start, part_end = max(0, error_place - _AROUND), error_place + _AROUND
+    text_part = ("…" if part_start else "") + text[part_start:part_end] + ("…" if part_end < len(text) else "")
+    return DesignError(f"cannot read the design {text_part!r} at position {error_place + 1}: {problem}")

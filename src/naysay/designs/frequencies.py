@@ -1,19 +1,11 @@
-"""Designs for the frequencies of many categories under a finite ε, and the choice between them.
+"""Families under a finite ε: frequencies of many categories, heavy hitters, numbers, hierarchies, remembered reports.
 
-All are pure (`naysay.design.pure`): one estimator, one variance and one interval serve them all. What a design costs is
-n Σ_v Var(π̂_v) = [p*(1 - p*) + (t - 1) q*(1 - q*)] / (p* - q*)², the variance that randomization adds, summed over the
-categories. It is free of the proportions.
+Those for frequencies are pure (`naysay.design.pure`): one estimator, one variance and one interval serve them all. What
+a design costs is n Σ_v Var(π̂_v) = [p*(1 - p*) + (t - 1) q*(1 - q*)] / (p* - q*)², the variance that randomization adds,
+summed over the categories. It is free of the proportions.
 
-The design that finds values which many people have, without a list of them.
-
-Designs for numbers between two bounds under a finite ε: their mean, and their distribution.
-
-All are windows (`naysay.design.window`): whole numbers only, two draws, and one unbiased number for each place. The
-families here choose how many steps the grid has, and how wide the window is.
-
-The hierarchy over many ordered categories: shares of ranges, the distribution, and quantiles.
-
-Designs that remember: a report that is drawn once, kept, and sent with fresh noise in every wave.
+Those for numbers between two bounds are windows (`naysay.design.window`): whole numbers only, two draws, and one
+unbiased number for each place. The families here choose how many steps the grid has, and how wide the window is.
 """
 
 from __future__ import annotations
@@ -29,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
+from naysay._values import Exact, Label
 from naysay.design import (
     AffineHash,
     Design,
@@ -44,8 +37,8 @@ from naysay.design import (
     SubsetSelection,
     Unary,
 )
-from naysay.design.exact import LIMIT, as_fraction, odds_within, steepened
-from naysay.design.prefixes import bits_in_steps
+from naysay.design.drawing import LIMIT, as_fraction, odds_within, steepened
+from naysay.design.lot import bits_in_steps
 from naysay.design.pure import ByOdds
 from naysay.design.window import Window, largest_variance, place_values, units_of
 from naysay.designs.catalog import YES_NO, capped, chance, domain, family
@@ -62,7 +55,7 @@ _STEPS = "answer with the program on your own device; it draws lots that nobody 
 
 @family("Ye & Barg (2018); S. Wang et al. (2016)")
 def subset_selection(
-    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, size: int | None = None
+    categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact, size: int | None = None
 ) -> SubsetSelection:
     """Subset selection: a random set of categories, which holds the true one with odds of e^ε against each set without.
 
@@ -100,22 +93,22 @@ def subset_selection(
     return _subset(labels, epsilon, _checks.whole_number(size, 1, t - 1, what="size"))
 
 
-def _subset(labels: tuple[Any, ...], epsilon: Any, size: int) -> SubsetSelection:
+def _subset(labels: tuple[Label, ...], epsilon: Exact, size: int) -> SubsetSelection:
     a, b = odds_within(epsilon, others=len(labels) - size, own_copies=size)
     return SubsetSelection.of(labels, size, inside=a, outside=b, protocol=_protocol("set"), notes=capped(epsilon, a, b))
 
 
-def best_sizes(t: int, epsilon: Any) -> tuple[int, ...]:
+def best_sizes(t: int, epsilon: Exact) -> tuple[int, ...]:
     """⌊t/(e^ε + 1)⌋ and the next: the best size of a set is one of them."""
     with localcontext() as context:
         context.prec = 60
-        below = int(t / (_exact(epsilon).exp() + 1))
-    return tuple({min(max(size, 1), t - 1) for size in (below, below + 1)})
+        lower_size = int(t / (_exact(epsilon).exp() + 1))
+    return tuple({min(max(set_size, 1), t - 1) for set_size in (lower_size, lower_size + 1)})
 
 
 @family("T. Wang, Blocki, Li & Jha (2017)")
 def affine(
-    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, base: int | None = None, names: bool = False
+    categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact, base: int | None = None, names: bool = False
 ) -> AffineHash:
     """Local hashing with every linear hash over a prime field: a report is one whole number, and a tally is counts.
 
@@ -155,20 +148,22 @@ def affine(
     if base is not None:
         return _affine(labels, epsilon, _checks.whole_number(base, 2, 2**20, what="base"), names=names)
     largest_base = _MOST_OPEN if names else 4_096
-    primes = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, largest_base) + 1) if prime(g)]
+    prime_bases = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, largest_base) + 1) if prime(g)]
     if names:  # one base for all lists of candidates: as for so many that each is rare
-        return min((_affine(labels, epsilon, g, names=True) for g in primes), key=_rare)
-    enough = next((place for place, g in enumerate(primes) if g >= len(labels)), len(primes) - 1)
-    return min((_affine(labels, epsilon, g, names=False) for g in primes[: enough + 1]), key=cost)
+        return min((_affine(labels, epsilon, g, names=True) for g in prime_bases), key=_rare)
+    enough_place = next(
+        (prime_place for prime_place, g in enumerate(prime_bases) if g >= len(labels)), len(prime_bases) - 1
+    )
+    return min((_affine(labels, epsilon, g, names=False) for g in prime_bases[: enough_place + 1]), key=cost)
 
 
 def _rare(design: Design) -> float:
     """The variance, times n, of the estimate for a category that nobody has."""
-    alpha, q = design.even_mean or (math.nan, math.nan)
+    alpha, q = design.structure.even_mean or (math.nan, math.nan)
     return q * (1 - q) / alpha**2
 
 
-def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) -> AffineHash:
+def _affine(labels: tuple[Label, ...], epsilon: Exact, base: int, *, names: bool) -> AffineHash:
     if not prime(base):
         raise DesignError(f"base must be a prime; got {base}")
     a, b = odds_within(epsilon, others=base - 1)
@@ -177,7 +172,7 @@ def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) ->
 
 
 @family("Acharya, Sun & Zhang (2019)")
-def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> AffineHash:
+def hadamard(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact) -> AffineHash:
     """Hadamard response: `affine` with two groups. Never better than `affine`; here for comparison.
 
     Parameters
@@ -200,7 +195,7 @@ def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Affin
 
 
 @family("T. Wang, Blocki, Li & Jha (2017); Erlingsson, Pihur & Korolova (2014)")
-def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1/2") -> Unary:
+def unary(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact, p: Exact = "1/2") -> Unary:
     """Unary encoding: one randomized bit for each category, for an aggregator that can only add bits.
 
     Other designs have a smaller variance at the same ε. One forged report can speak for all categories at once.
@@ -226,31 +221,36 @@ def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1
     Examples
     --------
     >>> survey = unary(("a", "b", "c"), epsilon=1)
-    >>> [round(float(each), 4) for each in survey.chances_named]
+    >>> [round(float(each), 4) for each in survey.structure.named_chances]
     [0.5, 0.2689]
     """
     with localcontext() as context:
         context.prec = 60
         e = _exact(epsilon).exp()
         if p == "symmetric":
-            root = e.sqrt()
-            own_weight = int(_UNIT * root / (root + 1))  # rounded down, toward one half: ε can only become smaller
+            odds_root = e.sqrt()
+            own_weight = int(
+                _UNIT * odds_root / (odds_root + 1)
+            )  # rounded down, toward one half: ε can only become smaller
         else:
             own_weight = round(chance(p, name="p", inside=True) * _UNIT)
-        share = Decimal(own_weight) / _UNIT
-        other_weight = int((_UNIT * share / (share + e * (1 - share))).to_integral_value(ROUND_CEILING))
-    design = (
+        own_chance = Decimal(own_weight) / _UNIT
+        other_weight = int((_UNIT * own_chance / (own_chance + e * (1 - own_chance))).to_integral_value(ROUND_CEILING))
+    unary_design = (
         Unary.of(domain(categories), own_weight, other_weight, protocol=_protocol("set"))
         if 0 < other_weight < own_weight < _UNIT
         else None
     )
-    if design is None or math.log(design.odds[0] / design.odds[1]) < float(as_fraction(epsilon)) - _LOST:
+    if (
+        unary_design is None
+        or math.log(unary_design.odds[0] / unary_design.odds[1]) < float(as_fraction(epsilon)) - _LOST
+    ):
         raise DesignError(f"epsilon must suit chances of 32 bits, up to about 15; got {epsilon!r} (use frequency())")
-    return design
+    return unary_design
 
 
 @family("the rule of Ye & Barg (2018) and T. Wang, Blocki, Li & Jha (2017)")
-def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
+def frequency(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact) -> Design:
     """The design for the frequencies of these categories at this ε; its note says why it was chosen.
 
     If the best size of a set is one, it is `k_ary`. Otherwise it is `subset_selection` for up to 32 categories. For
@@ -276,31 +276,35 @@ def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desi
 3,279 numbers, so that a table of counts is the whole tally; k_ary would have 92.3 times its variance
     """
     labels = domain(categories)
-    best, simple = subset_selection(labels, epsilon=epsilon), k_ary(labels, epsilon=epsilon)
-    if best.size == 1:
-        why = "k_ary was chosen: no design has a smaller variance at this ε"
-        return replace(simple, name="", notes=(why, *simple.notes))
-    worse = f"k_ary would have {cost(simple) / cost(best):.3g} times its variance"
+    best_design, simple_design = subset_selection(labels, epsilon=epsilon), k_ary(labels, epsilon=epsilon)
+    if best_design.size == 1:
+        reason_text = "k_ary was chosen: no design has a smaller variance at this ε"
+        return replace(simple_design, name="", notes=(reason_text, *simple_design.notes))
+    cost_text = f"k_ary would have {cost(simple_design) / cost(best_design):.3g} times its variance"
     if len(labels) <= _SMALL:
-        why = f"subset_selection of {best.size} was chosen: no design has a smaller variance at this ε; {worse}"
-        return replace(best, name="", notes=(why, *best.notes))
-    affine_design = affine(labels, epsilon=epsilon)
-    if cost(simple) <= cost(affine_design):
-        variance_text = (
-            f"its variance is {cost(simple) / cost(best):.4g} times that of the best design, and less than affine's"
+        reason_text = (
+            f"subset_selection of {best_design.size} was chosen: no design has a smaller variance at this ε; "
+            f"{cost_text}"
         )
-        return replace(simple, name="", notes=(f"k_ary was chosen: {variance_text}", *simple.notes))
-    why = (
-        f"affine with g = {affine_design.base} was chosen: its variance is {cost(affine_design) / cost(best):.4g} "
-        f"times that of the best design, and each report is one of {affine_design.space.size:,} numbers, so that a "
-        f"table of counts is the whole tally; k_ary would have {cost(simple) / cost(affine_design):.3g} times its "
-        "variance"
+        return replace(best_design, name="", notes=(reason_text, *best_design.notes))
+    affine_design = affine(labels, epsilon=epsilon)
+    if cost(simple_design) <= cost(affine_design):
+        variance_text = (
+            f"its variance is {cost(simple_design) / cost(best_design):.4g} times that of the best design, "
+            "and less than affine's"
+        )
+        return replace(simple_design, name="", notes=(f"k_ary was chosen: {variance_text}", *simple_design.notes))
+    reason_text = (
+        f"affine with g = {affine_design.base} was chosen: "
+        f"its variance is {cost(affine_design) / cost(best_design):.4g} times that of the best design, and "
+        f"each report is one of {affine_design.space.size:,} numbers, so that a table of counts is the whole tally; "
+        f"k_ary would have {cost(simple_design) / cost(affine_design):.3g} times its variance"
     )
-    return replace(affine_design, name="", notes=(why, *affine_design.notes))
+    return replace(affine_design, name="", notes=(reason_text, *affine_design.notes))
 
 
 @family("T. Wang, Blocki, Li & Jha (2017), with budgets that differ")
-def budgets(categories: Sequence[Any] | int = YES_NO, *, epsilon: Sequence[Any], design: str = "frequency") -> Levels:
+def budgets(categories: Sequence[Label] | int = YES_NO, *, epsilon: Sequence[Any], design: str = "frequency") -> Levels:
     """The same question under several values of ε, one for each respondent: a level for each value.
 
     If people choose their ε, only the proportional weights of `estimate.stratified` are unbiased. If the device or a
@@ -330,8 +334,10 @@ def budgets(categories: Sequence[Any] | int = YES_NO, *, epsilon: Sequence[Any],
     }
     if design not in families:
         raise DesignError(f"design must be one of {', '.join(families)}; got {design!r}")
-    labels, values = domain(categories), _checks.categories(epsilon, least=1, what="values of epsilon")
-    return Levels.of({value: families[design](labels, epsilon=value) for value in values})
+    labels, epsilon_choices = domain(categories), _checks.categories(epsilon, least=1, what="values of epsilon")
+    return Levels.of(
+        {epsilon_choice: families[design](labels, epsilon=epsilon_choice) for epsilon_choice in epsilon_choices}
+    )
 
 
 def cost(design: Design) -> float:
@@ -352,19 +358,19 @@ def cost(design: Design) -> float:
     >>> round(cost(k_ary(range(8), epsilon=1)) / cost(subset_selection(8, epsilon=1)), 2)
     1.25
     """
-    if design.even_mean is None:
+    if design.structure.even_mean is None:
         raise DesignError(f"only designs that are pure have one cost; {design.name or design.kind} is not")
-    alpha, q = design.even_mean
+    alpha, q = design.structure.even_mean
     p = alpha + q
     return (p * (1 - p) + (len(design.categories) - 1) * q * (1 - q)) / alpha**2
 
 
-def _exact(epsilon: Any) -> Decimal:
+def _exact(epsilon: Exact) -> Decimal:
     """ε as a decimal; the smaller one of the number as written and as stored."""
     odds_within(epsilon, others=1)  # raises where it is no number, not positive, or above 700
-    exact = as_fraction(epsilon, what="epsilon")
-    exact = min(exact, Fraction(float(exact)))
-    return Decimal(exact.numerator) / Decimal(exact.denominator)
+    exact_epsilon = as_fraction(epsilon, what="epsilon")
+    exact_epsilon = min(exact_epsilon, Fraction(float(exact_epsilon)))
+    return Decimal(exact_epsilon.numerator) / Decimal(exact_epsilon.denominator)
 
 
 def _protocol(what: str) -> Protocol:
@@ -378,7 +384,7 @@ _FIRST = 8  # bits that the first group reports at least
 @family("T. Wang, Li & Jha (2021), with a fresh last group")
 def heavy_hitters(
     *,
-    epsilon: Any,
+    epsilon: Exact,
     length: int | None = None,
     alphabet: str = "",
     bits: int | None = None,
@@ -427,15 +433,18 @@ def heavy_hitters(
         raise DesignError("give the length of texts, or the bits of whole numbers: heavy_hitters(length=8, epsilon=4)")
     if bits is not None and alphabet:
         raise DesignError("an alphabet belongs to texts; give length, not bits")
-    symbol = len(alphabet).bit_length() if alphabet else 8
+    bits_per_symbol = len(alphabet).bit_length() if alphabet else 8
     if length is not None:
-        bits, bits_per_step = _checks.whole_number(length, 1, 1_024 // symbol, what="length") * symbol, symbol
+        bits, bits_per_step = (
+            _checks.whole_number(length, 1, 1_024 // bits_per_symbol, what="length") * bits_per_symbol,
+            bits_per_symbol,
+        )
     else:
         bits, bits_per_step = _checks.whole_number(bits, 1, 1_024, what="bits"), _STEP
     bits_per_step = bits_per_step if step is None else _checks.whole_number(step, 1, 16, what="step")
-    channel = affine(("0",), epsilon=epsilon, base=base, names=True)
+    group_channel = affine(("0",), epsilon=epsilon, base=base, names=True)
     return Prefixes.of(
-        channel, tuple(bits_in_steps(bits, bits_per_step, first=_FIRST)), length=length or 0, alphabet=alphabet
+        group_channel, tuple(bits_in_steps(bits, bits_per_step, first=_FIRST)), length=length or 0, alphabet=alphabet
     )
 
 
@@ -449,7 +458,7 @@ _NUMBER_STEPS = (
 
 @family("Duchi, Jordan & Wainwright (2018); N. Wang et al. (2019); Li et al. (2020)")
 def window(
-    *, low: Any, high: Any, epsilon: Any, steps: int, width: int, decimals: int | None = None, clip: bool = False
+    *, low: Exact, high: Exact, epsilon: Exact, steps: int, width: int, decimals: int | None = None, clip: bool = False
 ) -> Window:
     """A number rounded by lot to a grid, answered by a place that probably lies in its window.
 
@@ -487,30 +496,30 @@ def window(
     if bounds[0] >= bounds[1]:
         raise DesignError(f"low must be less than high; got {low!r} and {high!r}")
     k, w = (
-        _checks.whole_number(whole_number, 1, 50_000, what=name)
-        for whole_number, name in ((steps, "steps"), (width, "width"))
+        _checks.whole_number(whole_number, 1, 50_000, what=parameter_name)
+        for whole_number, parameter_name in ((steps, "steps"), (width, "width"))
     )
-    digits = _digits(bounds, k) if decimals is None else _checks.whole_number(decimals, 0, 30, what="decimals")
-    below, above = units_of(bounds, digits)
+    decimal_places = _digits(bounds, k) if decimals is None else _checks.whole_number(decimals, 0, 30, what="decimals")
+    low_units, high_units = units_of(bounds, decimal_places)
     a, b = odds_within(epsilon, others=k, own_copies=w)
-    biased = ("numbers outside the bounds are moved to the nearest one, which biases the mean",) if clip else ()
+    bias_notes = ("numbers outside the bounds are moved to the nearest one, which biases the mean",) if clip else ()
     return Window.of(
-        low=below,
-        high=above,
-        decimals=digits,
+        low=low_units,
+        high=high_units,
+        decimals=decimal_places,
         steps=k,
         width=w,
         inside=a,
         outside=b,
         clip=clip,
-        notes=(*capped(epsilon, a, b), *biased),
+        notes=(*capped(epsilon, a, b), *bias_notes),
         protocol=Protocol(Do(_NUMBER_STEPS)),
     )
 
 
 @family("the rule of Duchi, Jordan & Wainwright (2018), N. Wang et al. (2019) and Li et al. (2020)")
 def number(
-    *, low: Any, high: Any, epsilon: Any, aim: str = "mean", decimals: int | None = None, clip: bool = False
+    *, low: Exact, high: Exact, epsilon: Exact, aim: str = "mean", decimals: int | None = None, clip: bool = False
 ) -> Window:
     """The design for a number between two bounds at this ε; its note says why it was chosen.
 
@@ -555,73 +564,83 @@ half the distance of the bounds, squared); with one step (Duchi et al.) 1.724, p
     odds_within(epsilon, others=1)  # raises where it is no number, not positive, or above 700
     e = float(as_fraction(epsilon, what="epsilon"))
     if aim == "mean":
-        steps, width, worst = _least_worst(e)
-        variance_bound = Context(prec=4, rounding=ROUND_CEILING).create_decimal(worst)
-        window_of = f"{steps} step{'s' * (steps > 1)} with a window of {width}"
-        why = (
-            f"{window_of} {'were' if steps > 1 else 'was'} chosen for the mean: the variance of one answer is at most "
-            f"{variance_bound} (in units of half the distance of the bounds, squared); with {_published_variances(e)}"
+        step_count, window_width, worst_variance = _least_worst(e)
+        variance_bound = Context(prec=4, rounding=ROUND_CEILING).create_decimal(worst_variance)
+        window_of = f"{step_count} step{'s' * (step_count > 1)} with a window of {window_width}"
+        reason_text = (
+            f"{window_of} {'were' if step_count > 1 else 'was'} chosen for the mean: the variance of one answer is at "
+            f"most {variance_bound} (in units of half the distance of the bounds, squared); "
+            f"with {_published_variances(e)}"
         )
     else:
-        steps, width = _FINE, _square_wave(epsilon)
-        why = (
-            f"a window of {width} places on {steps + 1} points, the square wave, was chosen for the distribution: it "
-            "keeps most of the information; its mean is unbiased, but a design for the mean has less variance"
+        step_count, window_width = _FINE, _square_wave(epsilon)
+        reason_text = (
+            f"a window of {window_width} places on {step_count + 1} points, the square wave, was chosen for the "
+            "distribution: it keeps most of the information; its mean is unbiased, but a design for the mean has less "
+            "variance"
         )
-    window_design = window(low=low, high=high, epsilon=epsilon, steps=steps, width=width, decimals=decimals, clip=clip)
-    return replace(window_design, name="", notes=(why, *window_design.notes))
+    window_design = window(
+        low=low, high=high, epsilon=epsilon, steps=step_count, width=window_width, decimals=decimals, clip=clip
+    )
+    return replace(window_design, name="", notes=(reason_text, *window_design.notes))
 
 
 @cache
 def _least_worst(epsilon: float) -> tuple[int, int, float]:
     """Steps, width and largest variance (of numbers in [-1, 1]) of the window with the least largest variance."""
-    odds, windows = math.exp(min(epsilon, 36)), []
-    for steps in _GRIDS:
-        widths = sorted({max(1, round(steps * share)) for share in np.geomspace(1 / steps, 1, 40)})
-        for width in widths:
-            values = place_values(steps, width, odds, 1.0)
-            worst = largest_variance(values, steps, width, odds, 1.0) * (2 / steps) ** 2
-            windows.append((worst, steps, width))
-    least = min(windows)[0]
+    odds, tried_windows = math.exp(min(epsilon, 36)), []
+    for step_count in _GRIDS:
+        widths = sorted(
+            {max(1, round(step_count * width_share)) for width_share in np.geomspace(1 / step_count, 1, 40)}
+        )
+        for window_width in widths:
+            place_numbers = place_values(step_count, window_width, odds, 1.0)
+            worst_variance = (
+                largest_variance(place_numbers, step_count, window_width, odds, 1.0) * (2 / step_count) ** 2
+            )
+            tried_windows.append((worst_variance, step_count, window_width))
+    least_variance = min(tried_windows)[0]
     # of those within a thousandth, the coarsest: it is the easiest to explain
-    worst, steps, width = next(candidate for candidate in windows if candidate[0] <= least * 1.001)
-    return steps, width, worst
+    worst_variance, step_count, window_width = next(
+        tried_window for tried_window in tried_windows if tried_window[0] <= least_variance * 1.001
+    )
+    return step_count, window_width, worst_variance
 
 
 def _published_variances(epsilon: float) -> str:
     """The largest variances of the published mechanisms, on [-1, 1]."""
-    half = math.expm1(min(epsilon, 600) / 2)
+    half_growth = math.expm1(min(epsilon, 600) / 2)
     duchi = 1 / math.tanh(epsilon / 2) ** 2
     truths = np.linspace(0, 1, 101)
-    piecewise = truths**2 / half + (half + 4) / (3 * half**2)
-    share = -math.expm1(-epsilon / 2) if epsilon > 0.61 else 0.0  # of the piecewise mechanism in the hybrid
-    hybrid = share * piecewise + (1 - share) * (duchi - truths**2)
+    piecewise = truths**2 / half_growth + (half_growth + 4) / (3 * half_growth**2)
+    piecewise_share = -math.expm1(-epsilon / 2) if epsilon > 0.61 else 0.0  # of the piecewise mechanism in the hybrid
+    hybrid = piecewise_share * piecewise + (1 - piecewise_share) * (duchi - truths**2)
     return (
         f"one step (Duchi et al.) {duchi:.4g}, piecewise {piecewise.max():.4g}, hybrid "
-        f"{duchi if not share else hybrid.max():.4g}"
+        f"{duchi if not piecewise_share else hybrid.max():.4g}"
     )
 
 
-def _square_wave(epsilon: Any) -> int:
+def _square_wave(epsilon: Exact) -> int:
     """W = 2βK with Li et al.'s β = (ε e^ε - e^ε + 1) / (2 e^ε (e^ε - 1 - ε)), at least 1."""
     with localcontext() as context:
         context.prec = 60  # for small ε both terms vanish in second order
-        exact = as_fraction(epsilon)
-        e = Decimal(exact.numerator) / Decimal(exact.denominator)
+        exact_epsilon = as_fraction(epsilon)
+        e = Decimal(exact_epsilon.numerator) / Decimal(exact_epsilon.denominator)
         odds = e.exp()
-        doubled = (e * odds - odds + 1) / (odds * (odds - 1 - e))
-    return max(1, round(float(doubled) * _FINE))
+        window_share = (e * odds - odds + 1) / (odds * (odds - 1 - e))
+    return max(1, round(float(window_share) * _FINE))
 
 
 def _digits(bounds: tuple[Fraction, Fraction], steps: int) -> int:
     """The fewest decimals with which the bounds are whole units, and each step has a thousand of them."""
-    for digits in range(31):
-        unit = Fraction(1, 10**digits)
-        span = (bounds[1] - bounds[0]) / unit
-        if all((bound / unit).denominator == 1 for bound in bounds) and span >= _ROUNDED * steps:
-            if span * steps > LIMIT:
+    for decimal_places in range(31):
+        smallest_unit = Fraction(1, 10**decimal_places)
+        span_in_units = (bounds[1] - bounds[0]) / smallest_unit
+        if all((bound / smallest_unit).denominator == 1 for bound in bounds) and span_in_units >= _ROUNDED * steps:
+            if span_in_units * steps > LIMIT:
                 break
-            return digits
+            return decimal_places
     raise DesignError(f"low and high must be decimal numbers with few digits; got {bounds[0]} and {bounds[1]}")
 
 
@@ -632,7 +651,7 @@ _HIERARCHY_STEPS = (
 
 
 @family(_SOURCE)
-def hierarchy(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, fanout: int = 5) -> Hierarchy:
+def hierarchy(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact, fanout: int = 5) -> Hierarchy:
     """A hierarchy over ordered categories, for ranges and quantiles: lot gives each person one level to report.
 
     Parameters
@@ -661,19 +680,23 @@ def hierarchy(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, fanout:
     ['table', 'subset_selection', 'affine', 'affine', 'affine']
     """
     labels = domain(categories)
-    base = _checks.whole_number(fanout, 2, 1_000, what="fanout")
-    depth = next(depth for depth in range(1, 64) if base**depth >= len(labels))
-    levels = {}
-    for level in range(1, depth + 1):
-        width = base ** (depth - level)
-        groups = -(-len(labels) // width)
-        level_design = frequency(groups, epsilon=epsilon)
-        if level_design.keeps_sums:  # counts tell the variance of every range, sums do not
-            level_design = affine(groups, epsilon=epsilon)
+    group_fanout = _checks.whole_number(fanout, 2, 1_000, what="fanout")
+    level_count = next(level_count for level_count in range(1, 64) if group_fanout**level_count >= len(labels))
+    designs_by_level = {}
+    for level_number in range(1, level_count + 1):
+        group_width = group_fanout ** (level_count - level_number)
+        group_count = -(-len(labels) // group_width)
+        level_design = frequency(group_count, epsilon=epsilon)
+        if level_design.structure.keeps_sums:  # counts tell the variance of every range, sums do not
+            level_design = affine(group_count, epsilon=epsilon)
         bare_design = replace(level_design, notes=(), protocol=None)
-        levels[level] = Grouped.of(labels, bare_design, width, protocol=Protocol(Do(_HIERARCHY_STEPS), source=_SOURCE))
-    why = f"lot gives each person one of {depth} levels, and all of ε is for it; a range adds up few groups of each"
-    return Hierarchy.of(levels, base, notes=(why,))
+        designs_by_level[level_number] = Grouped.of(
+            labels, bare_design, group_width, protocol=Protocol(Do(_HIERARCHY_STEPS), source=_SOURCE)
+        )
+    reason_text = (
+        f"lot gives each person one of {level_count} levels, and all of ε is for it; a range adds up few groups of each"
+    )
+    return Hierarchy.of(designs_by_level, group_fanout, notes=(reason_text,))
 
 
 _HALF = 2**31
@@ -690,7 +713,7 @@ _SHARED = (
 
 @family("Erlingsson, Pihur & Korolova (2014); Arcolezi et al. (2021), with the second step solved exactly")
 def remembered(
-    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, lifetime: Any, design: str = "frequency"
+    categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact, lifetime: Exact, design: str = "frequency"
 ) -> Remembered:
     """A report that is drawn once and kept, and is sent with fresh noise in every wave.
 
@@ -738,70 +761,73 @@ def remembered(
     odds_within(lifetime, others=1)
     if as_fraction(epsilon) >= as_fraction(lifetime):
         raise DesignError(f"epsilon must be below lifetime; got {epsilon!r} and {lifetime!r} (k_ary etc. need no memo)")
-    first, second = _FAMILIES[design](labels, epsilon, lifetime)
-    memory_design = Remembered.of(replace(first, name="", notes=()), second, name="")
-    one_report, two_reports, all_reports = (f"{memory_design.epsilon_after(waves):.4g}" for waves in (1, 2, 10**6))
-    shared = isinstance(first, AffineHash) and len(labels) > first.base
-    notes = (
+    memo_design, wave_design = _FAMILIES[design](labels, epsilon, lifetime)
+    memory_design = Remembered.of(replace(memo_design, name="", notes=()), wave_design, name="")
+    one_report, two_reports, all_reports = (
+        f"{memory_design.epsilon_after(wave_count):.4g}" for wave_count in (1, 2, 10**6)
+    )
+    shares_responses = isinstance(memo_design, AffineHash) and len(labels) > memo_design.base
+    memory_notes = (
         (
             f"One report has ε = {one_report}, the reports of 2 waves {two_reports}, "
             f"all reports of one value at most {all_reports}."
         ),
-        f"Memory is bought by a weaker promise: {_SHARED if shared else _SEPARATE}",
+        f"Memory is bought by a weaker promise: {_SHARED if shares_responses else _SEPARATE}",
     )
-    return replace(memory_design, notes=notes, protocol=Protocol(Do(_MEMORY_STEPS)))
+    return replace(memory_design, notes=memory_notes, protocol=Protocol(Do(_MEMORY_STEPS)))
 
 
-def _memo_and_noise(a: int, b: int, copies: tuple[int, int], lifetime: Any) -> tuple[tuple[int, int], Redraw]:
+def _memo_and_noise(a: int, b: int, copies: tuple[int, int], lifetime: Exact) -> tuple[tuple[int, int], Redraw]:
     """The odds of the memo, and the noise that leaves exactly a : b of them."""
-    high, low = steepened(a, b, copies, lifetime)
-    shared = math.gcd(a - b, high - low)
-    return (high, low), Redraw((a - b) // shared, (high - low) // shared)
+    high_odds, low_odds = steepened(a, b, copies, lifetime)
+    common_divisor = math.gcd(a - b, high_odds - low_odds)
+    return (high_odds, low_odds), Redraw((a - b) // common_divisor, (high_odds - low_odds) // common_divisor)
 
 
-def _k_ary(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _k_ary(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     copies = (1, len(labels) - 1)
     (own_weight, other_weight), second = _memo_and_noise(*odds_within(epsilon, others=copies[1]), copies, lifetime)
     return Pattern.of(labels, own=own_weight, other=other_weight), second
 
 
-def _by_odds(wave: ByOdds, lifetime: Any) -> tuple[Design, Redraw]:
-    (inside, outside), second = _memo_and_noise(wave.inside, wave.outside, wave.copies, lifetime)
-    return replace(wave, inside=inside, outside=outside, protocol=None), second
+def _by_odds(wave: ByOdds, lifetime: Exact) -> tuple[Design, Redraw]:
+    (memo_inside, memo_outside), wave_noise = _memo_and_noise(wave.inside, wave.outside, wave.copies, lifetime)
+    return replace(wave, inside=memo_inside, outside=memo_outside, protocol=None), wave_noise
 
 
-def _affine_memory(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _affine_memory(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     wave_design: AffineHash = affine(labels, epsilon=epsilon)
     return _by_odds(wave_design, lifetime)
 
 
-def _subset_memory(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _subset_memory(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     wave_design: SubsetSelection = subset_selection(labels, epsilon=epsilon)
     return _by_odds(wave_design, lifetime)
 
 
-def _frequency(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _frequency(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     a, b = odds_within(epsilon, others=len(labels) - 1)
     simple = cost(Pattern.of(labels, own=a, other=b)) <= cost(affine(labels, epsilon=epsilon))
     return (_k_ary if simple else _affine_memory)(labels, epsilon, lifetime)
 
 
-def _unary(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _unary(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     """The bit of the true category is one with chance 1/2 in both steps."""
     wave, first = (int(_HALF * (e - 1) / (e + 1)) for e in map(_exp, (epsilon, lifetime)))
     return _unary_memory(labels, (0, wave), (0, first), lifetime)
 
 
-def _symmetric(labels: tuple[Any, ...], epsilon: Any, lifetime: Any) -> tuple[Design, Redraw]:
+def _symmetric(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
     """The bit of the true category is one as often as another's is zero."""
-    wave, first = (
-        int(_HALF * (root - 1) / (root + 1)) for root in (_exp(budget).sqrt() for budget in (epsilon, lifetime))
+    wave_weight, memo_weight = (
+        int(_HALF * (odds_root - 1) / (odds_root + 1))
+        for odds_root in (_exp(budget).sqrt() for budget in (epsilon, lifetime))
     )
-    return _unary_memory(labels, (wave, wave), (first, first), lifetime)
+    return _unary_memory(labels, (wave_weight, wave_weight), (memo_weight, memo_weight), lifetime)
 
 
 def _unary_memory(
-    labels: tuple[Any, ...], wave: tuple[int, int], first: tuple[int, int], lifetime: Any
+    labels: tuple[Label, ...], wave: tuple[int, int], first: tuple[int, int], lifetime: Exact
 ) -> tuple[Design, Redraw]:
     """The memo with these distances of p and q from one half, and the noise that leaves those of a wave."""
     memo_design = Unary.of(labels, _HALF + first[0], _HALF - first[1]) if 0 < wave[1] < first[1] < _HALF else None
@@ -815,13 +841,13 @@ def _unary_memory(
     return memo_design, Redraw(wave[1], first[1])
 
 
-def _exp(epsilon: Any) -> Decimal:
+def _exp(epsilon: Exact) -> Decimal:
     """e^ε, of the smaller one of the number as written and as stored."""
-    exact = as_fraction(epsilon)
-    exact = min(exact, Fraction(float(exact)))
+    exact_epsilon = as_fraction(epsilon)
+    exact_epsilon = min(exact_epsilon, Fraction(float(exact_epsilon)))
     with localcontext() as context:
         context.prec = 60
-        return (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
+        return (Decimal(exact_epsilon.numerator) / Decimal(exact_epsilon.denominator)).exp()
 
 
 _FAMILIES: dict[str, Callable[[tuple[Any, ...], Any, Any], tuple[Design, Redraw]]] = {

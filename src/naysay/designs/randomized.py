@@ -1,9 +1,4 @@
-"""Randomized response with a device: answers that chance has changed, with known probabilities.
-
-Randomized response without a device: an innocuous question of known prevalence protects the sensitive one.
-
-Later variants of Warner's and of the unrelated question.
-"""
+"""Randomized response: answers that chance has changed, by a device or by an innocuous question of known prevalence."""
 
 from __future__ import annotations
 
@@ -16,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
+from naysay._values import Exact, Label
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
-from naysay.design.exact import odds_within
+from naysay.design.drawing import odds_within
 from naysay.designs.catalog import (
     YES_NO,
     ask,
@@ -39,12 +35,15 @@ _MOST_DRAWS = 100
 
 def _most_draws(red: Sequence[Fraction]) -> int:
     """The most cards with which the rarest number of red ones can still be drawn."""
-    rarest = min(share for pack in red for share in (pack, 1 - pack) if share)
-    return next((draws - 1 for draws in range(2, _MOST_DRAWS + 1) if rarest**draws < Fraction(1, 2**53)), _MOST_DRAWS)
+    rarest_share = min(color_share for red_share in red for color_share in (red_share, 1 - red_share) if color_share)
+    return next(
+        (draw_count - 1 for draw_count in range(2, _MOST_DRAWS + 1) if rarest_share**draw_count < Fraction(1, 2**53)),
+        _MOST_DRAWS,
+    )
 
 
 @family("Warner (1965)")
-def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
+def warner(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     """Warner's design: chance decides whether people answer yes or no to a statement or to its negation.
 
     P(yes | yes) = p, P(yes | no) = 1 - p, so that ε = abs(ln(p / (1 - p))).
@@ -72,16 +71,18 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
            [0.3, 0.7]])
     """
     yes, no = two(categories)
-    share = chance(p, name="p")
-    if 2 * share == 1:
+    statement_chance = chance(p, name="p")
+    if 2 * statement_chance == 1:
         raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
-    question, instruction = "Is its negation true of you?", "say truthfully whether its negation is"
-    negation = ask((yes, Say(no)), (no, Say(yes)), question=question, instruction=instruction)
-    return of_steps(draw_lots((share, truth((yes, no))), (1 - share, negation)), (yes, no), yes_no=True)
+    negation_question, negation_instruction = "Is its negation true of you?", "say truthfully whether its negation is"
+    negation_step = ask((yes, Say(no)), (no, Say(yes)), question=negation_question, instruction=negation_instruction)
+    return of_steps(
+        draw_lots((statement_chance, truth((yes, no))), (1 - statement_chance, negation_step)), (yes, no), yes_no=True
+    )
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969), with coins")
-def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
+def two_coins(*, categories: Sequence[Label] = YES_NO) -> Design:
     """The two coins: if the first one shows heads, tell the truth; otherwise let the second one answer.
 
     P(yes | yes) = 3/4 and P(yes | no) = 1/4. Three quarters of all answers are true, and ε = ln 3.
@@ -102,13 +103,15 @@ def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
     array([0.75, 0.25])
     """
     yes, no = two(categories)
-    second = draw_lots((Fraction(1, 2), Say(yes)), (Fraction(1, 2), Say(no)), again=True)
-    return of_steps(draw_lots((Fraction(1, 2), truth((yes, no))), (Fraction(1, 2), second)), (yes, no), yes_no=True)
+    second_coin = draw_lots((Fraction(1, 2), Say(yes)), (Fraction(1, 2), Say(no)), again=True)
+    return of_steps(
+        draw_lots((Fraction(1, 2), truth((yes, no))), (Fraction(1, 2), second_coin)), (yes, no), yes_no=True
+    )
 
 
 @family("Boruch (1971); Bourke & Dalenius (1976) for several categories")
 def forced_response(
-    categories: Sequence[Any] = YES_NO, *, forced_yes: Any = None, forced_no: Any = None, forced: Any = None
+    categories: Sequence[Label] = YES_NO, *, forced_yes: Any = None, forced_no: Any = None, forced: Any = None
 ) -> Design:
     """Forced response: chance makes some respondents give a fixed answer; the others tell the truth.
 
@@ -141,19 +144,19 @@ def forced_response(
            [0.0833, 0.8333]])
     """
     labels = _checks.categories(categories)
-    shares = _forced_shares(labels, forced_yes, forced_no, forced)
-    forced_total = sum(shares, Fraction(0))
+    forced_shares = _forced_shares(labels, forced_yes, forced_no, forced)
+    forced_total = sum(forced_shares, Fraction(0))
     if forced_total >= 1:
         raise DesignError(
             f"the forced probabilities must sum to less than one, or nobody tells the truth; they sum to "
             f"{float(forced_total):g} (they are shares of all respondents: multiply conditional ones by 1 - P(truth))"
         )
-    lots: list[tuple[Any, Step]] = [(1 - forced_total, truth(labels))]
-    lots += [(share, Say(label)) for share, label in zip(shares, labels, strict=True)]
-    return of_steps(draw_lots(*lots), labels, yes_no=len(labels) == 2)
+    weighted_steps: list[tuple[Any, Step]] = [(1 - forced_total, truth(labels))]
+    weighted_steps += [(forced_share, Say(label)) for forced_share, label in zip(forced_shares, labels, strict=True)]
+    return of_steps(draw_lots(*weighted_steps), labels, yes_no=len(labels) == 2)
 
 
-def _forced_shares(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fraction]:
+def _forced_shares(labels: tuple[Label, ...], yes: Label, no: Label, forced: Any) -> list[Fraction]:
     """The forced shares in category order, whichever way they were given."""
     if (forced is None) == (yes is None and no is None):
         raise DesignError("give forced_yes and forced_no, or forced with one probability for each category")
@@ -167,7 +170,7 @@ def _forced_shares(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> l
 
 
 @family("Mangat (1994)", assumes=("everybody in the sensitive category says so",))
-def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
+def mangat(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     """Mangat's design: members of the sensitive category say yes; the others answer as Warner's device says.
 
     P(yes | yes) = 1, P(yes | no) = 1 - p. A no proves that the respondent is not a member.
@@ -194,15 +197,15 @@ def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     array([1. , 0.3])
     """
     yes, no = two(categories)
-    share = chance(p, name="p")
-    if share == 0:
+    statement_chance = chance(p, name="p")
+    if statement_chance == 0:
         raise DesignError("p must not be 0: everybody would say yes")
-    other_step = draw_lots((share, Say(no)), (1 - share, Say(yes)))
+    other_step = draw_lots((statement_chance, Say(no)), (1 - statement_chance, Say(yes)))
     return of_steps(ask((yes, Say(yes)), (no, other_step)), (yes, no), yes_no=True)
 
 
 @family("Kuk (1990)")
-def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO) -> Design:
+def kuk(*, p: Sequence[Exact], draws: int = 1, categories: Sequence[Label] = YES_NO) -> Design:
     """Kuk's design: two packs of cards; the respondent draws from the pack of their category and names the color.
 
     In r draws with replacement the number of red cards is binomial, with probability p₁ for members and p₂ for others.
@@ -239,40 +242,50 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
            [0.64, 0.04]])
     """
     yes, no = two(categories)
-    red = pair(p, what="p, the shares of red cards")
-    if red[0] == red[1]:
+    red_shares = pair(p, what="p, the shares of red cards")
+    if red_shares[0] == red_shares[1]:
         raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
-    draws = _checks.whole_number(draws, 1, _most_draws(red), what="draws")
+    draws = _checks.whole_number(draws, 1, _most_draws(red_shares), what="draws")
     draw_text = (
         f"draw {draws} cards, each put back, and say how many are red" if draws > 1 else "draw a card and say its color"
     )
     instruction = (
         f"take the first pack of cards if the sensitive statement is true of you, otherwise the second; {draw_text}"
     )
-    first = ask((yes, _cards(red[0], draws)), (no, _cards(red[1], draws)), instruction=instruction)
-    return of_steps(first, (yes, no), range(draws + 1) if draws > 1 else ("red", "black"), yes_no=draws == 1)
+    first_step = ask((yes, _cards(red_shares[0], draws)), (no, _cards(red_shares[1], draws)), instruction=instruction)
+    return of_steps(first_step, (yes, no), range(draws + 1) if draws > 1 else ("red", "black"), yes_no=draws == 1)
 
 
 def _cards(red: Fraction, draws: int) -> Chance:
     """The step of drawing this many cards from one pack; each card is put back."""
     if draws == 1:
-        device, ways = "draw a card from your pack", [("red", Say("red"), red), ("black", Say("black"), 1 - red)]
+        device_text, outcome_ways = (
+            "draw a card from your pack",
+            [("red", Say("red"), red), ("black", Say("black"), 1 - red)],
+        )
     else:
-        device = f"draw {draws} cards from your pack, each put back, and count the red ones"
-        binomial = (math.comb(draws, k) * red**k * (1 - red) ** (draws - k) for k in range(draws + 1))
-        ways = [(f"{k} red", Say(k), share) for k, share in enumerate(binomial)]
-    return Chance(device, tuple(Branch(event, then, chance=share) for event, then, share in ways if share))
+        device_text = f"draw {draws} cards from your pack, each put back, and count the red ones"
+        count_chances = (math.comb(draws, k) * red**k * (1 - red) ** (draws - k) for k in range(draws + 1))
+        outcome_ways = [(f"{k} red", Say(k), outcome_chance) for k, outcome_chance in enumerate(count_chances)]
+    return Chance(
+        device_text,
+        tuple(
+            Branch(event, next_step, chance=outcome_chance)
+            for event, next_step, outcome_chance in outcome_ways
+            if outcome_chance
+        ),
+    )
 
 
-def pair(p: Any, *, what: str) -> tuple[Fraction, Fraction]:
+def pair(p: Sequence[Exact], *, what: str) -> tuple[Fraction, Fraction]:
     """Two probabilities."""
-    if isinstance(p, str) or np.ndim(p) != 1 or len(p) != 2:
+    if isinstance(p, str) or np.asarray(p, dtype=object).ndim != 1 or len(p) != 2:
         raise DesignError(f"{what} must be two probabilities; got {p!r}")
     return chance(p[0], name=what), chance(p[1], name=what)
 
 
 @family("Kairouz, Bonawitz & Ramage (2016)")
-def k_ary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
+def k_ary(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact) -> Design:
     """k-ary randomized response: the truth with odds e^ε against each other category.
 
     P[i, i] = e^ε / (e^ε + t - 1); all other entries are 1 / (e^ε + t - 1). Rounding never makes the realized ε exceed
@@ -302,10 +315,10 @@ def k_ary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
     labels = domain(categories)
     a, b = odds_within(epsilon, others=len(labels) - 1)
     other_chance = Fraction(b, a + (len(labels) - 1) * b)
-    first = draw_lots(
+    first_step = draw_lots(
         (1 - len(labels) * other_chance, truthfully(labels)), (len(labels) * other_chance, by_lot(labels))
     )
-    return of_pattern(a, b, labels, first, notes=capped(epsilon, a, b))
+    return of_pattern(a, b, labels, first_step, notes=capped(epsilon, a, b))
 
 
 INDEPENDENT = "the innocuous answer has nothing to do with the sensitive one"
@@ -322,7 +335,9 @@ INNOCUOUS = "say truthfully whether the innocuous statement is true of you"
 
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
-def crosswise(*, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO) -> Design:
+def crosswise(
+    *, prevalence: Exact, between: Sequence[Exact] | None = None, categories: Sequence[Label] = YES_NO
+) -> Design:
     """The crosswise model: people say whether their answers to a sensitive and an innocuous question agree.
 
     This is Warner's design without a device. If p is the innocuous prevalence, P(same | yes) = p and P(same | no) = 1 -
@@ -357,14 +372,18 @@ def crosswise(*, prevalence: Any, between: Sequence[Any] | None = None, categori
     if 2 * p == 1:
         raise DesignError(f"prevalence must not be 1/2; got {prevalence!r} (the answer would carry no information)")
     yes, no = two(categories)
-    alike, unlike = Say(SAME[0]), Say(SAME[1])
-    first = innocuous(p, ask((yes, alike), (no, unlike)), ask((yes, unlike), (no, alike)), instruction=COMPARE)
-    design = of_steps(first, (yes, no), SAME, yes_no=True)
-    return _ranged(design, between, p, lambda end: crosswise(prevalence=end, categories=categories))
+    same_step, different_step = Say(SAME[0]), Say(SAME[1])
+    first_step = innocuous(
+        p, ask((yes, same_step), (no, different_step)), ask((yes, different_step), (no, same_step)), instruction=COMPARE
+    )
+    middle_design = of_steps(first_step, (yes, no), SAME, yes_no=True)
+    return _ranged(middle_design, between, p, lambda range_end: crosswise(prevalence=range_end, categories=categories))
 
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
-def triangular(*, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO) -> Design:
+def triangular(
+    *, prevalence: Exact, between: Sequence[Exact] | None = None, categories: Sequence[Label] = YES_NO
+) -> Design:
     """The triangular model: people say whether a sensitive or an innocuous statement, or both, are true of them.
 
     P(at least one | yes) = 1, P(at least one | no) = p. People who say "neither" are known not to be members.
@@ -397,15 +416,15 @@ def triangular(*, prevalence: Any, between: Sequence[Any] | None = None, categor
     if p == 1:
         raise DesignError(f"prevalence must not be 1; got {prevalence!r} (everybody would say the same)")
     yes, no = two(categories)
-    at_least_one, neither = Say("at least one"), Say("neither")
-    first = innocuous(p, at_least_one, ask((yes, at_least_one), (no, neither)), instruction=_EITHER)
-    design = of_steps(first, (yes, no), (at_least_one.response, neither.response), yes_no=True)
-    return _ranged(design, between, p, lambda end: triangular(prevalence=end, categories=categories))
+    at_least_one, neither_step = Say("at least one"), Say("neither")
+    first_step = innocuous(p, at_least_one, ask((yes, at_least_one), (no, neither_step)), instruction=_EITHER)
+    middle_design = of_steps(first_step, (yes, no), (at_least_one.response, neither_step.response), yes_no=True)
+    return _ranged(middle_design, between, p, lambda range_end: triangular(prevalence=range_end, categories=categories))
 
 
 @family("Horvitz, Shah & Simmons (1967); Greenberg et al. (1969)", assumes=(INDEPENDENT, PREVALENCE))
 def unrelated_question(
-    *, p: Any, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO
+    *, p: Exact, prevalence: Exact, between: Sequence[Exact] | None = None, categories: Sequence[Label] = YES_NO
 ) -> Design:
     """The unrelated question: chance decides whether people answer a sensitive or an innocuous question.
 
@@ -436,13 +455,20 @@ def unrelated_question(
     >>> unrelated_question(p=0.7, prevalence=0.25).matrix[0]
     array([0.775, 0.075])
     """
-    share, u = chance(p, name="p"), chance(prevalence, name="prevalence")
-    if share == 0:
+    sensitive_chance, u = chance(p, name="p"), chance(prevalence, name="prevalence")
+    if sensitive_chance == 0:
         raise DesignError("p must not be 0: nobody would answer the sensitive question")
     yes, no = two(categories)
-    honest, innocuous_step = truth((yes, no)), innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS)
-    design = of_steps(draw_lots((share, honest), (1 - share, innocuous_step)), (yes, no), yes_no=True)
-    return _ranged(design, between, u, lambda end: unrelated_question(p=p, prevalence=end, categories=categories))
+    honest_step, innocuous_step = truth((yes, no)), innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS)
+    middle_design = of_steps(
+        draw_lots((sensitive_chance, honest_step), (1 - sensitive_chance, innocuous_step)), (yes, no), yes_no=True
+    )
+    return _ranged(
+        middle_design,
+        between,
+        u,
+        lambda range_end: unrelated_question(p=p, prevalence=range_end, categories=categories),
+    )
 
 
 def innocuous(prevalence: Fraction, if_yes: Step, if_no: Step, *, instruction: str = "") -> Chance:
@@ -456,24 +482,32 @@ def innocuous(prevalence: Fraction, if_yes: Step, if_no: Step, *, instruction: s
 
 
 def _ranged(
-    middle_design: Design, between: Sequence[Any] | None, value: Fraction, design_at: Callable[[Fraction], Design]
+    middle_design: Design, between: Sequence[Exact] | None, value: Fraction, design_at: Callable[[Fraction], Design]
 ) -> Design:
     """The design; its `alternatives` are the designs at both ends of the uncertain prevalence's range."""
     if between is None:
         return middle_design
-    if isinstance(between, str) or np.ndim(between) != 1 or len(between) != 2:
+    if isinstance(between, str) or np.asarray(between, dtype=object).ndim != 1 or len(between) != 2:
         raise DesignError(f"between must be the lowest and highest prevalence; got {between!r}")
-    low, high = (chance(end, name="an end of between") for end in between)
-    if not low <= value <= high:
+    lowest_prevalence, highest_prevalence = (chance(range_end, name="an end of between") for range_end in between)
+    if not lowest_prevalence <= value <= highest_prevalence:
         raise DesignError(f"between must hold the prevalence, {float(value):g}; got {between!r}")
-    ends = (design_at(low), design_at(high))
-    if len({bool(design.matrix[0, 0] > design.matrix[0, 1]) for design in (middle_design, *ends)}) > 1:
+    end_designs = (design_at(lowest_prevalence), design_at(highest_prevalence))
+    if (
+        len(
+            {
+                bool(range_design.matrix[0, 0] > range_design.matrix[0, 1])
+                for range_design in (middle_design, *end_designs)
+            }
+        )
+        > 1
+    ):
         raise DesignError(f"between must stay on one side of 1/2, or the answer may mean the opposite; got {between!r}")
-    return replace(middle_design, alternatives=ends)
+    return replace(middle_design, alternatives=end_designs)
 
 
 @family("Christofides (2003)")
-def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Design:
+def christofides(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) -> Design:
     """Christofides' design: a card shows a number; members report the number counted from the other end.
 
     Card k of m comes up with probability p_k. Others report k, members report m + 1 - k. Nobody says yes or no.
@@ -502,26 +536,28 @@ def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Des
            [0.2, 0.5]])
     """
     yes, no = two(categories)
-    if isinstance(p, str) or np.ndim(p) != 1:
+    if isinstance(p, str) or np.asarray(p, dtype=object).ndim != 1:
         raise DesignError(f"p must be the probabilities of two cards or more; got {p!r}")
-    shares = [chance(card_chance, name="p") for card_chance in p]
-    m = len(shares)
-    if m < 2 or sum(shares, Fraction(0)) != 1:
+    card_chances = [chance(card_chance, name="p") for card_chance in p]
+    m = len(card_chances)
+    if m < 2 or sum(card_chances, Fraction(0)) != 1:
         raise DesignError(f"p must be the probabilities of two cards or more and sum to one; got {p!r}")
-    if shares == shares[::-1]:
+    if card_chances == card_chances[::-1]:
         raise DesignError(f"p must not read the same backwards; got {p!r} (the number would carry no information)")
     instruction = f"draw a card; say its number k, or {m + 1} - k if the sensitive statement is true of you"
 
     def cards(number: Any) -> Step:
-        ways = (Branch(f"card {k}", Say(number(k)), chance=share) for k, share in enumerate(shares, start=1) if share)
+        ways = (
+            Branch(f"card {k}", Say(number(k)), chance=share) for k, share in enumerate(card_chances, start=1) if share
+        )
         return Chance("draw a card", tuple(ways))
 
-    first = ask((yes, cards(lambda k: m + 1 - k)), (no, cards(lambda k: k)), instruction=instruction)
-    return of_steps(first, (yes, no), range(1, m + 1))
+    first_step = ask((yes, cards(lambda k: m + 1 - k)), (no, cards(lambda k: k)), instruction=instruction)
+    return of_steps(first_step, (yes, no), range(1, m + 1))
 
 
 @family("Singh & Joarder (1997)")
-def singh_joarder(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
+def singh_joarder(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     """Singh and Joarder's design: as Warner's, but a member whose card says no draws once more.
 
     P(yes | yes) = p + (1 - p)p, P(yes | no) = 1 - p.
@@ -548,20 +584,22 @@ def singh_joarder(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     array([0.91, 0.3 ])
     """
     yes, no = two(categories)
-    share = chance(p, name="p")
-    if 2 * share - share**2 == 1 - share:
+    card_chance = chance(p, name="p")
+    if 2 * card_chance - card_chance**2 == 1 - card_chance:
         raise DesignError(f"p must tell members from others; got {p!r}")
-    again = draw_lots((share, Say(yes)), (1 - share, Say(no)), again=True)
-    member = draw_lots((share, Say(yes)), (1 - share, again))
+    second_draw = draw_lots((card_chance, Say(yes)), (1 - card_chance, Say(no)), again=True)
+    member_step = draw_lots((card_chance, Say(yes)), (1 - card_chance, second_draw))
     return of_steps(
-        ask((yes, member), (no, draw_lots((share, Say(no)), (1 - share, Say(yes))))), (yes, no), yes_no=True
+        ask((yes, member_step), (no, draw_lots((card_chance, Say(no)), (1 - card_chance, Say(yes))))),
+        (yes, no),
+        yes_no=True,
     )
 
 
 @family(
     "Mangat, Singh & Singh (1992)", assumes=(INDEPENDENT, PREVALENCE, "everybody in the sensitive category says so")
 )
-def mangat_singh_singh(*, p: Any, prevalence: Any, categories: Sequence[Any] = YES_NO) -> Design:
+def mangat_singh_singh(*, p: Exact, prevalence: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     """Mangat, Singh and Singh's design: members say yes; the others get the unrelated question.
 
     P(yes | yes) = 1, P(yes | no) = (1 - p)u.
@@ -590,10 +628,11 @@ def mangat_singh_singh(*, p: Any, prevalence: Any, categories: Sequence[Any] = Y
     array([1. , 0.1])
     """
     yes, no = two(categories)
-    share, u = chance(p, name="p"), chance(prevalence, name="prevalence")
-    if (1 - share) * u == 1:
+    sensitive_chance, u = chance(p, name="p"), chance(prevalence, name="prevalence")
+    if (1 - sensitive_chance) * u == 1:
         raise DesignError("(1 - p) · prevalence must be less than 1: everybody would say yes")
     other_step = draw_lots(
-        (share, truth((yes, no))), (1 - share, innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS))
+        (sensitive_chance, truth((yes, no))),
+        (1 - sensitive_chance, innocuous(u, Say(yes), Say(no), instruction=INNOCUOUS)),
     )
     return of_steps(ask((yes, Say(yes)), (no, other_step)), (yes, no), yes_no=True)

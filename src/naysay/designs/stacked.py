@@ -1,7 +1,4 @@
-"""Designs of several samples or of two answers, in which one identifies what the other leaves open.
-
-Designs of two samples that estimate how many people deny: cheaters, and carriers who lie.
-"""
+"""Designs of several samples or of two answers: one identifies what the other leaves open, such as how many deny."""
 
 from __future__ import annotations
 
@@ -14,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
+from naysay._values import Exact, Label
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
-from naysay.design.exact import as_fraction
+from naysay.design.drawing import as_fraction
 from naysay.design.protocol import words
 from naysay.designs.catalog import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
 from naysay.designs.randomized import COMPARE, INDEPENDENT, INNOCUOUS, PREVALENCE, SAME, crosswise, innocuous, pair
@@ -49,20 +47,26 @@ def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) 
     ('direct', 'randomized')
     """
     designs_by_name: dict[Any, Any] = {**(offer or {}), **named}
-    calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in designs_by_name.items())
+    sample_calls = ", ".join(
+        f"{sample_name}={getattr(sample_design, 'name', sample_design)}"
+        for sample_name, sample_design in designs_by_name.items()
+    )
     if not designs_by_name:
         raise DesignError("samples are made of designs by name: samples(direct=…, randomized=…)")
-    samples_design = Samples.of(designs_by_name, name=f"samples({calls})")
-    ends_by_design = [design.alternatives or (design,) for design in designs_by_name.values()]
-    corners = itertools.product(*ends_by_design) if any(len(ends) > 1 for ends in ends_by_design) else ()
+    samples_design = Samples.of(designs_by_name, name=f"samples({sample_calls})")
+    ends_by_design = [sample_design.alternatives or (sample_design,) for sample_design in designs_by_name.values()]
+    end_combinations = (
+        itertools.product(*ends_by_design) if any(len(design_ends) > 1 for design_ends in ends_by_design) else ()
+    )
     corner_designs = (
-        Samples.of(dict(zip(designs_by_name, corner, strict=True))) for corner in itertools.islice(corners, _CORNERS)
+        Samples.of(dict(zip(designs_by_name, end_combination, strict=True)))
+        for end_combination in itertools.islice(end_combinations, _CORNERS)
     )
     return replace(samples_design, alternatives=tuple(corner_designs))
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
-def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+def unrelated_question_unknown(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) -> Samples:
     """The unrelated question in two samples, which also estimate the innocuous prevalence.
 
     In sample g people answer the sensitive question with probability p_g. With sensitive share π and innocuous
@@ -93,26 +97,35 @@ def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = 
     array([0.15, 0.85])
     """
     yes, no = two(categories)
-    cells = [(f"{label}, innocuous {other}", label, other) for label in (yes, no) for other in ("yes", "no")]
-    sensitive = ask(*((cell, Say(label)) for cell, label, _ in cells), instruction=HONESTLY)
-    unrelated = ask(
-        *((cell, Say(yes if other == "yes" else no)) for cell, _, other in cells),
+    labeled_cells = [
+        (f"{sensitive_label}, innocuous {innocuous_answer}", sensitive_label, innocuous_answer)
+        for sensitive_label in (yes, no)
+        for innocuous_answer in ("yes", "no")
+    ]
+    sensitive_step = ask(
+        *((cell_name, Say(sensitive_label)) for cell_name, sensitive_label, _ in labeled_cells), instruction=HONESTLY
+    )
+    unrelated_step = ask(
+        *(
+            (cell_name, Say(yes if innocuous_answer == "yes" else no))
+            for cell_name, _, innocuous_answer in labeled_cells
+        ),
         question="Is the innocuous statement true of you?",
         instruction=INNOCUOUS,
     )
-    names = tuple(cell for cell, _, _ in cells)
-    shares = (Share(yes, names[:2]), Share(no, names[2:]))
-    nuisance = (Share("innocuous yes", (names[0], names[2])),)
+    cell_names = tuple(cell_name for cell_name, _, _ in labeled_cells)
+    sensitive_shares = (Share(yes, cell_names[:2]), Share(no, cell_names[2:]))
+    innocuous_shares = (Share("innocuous yes", (cell_names[0], cell_names[2])),)
 
     def steps(share: Fraction) -> Step:
-        return draw_lots((share, sensitive), (1 - share, unrelated))
+        return draw_lots((share, sensitive_step), (1 - share, unrelated_step))
 
-    return stack(p, steps, names, (yes, no), shares=shares, nuisance=nuisance)
+    return stack(p, steps, cell_names, (yes, no), shares=sensitive_shares, nuisance=innocuous_shares)
 
 
 @family("Heck, Hoffmann & Moshagen (2018)", assumes=(INDEPENDENT, PREVALENCE, ALIKE))
 def extended_crosswise(
-    *, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO
+    *, prevalence: Exact, between: Sequence[Exact] | None = None, categories: Sequence[Label] = YES_NO
 ) -> Samples:
     """The extended crosswise model: a second sample with the opposite innocuous prevalence tests the model.
 
@@ -146,24 +159,25 @@ def extended_crosswise(
     p = as_fraction(prevalence, what="prevalence")
     if not 0 <= p <= 1 or 2 * p == 1:
         raise DesignError(f"prevalence must lie in [0, 1] and not be 1/2; got {prevalence!r}")
-    first = crosswise(prevalence=p, between=between, categories=categories)
+    first_design = crosswise(prevalence=p, between=between, categories=categories)
 
-    def two_samples(first_prevalence: Any) -> Samples:
+    def two_samples(first_prevalence: Exact) -> Samples:
         sample_designs = (
-            crosswise(prevalence=share, categories=categories)
-            for share in (first_prevalence, 1 - as_fraction(first_prevalence))
+            crosswise(prevalence=sample_prevalence, categories=categories)
+            for sample_prevalence in (first_prevalence, 1 - as_fraction(first_prevalence))
         )
         return Samples.of(
             dict(enumerate(sample_designs, start=1)), notes=("the test of fit is blind to people who answer at random",)
         )
 
     return replace(
-        two_samples(p), alternatives=tuple(two_samples(end) for end in between or ()) if first.alternatives else ()
+        two_samples(p),
+        alternatives=tuple(two_samples(range_end) for range_end in between or ()) if first_design.alternatives else (),
     )
 
 
 @family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, ATTENTION))
-def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any] = YES_NO) -> Samples:
+def anchored_crosswise(*, prevalence: Exact, anchor: Any, categories: Sequence[Label] = YES_NO) -> Samples:
     """The crosswise model with an anchor: a second statement, true of nobody, shows how many answer at random.
 
     Attentive people answer both questions by the crosswise model; the anchor has innocuous prevalence p'. Others give
@@ -196,14 +210,16 @@ def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any
     ('attentive yes', 'attentive no', 'inattentive')
     """
     yes, no = two(categories)
-    cells = (f"attentive {yes}", f"attentive {no}", "inattentive")
-    main = _crosswise_or_random(chance(prevalence, name="prevalence"), cells, same=(True, False))
-    control = _crosswise_or_random(chance(anchor, name="anchor"), cells, same=(False, False), about="anchor")
-    answers = Both.of(of_steps(main, cells, SAME, yes_no=True), of_steps(control, cells, SAME, yes_no=True))
+    cell_names = (f"attentive {yes}", f"attentive {no}", "inattentive")
+    sensitive_step = _crosswise_or_random(chance(prevalence, name="prevalence"), cell_names, same=(True, False))
+    anchor_step = _crosswise_or_random(chance(anchor, name="anchor"), cell_names, same=(False, False), about="anchor")
+    both_answers = Both.of(
+        of_steps(sensitive_step, cell_names, SAME, yes_no=True), of_steps(anchor_step, cell_names, SAME, yes_no=True)
+    )
     return Samples.of(
-        {None: answers},
-        shares=(Share(yes, cells[:1], among=cells[:2]), Share(no, cells[1:2], among=cells[:2])),
-        nuisance=(Share("attentive", cells[:2]),),
+        {None: both_answers},
+        shares=(Share(yes, cell_names[:1], among=cell_names[:2]), Share(no, cell_names[1:2], among=cell_names[:2])),
+        nuisance=(Share("attentive", cell_names[:2]),),
         measures_compliance=True,
         name=call("anchored_crosswise", prevalence=prevalence, anchor=anchor),
     )
@@ -215,18 +231,18 @@ def _crosswise_or_random(
     """One crosswise question: cells with `same` say "same" on an innocuous yes; inattentive people toss a coin."""
     if 2 * p == 1:
         raise DesignError(f"a prevalence must not be 1/2; got {float(p):g} (the answer would carry no information)")
-    alike, unlike = Say(SAME[0]), Say(SAME[1])
-    toss = draw_lots((Fraction(1, 2), alike), (Fraction(1, 2), unlike))
-    ways = [
-        (cell, innocuous(p, alike, unlike) if first else innocuous(p, unlike, alike))
-        for cell, first in zip(cells, same, strict=False)
+    same_step, different_step = Say(SAME[0]), Say(SAME[1])
+    coin_step = draw_lots((Fraction(1, 2), same_step), (Fraction(1, 2), different_step))
+    attentive_ways = [
+        (cell, innocuous(p, same_step, different_step) if says_same else innocuous(p, different_step, same_step))
+        for cell, says_same in zip(cells, same, strict=False)
     ]
     question, instruction = (text.replace("sensitive", about) for text in (SENSITIVE, COMPARE))
-    return ask(*ways, (cells[2], toss), question=question, instruction=instruction)
+    return ask(*attentive_ways, (cells[2], coin_step), question=question, instruction=instruction)
 
 
 @family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))
-def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Samples:
+def abul_ela(categories: Sequence[Label], *, p: Sequence[Sequence[Any]]) -> Samples:
     """Abul-Ela's design: in each of t - 1 samples, chance picks the category that is asked about.
 
     In sample g chance picks the question "are you in category i?" with probability p_gi, so that P(yes | i) = p_gi.
@@ -254,36 +270,43 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
     array([0.6, 0.3, 0.1])
     """
     labels = _checks.categories(categories, least=3)
-    rows = [[chance(share, name=f"p of sample {g}") for share in row] for g, row in enumerate(p, start=1)]
-    if len(rows) != len(labels) - 1 or any(len(row) != len(labels) for row in rows):
+    chance_rows = [
+        [chance(question_chance, name=f"p of sample {g}") for question_chance in sample_chances]
+        for g, sample_chances in enumerate(p, start=1)
+    ]
+    if len(chance_rows) != len(labels) - 1 or any(len(sample_chances) != len(labels) for sample_chances in chance_rows):
         raise DesignError(
             f"p must have {len(labels) - 1} rows (samples) of {len(labels)} probabilities, one for each category"
         )
-    if np.linalg.matrix_rank(np.array([[1] * len(labels), *rows], dtype=float)) < len(labels):
+    if np.linalg.matrix_rank(np.array([[1] * len(labels), *chance_rows], dtype=float)) < len(labels):
         raise DesignError("the samples must differ in their probabilities; a row of p follows from the others")
-    questions = []
+    question_steps = []
     for i in labels:
-        ways = ((label, Say("yes" if label == i else "no")) for label in labels)
-        questions.append(ask(*ways, question=f"Is “{i}” yours?", instruction=f"say truthfully whether “{i}” is yours"))
-    lots = (draw_lots(*zip(row, questions, strict=True)) for row in rows)
+        answer_ways = ((label, Say("yes" if label == i else "no")) for label in labels)
+        question_steps.append(
+            ask(*answer_ways, question=f"Is “{i}” yours?", instruction=f"say truthfully whether “{i}” is yours")
+        )
+    sample_lots = (draw_lots(*zip(sample_chances, question_steps, strict=True)) for sample_chances in chance_rows)
     return Samples.of(
-        {g: of_steps(sample_steps, labels, YES_NO, yes_no=True) for g, sample_steps in enumerate(lots, start=1)}
+        {g: of_steps(sample_steps, labels, YES_NO, yes_no=True) for g, sample_steps in enumerate(sample_lots, start=1)}
     )
 
 
-def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
+def stack(p: Sequence[Exact], steps: Any, cells: Sequence[Label], responses: tuple[Any, Any], **fields: Any) -> Samples:
     """Samples 1 and 2, with steps that depend on a probability; it must differ between the samples."""
-    first, second = pair(p, what="p")
-    if first == second:
+    first_chance, second_chance = pair(p, what="p")
+    if first_chance == second_chance:
         raise DesignError(
             f"the two samples must carry different p; got {p[0]!r} twice (both samples would give the same equation)"
         )
-    designs = (of_steps(steps(share), cells, responses, yes_no=True) for share in (first, second))
-    return Samples.of(dict(enumerate(designs, start=1)), **fields)
+    sample_designs = (
+        of_steps(steps(sample_chance), cells, responses, yes_no=True) for sample_chance in (first_chance, second_chance)
+    )
+    return Samples.of(dict(enumerate(sample_designs, start=1)), **fields)
 
 
 @family("Clark & Desharnais (1998)", assumes=("cheaters say no whatever the device shows", ALIKE))
-def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+def cheating_detection(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) -> Samples:
     """Cheating detection: two samples with different chances of a forced yes show how many always say no.
 
     Honest carriers say yes. Honest others say yes if they are forced to, with probability p_g in sample g. Cheaters say
@@ -315,15 +338,21 @@ def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) 
     0.25
     """
     yes, no = two(categories)
-    honest, cells = _honest(yes, no)
-    forced = _unless_cheating(Say(yes), yes, no)
-    bounds = _bounds(yes, no, cells)
-    return stack(p, lambda share: draw_lots((share, forced), (1 - share, honest)), cells, (yes, no), **bounds)
+    honest_step, cell_names = _honest(yes, no)
+    forced_step = _unless_cheating(Say(yes), yes, no)
+    bound_fields = _bounds(yes, no, cell_names)
+    return stack(
+        p,
+        lambda forced_chance: draw_lots((forced_chance, forced_step), (1 - forced_chance, honest_step)),
+        cell_names,
+        (yes, no),
+        **bound_fields,
+    )
 
 
 @family("Ostapczuk, Moshagen, Zhao & Musch (2009)", assumes=("cheaters say no whatever the device shows", ALIKE))
 def cheating_detection_symmetric(
-    *, forced_yes: Sequence[Any], forced_no: Sequence[Any], categories: Sequence[Any] = YES_NO
+    *, forced_yes: Sequence[Exact], forced_no: Sequence[Exact], categories: Sequence[Label] = YES_NO
 ) -> Samples:
     """Symmetric cheating detection: some people must say yes and some must say no, so that neither answer is safe.
 
@@ -352,36 +381,40 @@ def cheating_detection_symmetric(
     array([0.6, 0.1, 0. ])
     """
     yes, no = two(categories)
-    honest, cells = _honest(yes, no)
-    up, down = pair(forced_yes, what="forced_yes"), pair(forced_no, what="forced_no")
-    if (1 - down[0]) * up[1] == (1 - down[1]) * up[0]:
+    honest_step, cell_names = _honest(yes, no)
+    yes_chances, no_chances = pair(forced_yes, what="forced_yes"), pair(forced_no, what="forced_no")
+    if (1 - no_chances[0]) * yes_chances[1] == (1 - no_chances[1]) * yes_chances[0]:
         raise DesignError(
             "the samples must differ in forced_yes / (1 - forced_no), or cheaters cannot be told from others; "
             f"got {forced_yes!r}, {forced_no!r}"
         )
-    offer = {}
-    for place, (f_yes, f_no) in enumerate(zip(up, down, strict=True), start=1):
+    sample_designs = {}
+    for sample_number, (f_yes, f_no) in enumerate(zip(yes_chances, no_chances, strict=True), start=1):
         if f_yes + f_no >= 1:
             raise DesignError(
-                f"forced_yes and forced_no must sum to less than one; sample {place} has {f_yes} and {f_no}"
+                f"forced_yes and forced_no must sum to less than one; sample {sample_number} has {f_yes} and {f_no}"
             )
-        lots = ((f_yes, _unless_cheating(Say(yes), yes, no)), (f_no, Say(no)), (1 - f_yes - f_no, honest))
-        offer[place] = of_steps(draw_lots(*lots), cells, (yes, no), yes_no=True)
-    return Samples.of(offer, **_bounds(yes, no, cells))
+        weighted_steps = (
+            (f_yes, _unless_cheating(Say(yes), yes, no)),
+            (f_no, Say(no)),
+            (1 - f_yes - f_no, honest_step),
+        )
+        sample_designs[sample_number] = of_steps(draw_lots(*weighted_steps), cell_names, (yes, no), yes_no=True)
+    return Samples.of(sample_designs, **_bounds(yes, no, cell_names))
 
 
-def _honest(yes: Any, no: Any) -> tuple[Step, tuple[str, str, str]]:
+def _honest(yes: Label, no: Label) -> tuple[Step, tuple[str, str, str]]:
     cells = (f"honest {yes}", f"honest {no}", "cheater")
     return ask((cells[0], Say(yes)), (cells[1], Say(no)), (cells[2], Say(no)), instruction=HONESTLY), cells
 
 
-def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
+def _unless_cheating(step: Step, yes: Label, no: Label) -> Step:
     """A forced answer; cheaters do not give it."""
     ways = ((f"honest {yes}", step), (f"honest {no}", step), ("cheater", Say(no)))
     return ask(*ways, question="You are told to. Do you?", instruction=f"{step}, whatever the truth")
 
 
-def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
+def _bounds(yes: Label, no: Label, cells: tuple[str, str, str]) -> dict[str, Any]:
     """The sensitive category at least (honest carriers), and at most (with all cheaters)."""
     upper_share = Share(f"{yes}, at most", (cells[0], cells[2]))
     note = f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it"
@@ -394,7 +427,7 @@ def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
 
 
 @family("Moshagen, Musch & Erdfelder (2012)", assumes=("everybody outside the sensitive category is honest", ALIKE))
-def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+def stochastic_lie_detector(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) -> Samples:
     """The stochastic lie detector: some carriers lie, non-carriers never do, and two samples show how many lie.
 
     Truthful carriers say yes. Non-carriers say yes if the device asks for the negation, with probability 1 - p_g in
@@ -426,14 +459,18 @@ def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES
     (0.870695, 0.635806)
     """
     yes, no = two(categories)
-    cells = (f"truthful {yes}", no, f"lying {yes}")
+    cell_names = (f"truthful {yes}", no, f"lying {yes}")
 
     def steps(share: Fraction) -> Step:
         other_step = draw_lots((share, Say(no)), (1 - share, Say(yes)))
         instruction = words(ask((yes, Say(yes)), (no, other_step))).rstrip(".")
-        return ask((cells[0], Say(yes)), (cells[1], other_step), (cells[2], Say(no)), instruction=instruction)
+        return ask(
+            (cell_names[0], Say(yes)), (cell_names[1], other_step), (cell_names[2], Say(no)), instruction=instruction
+        )
 
-    carriers = (cells[0], cells[2])
-    shares = (Share(yes, carriers), Share(no, cells[1:2]))
-    honest = (Share("truth-tellers", cells[:1], among=carriers),)
-    return stack(p, steps, cells, (yes, no), shares=shares, nuisance=honest, measures_compliance=True)
+    carrier_cells = (cell_names[0], cell_names[2])
+    sensitive_shares = (Share(yes, carrier_cells), Share(no, cell_names[1:2]))
+    honesty_shares = (Share("truth-tellers", cell_names[:1], among=carrier_cells),)
+    return stack(
+        p, steps, cell_names, (yes, no), shares=sensitive_shares, nuisance=honesty_shares, measures_compliance=True
+    )

@@ -6,32 +6,19 @@ choose. Each returns an `Estimate`. `mean` is for numbers. `independence_test` t
 on the category.
 """
 
-from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
+from naysay.estimate.assumptions import leverage, noncompliance_band, preference_band, probability_band
 from naysay.estimate.changes import RULES, Change, change
-from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
-from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
+from naysay.estimate.estimators import maximum_likelihood, moments, pooled, stratified
+from naysay.estimate.fit import Intervals, projected
+from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit, independence_test
 from naysay.estimate.groups import Differences, differences
 from naysay.estimate.heavy import HeavyHitters, heavy_hitters
-from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
-from naysay.estimate.levels import pooled, stratified
-from naysay.estimate.leverage import leverage
-from naysay.estimate.likelihood import maximum_likelihood
-from naysay.estimate.mean import (
-    QUANTITIES,
-    Distribution,
-    Mean,
-    Measured,
-    Quantity,
-    default_quantity,
-    distribution,
-    mean,
-)
-from naysay.estimate.moments import moments
+from naysay.estimate.mean import Distribution, Mean, Measured, distribution, mean
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
-from naysay.estimate.projection import Projected, projected
 from naysay.estimate.ranges import Band, Ranges, ranges
-from naysay.estimate.result import Comparison, Estimate, Intervals, Options
+from naysay.estimate.registry import ESTIMATORS, QUANTITIES, Estimator, Quantity, default, default_quantity, suitable
+from naysay.estimate.result import Comparison, Estimate, PrintOptions, Projected
 
 __all__ = [
     "ESTIMATORS",
@@ -52,7 +39,7 @@ __all__ = [
     "Intervals",
     "Mean",
     "Measured",
-    "Options",
+    "PrintOptions",
     "Projected",
     "Quantity",
     "Ranges",

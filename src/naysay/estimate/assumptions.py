@@ -1,7 +1,7 @@
 """What the estimate would be if an assumption failed.
 
 Respondents may not comply. A probability may differ from the stated one. Respondents may choose between false
-categories by preference, where they should toss a coin.
+categories by preference, where they should toss a coin. Answers may be repeated, or dishonest on purpose (`leverage`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from naysay.design import Answerable
+from naysay._values import Floats
+from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.errors import DataError
-from naysay.estimate.linear import Floats, is_stacked, linear_map
-from naysay.estimate.result import Estimate
+from naysay.estimate.fit import Fit
+from naysay.estimate.linear import is_stacked, linear_map
 from naysay.estimate.samples import answering, shares_of_means, slopes
 from naysay.tally import Channel, Part, Tally
 
@@ -39,33 +40,37 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     for every way, (ways, responses).
     """
     channels = list(design.parts.values())
-    labels = design.assigned_by != "respondent" and all(part_design.space.one_label for part_design in channels)
-    if not labels or not any(map(_randomizes, channels)):
+    labels_only = design.offer.assigned_by != "respondent" and all(
+        part_design.space.one_label for part_design in channels
+    )
+    if not labels_only or not any(map(_randomizes, channels)):
         return {}
-    if design.measures_compliance:
+    if design.offer.measures_compliance:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
-        none_ruled_out = all((part_design.rows(part_design.typical_codes) > 0).all() for part_design in channels)
+        none_ruled_out = all(
+            (part_design.rows(part_design.structure.typical_codes) > 0).all() for part_design in channels
+        )
         # One row for each answer suffices: every mixture of answers lies between these rows.
         return {"gave any answers": lambda channel: np.eye(channel.space.size)} if none_ruled_out else {}
     return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
 
 def _randomizes(design: Channel) -> bool:
-    if design.one_pattern and design.even_mean is not None:
-        alpha, beta = design.even_mean
+    if design.structure.one_pattern and design.structure.even_mean is not None:
+        alpha, beta = design.structure.even_mean
         return max(alpha + beta, beta) < 1
     return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
 def check_estimate(fit: object) -> None:
     """Raise unless the value is an estimate."""
-    if not isinstance(fit, Estimate):
+    if not isinstance(fit, Fit):
         needed_text = "an estimate is needed first, such as estimate.moments(design, tally)"
         raise DataError(f"{needed_text}; got {type(fit).__name__}")
 
 
-def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str = "anyone") -> Floats:
+def noncompliance_band(fit: Fit, *, share: float = 0.1, noncompliers: str = "anyone") -> Floats:
     """The range of each estimate, (t, 2), if up to a share of the respondents did not comply with the protocol.
 
     Non-compliers always give the answer that speaks least for the first, sensitive category, or answer at random; with
@@ -115,7 +120,9 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     if noncompliers not in NONCOMPLIERS:
         raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
     design = fit.design
-    if design.assigned_by == "respondent" or not all(channel.space.one_label for channel in design.parts.values()):
+    if design.offer.assigned_by == "respondent" or not all(
+        channel.space.one_label for channel in design.parts.values()
+    ):
         raise DataError("non-compliance can be assessed only for designs that report one label")
     if fit.named is not None and behaviors(fit.design):
         return fit.named.noncompliance(fit.proportions, share, alike=noncompliers == "alike")
@@ -123,13 +130,13 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     moves_by_behavior = [
         cell_reading.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]
     ]
-    places = range(len(fit.categories))
-    ends = [
-        [cell_reading.extreme(place, moves, sign) for sign in (-1, 1)]
-        for moves in moves_by_behavior
-        for place in places
+    category_places = range(len(fit.categories))
+    category_ends = [
+        [cell_reading.extreme(category_place, behavior_moves, sign) for sign in (-1, 1)]
+        for behavior_moves in moves_by_behavior
+        for category_place in category_places
     ]
-    ends_by_behavior = np.array(ends).reshape(-1, len(fit.categories), 2)
+    ends_by_behavior = np.array(category_ends).reshape(-1, len(fit.categories), 2)
     return _hull([*ends_by_behavior[..., 0], *ends_by_behavior[..., 1]])
 
 
@@ -143,50 +150,62 @@ class _CellReading(NamedTuple):
     shares: tuple[tuple[Floats, Floats], ...]
 
     @classmethod
-    def of(cls, fit: Estimate) -> _CellReading:
-        design, parts = fit.design, tuple(answering(fit.tally))
-        means = _means(fit)
-        kinds = design.cells
+    def of(cls, fit: Fit) -> _CellReading:
+        design, answered_parts = fit.design, tuple(answering(fit.tally))
+        part_means = _means(fit)
+        cell_labels = design.cells
         if is_stacked(design):
-            sizes = np.array([part.n for part in parts], dtype=float)
-            steps = slopes(design, [part.design for part in parts], sizes / sizes.sum())
+            part_sizes = np.array([part.n for part in answered_parts], dtype=float)
+            part_slopes = slopes(design, [part.design for part in answered_parts], part_sizes / part_sizes.sum())
         else:
-            steps = (linear_map(parts[0].design, fit.solution).slope,)
-        centre = np.full(len(kinds), 1 / len(kinds))
-        shifts = (
-            step @ (mean - part_of_tally.design.expected_statistic @ centre)
-            for part_of_tally, step, mean in zip(parts, steps, means, strict=True)
+            part_slopes = (fit.linear_maps(answered_parts[0]).slope,)
+        even_shares = np.full(len(cell_labels), 1 / len(cell_labels))
+        cell_shifts = (
+            part_slope @ (part_mean - part_of_tally.design.expected_statistic @ even_shares)
+            for part_of_tally, part_slope, part_mean in zip(answered_parts, part_slopes, part_means, strict=True)
         )
-        return cls(parts, means, steps, centre + sum(shifts), tuple(share.weights(kinds) for share in design.shares))
+        return cls(
+            answered_parts,
+            part_means,
+            part_slopes,
+            even_shares + sum(cell_shifts),
+            tuple(share.weights(cell_labels) for share in design.shares),
+        )
 
     def moves(self, answers: Callable[[Channel], Floats], share: float, noncompliers: str) -> list[Floats]:
         """What undoing the non-compliance could add to the cells: a sum of one row of each array, (ways, cells)."""
-        chance = [
-            (part.design, mean, step)
-            for part, mean, step in zip(self.parts, self.means, self.slopes, strict=True)
+        randomized_parts = [
+            (part.design, part_mean, part_slope)
+            for part, part_mean, part_slope in zip(self.parts, self.means, self.slopes, strict=True)
             if _randomizes(part.design)
         ]
         if noncompliers == "alike":
-            return [share / (1 - share) * (mean - answers(design)) @ step.T for design, mean, step in chance]
-        kinds = sum(step @ design.expected_statistic for design, _, step in chance)
-        return [share * np.transpose(kinds), *(-share * answers(design) @ step.T for design, _, step in chance)]
+            return [
+                share / (1 - share) * (part_mean - answers(design)) @ part_slope.T
+                for design, part_mean, part_slope in randomized_parts
+            ]
+        moves_per_cell = sum(part_slope @ design.expected_statistic for design, _, part_slope in randomized_parts)
+        return [
+            share * np.transpose(moves_per_cell),
+            *(-share * answers(design) @ part_slope.T for design, _, part_slope in randomized_parts),
+        ]
 
     def extreme(self, place: int, moves: list[Floats], sign: int) -> float:
         """The largest (sign 1) or smallest (sign -1) share of a category over all moves and none (Dinkelbach 1967)."""
-        above, below = self.shares[place]
-        extreme_share = float(above @ self.cells / (below @ self.cells))
+        numerator_weights, denominator_weights = self.shares[place]
+        extreme_share = float(numerator_weights @ self.cells / (denominator_weights @ self.cells))
         while True:
-            contrast = sign * (above - extreme_share * below)
-            cells = self.cells + sum(rows[(rows @ contrast).argmax()] for rows in moves)
-            if below @ cells <= 0:  # nobody is left among whom the share is counted
+            contrast = sign * (numerator_weights - extreme_share * denominator_weights)
+            moved_cells = self.cells + sum(move_rows[(move_rows @ contrast).argmax()] for move_rows in moves)
+            if denominator_weights @ moved_cells <= 0:  # nobody is left among whom the share is counted
                 return float(sign > 0)
-            next_share = float(above @ cells / (below @ cells))
+            next_share = float(numerator_weights @ moved_cells / (denominator_weights @ moved_cells))
             if not sign * (next_share - extreme_share) > 1e-12:
                 return extreme_share
             extreme_share = next_share
 
 
-def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Floats | None:
+def probability_band(fit: Fit, *, designs: Sequence[Answerable] = ()) -> Floats | None:
     """The range of each estimate, (t, 2), over the known range of a probability of its design.
 
     Parameters
@@ -212,30 +231,30 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
            [0.2391, 0.2778]])
     """
     check_estimate(fit)
-    ends = (*fit.design.alternatives, *designs)
-    if not ends:
+    end_designs = (*fit.design.alternatives, *designs)
+    if not end_designs:
         return None
-    means = _means(fit)
+    part_means = _means(fit)
 
     def proportions_under(design: Answerable) -> Floats:
         """The proportions, (t,), if the answers had been given under this design."""
         if is_stacked(design):
-            return shares_of_means(design, fit.tally, means)
-        return linear_map(design.channel(), fit.solution)(means[0])
+            return shares_of_means(design, fit.tally, part_means)
+        return linear_map(design.channel(), fit.solution)(part_means[0])
 
-    return _hull([proportions_under(design) for design in (fit.design, *ends)])
+    return _hull([proportions_under(design) for design in (fit.design, *end_designs)])
 
 
-def _means(fit: Estimate) -> tuple[Floats, ...]:
+def _means(fit: Fit) -> tuple[Floats, ...]:
     """The mean of the linear statistic of each part's answers; for a likelihood, the one that the estimate expects.
 
     So a band begins at the estimate itself, also where moments would give another one.
     """
-    parts = answering(fit.tally)
+    answered_parts = answering(fit.tally)
     if fit.maximum is not None:
-        cells = fit.proportions if fit.cells is None else fit.cells.proportions
-        return tuple(np.asarray(part.design.expected_statistic @ cells) for part in parts)
-    return tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
+        cell_shares = fit.proportions if fit.cells is None else fit.cells.proportions
+        return tuple(np.asarray(part.design.expected_statistic @ cell_shares) for part in answered_parts)
+    return tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in answered_parts)
 
 
 def _hull(ends: list[Floats]) -> Floats:
@@ -245,10 +264,10 @@ def _hull(ends: list[Floats]) -> Floats:
 
 def _safest(design: Channel) -> Floats:
     """Answer shares (1, responses) with all weight on the answer that has the lowest odds of the first category."""
-    matrix = design.rows(design.space.listing())
+    design_matrix = design.rows(design.space.listing())
     # The tiny constant avoids 0/0 for an answer that nobody can give: its odds become 1.
-    odds = (matrix[:, 0] + 1e-300) / (matrix[:, 1:].max(axis=1) + 1e-300)
-    return np.eye(len(matrix))[[odds.argmin()]]
+    first_odds = (design_matrix[:, 0] + 1e-300) / (design_matrix[:, 1:].max(axis=1) + 1e-300)
+    return np.eye(len(design_matrix))[[first_odds.argmin()]]
 
 
 def _random(design: Channel) -> Floats:
@@ -259,7 +278,7 @@ def _random(design: Channel) -> Floats:
 
 def shown_by(design: Answerable) -> int | None:
     """How many categories a respondent sees, of which they reject one; None for designs that do not work this way."""
-    return None if design.several else design.channel().shown
+    return None if design.offer.several else design.channel().structure.shown
 
 
 def quick(design: Answerable) -> bool:
@@ -313,18 +332,18 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     if s is None:
         raise DataError("the band of preferences is only for the two-option scheme; make the design with two_option()")
     part = tally.parts[0]
-    shares = np.zeros(t)
-    shares[part.codes[:, 0]] = part.weight
-    equalities, right = _program(t, s, shares / shares.sum())
+    answer_shares = np.zeros(t)
+    answer_shares[part.codes[:, 0]] = part.weight
+    equalities, right_side = _program(t, s, answer_shares / answer_shares.sum())
 
-    def end(category: int, sign: int) -> float:
+    def extreme_proportion(category: int, sign: int) -> float:
         """The smallest (sign 1) or largest (sign -1) proportion of a category."""
         cost = np.zeros(equalities.shape[1])
         cost[category] = sign
-        return float(sign * _solve_program(cost, equalities, right).fun)
+        return float(sign * _solve_program(cost, equalities, right_side).fun)
 
-    bounds = [[end(category, sign) for sign in (1, -1)] for category in range(t)]
-    return np.asarray(np.clip(bounds, 0.0, 1.0))
+    share_bounds = [[extreme_proportion(category, sign) for sign in (1, -1)] for category in range(t)]
+    return np.asarray(np.clip(share_bounds, 0.0, 1.0))
 
 
 def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
@@ -332,31 +351,86 @@ def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
 
     Columns are the t proportions, then one φ(i, F) for each member of each F.
     """
-    false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
-    entries: list[tuple[int, int]] = []  # all coefficients are 1
-    column = t
-    for row, false in enumerate(false_sets, start=t):
-        entries += [(row, category) for category in false]  # Σ_i φ(i, F) + π(F) = 1
-        for category in false:
-            entries += [(category, column), (row, column)]
-            column += 1
-    last = t + len(false_sets)
-    entries += [(last, category) for category in range(t)]
-    rows, columns = np.array(entries).T
-    equalities = scipy.sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=(last + 1, column))
-    right = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
-    right[:t] += _least_move(equalities, right, t)
-    return equalities, right
+    false_sets = [f for set_size in (s - 1, s) for f in itertools.combinations(range(t), set_size)]
+    matrix_entries: list[tuple[int, int]] = []  # all coefficients are 1
+    column_number = t
+    for set_row, false_set in enumerate(false_sets, start=t):
+        matrix_entries += [(set_row, category) for category in false_set]  # Σ_i φ(i, F) + π(F) = 1
+        for category in false_set:
+            matrix_entries += [(category, column_number), (set_row, column_number)]
+            column_number += 1
+    total_row = t + len(false_sets)
+    matrix_entries += [(total_row, category) for category in range(t)]
+    entry_rows, entry_columns = np.array(matrix_entries).T
+    equalities = scipy.sparse.csr_array(
+        (np.ones(len(matrix_entries)), (entry_rows, entry_columns)), shape=(total_row + 1, column_number)
+    )
+    right_side = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
+    right_side[:t] += _least_move(equalities, right_side, t)
+    return equalities, right_side
 
 
 def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
     """The change (t,) of the answer shares that makes the program feasible with the least sum of absolute values."""
-    size = equalities.shape[1]
-    spare = scipy.sparse.eye_array(equalities.shape[0], t)
-    cost = np.concatenate([np.zeros(size), np.ones(2 * t)])
-    solution = _solve_program(cost, scipy.sparse.hstack([equalities, -spare, spare], format="csr"), right).x
-    return np.asarray(solution[size : size + t] - solution[size + t :], dtype=float)
+    variable_count = equalities.shape[1]
+    move_matrix = scipy.sparse.eye_array(equalities.shape[0], t)
+    move_cost = np.concatenate([np.zeros(variable_count), np.ones(2 * t)])
+    solution = _solve_program(
+        move_cost, scipy.sparse.hstack([equalities, -move_matrix, move_matrix], format="csr"), right
+    ).x
+    return np.asarray(solution[variable_count : variable_count + t] - solution[variable_count + t :], dtype=float)
 
 
 def _solve_program(cost: Floats, equalities: Any, right: Floats) -> Any:
     return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")
+
+
+def leverage(design: Answerable, *, share: float = 0.01) -> float:
+    """The most by which a share of answers that are not honest moves the estimated share of a category.
+
+    Each answer has an unbiased indicator u (see `moments`), and an estimate is the mean of u over all answers. If
+    someone chooses a share r of the answers at will, category j moves from π_j to (1 - r) π_j + r u_j. It moves by at
+    most r · max(max u, 1 - min u), over all categories, responses and levels. A direct question moves by r; a more
+    private design moves more.
+
+    Maximum likelihood weighs answers by what it estimates. Where a design has more responses than categories, it can
+    move more than this: in our trials up to 1.6 times as far.
+
+    Parameters
+    ----------
+    design : Design or Levels
+        With levels, all such answers come at the level that moves the estimate most.
+    share : float
+        The share of all answers that are not honest.
+
+    Returns
+    -------
+    float
+        A difference of proportions.
+
+    Raises
+    ------
+    NotEstimable
+        If the design cannot tell some proportions apart.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> round(leverage(designs.direct(("yes", "no"))), 4), round(leverage(designs.warner(p=0.7)), 4)
+    (0.01, 0.0175)
+    >>> round(leverage(designs.negative(("a", "b", "c", "d", "e"))), 4)
+    0.04
+    """
+    check_design(design)
+    return share * max(_reach(design.channel(level)) for level in design.levels)
+
+
+def _reach(design: Design) -> float:
+    """max(max u, 1 - min u) over all possible responses; over [0, 1]ᵈ where they are too many to list."""
+    linear, space = linear_map(design), design.space
+    if space.listable:
+        u = linear(space.statistic(space.listing()))[design.matrix.max(axis=1) > 0]
+        return float(max(u.max(), 1 - u.min()))
+    largest_indicators = linear.constant + np.maximum(linear.slope, 0).sum(axis=1)
+    smallest_indicators = linear.constant + np.minimum(linear.slope, 0).sum(axis=1)
+    return float(max(largest_indicators.max(), 1 - smallest_indicators.min()))

@@ -18,14 +18,15 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Array, Floats
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.linear import Floats, linear_map, plainly_apart
+from naysay.estimate.linear import linear_map, plainly_apart
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
-from naysay.show import Column, Content, Note, Sentence, Table, text
+from naysay.show import Column, Content, Note, Sentence, Table, plain
+from naysay.show.result import Records, Result
 from naysay.show.text import csv_text
-from naysay.show.text import plain as plainly
 
 RULES = {
     "fresh": "each wave drew a new answer",
@@ -45,7 +46,7 @@ _UNLIKELY = 4.0  # standard errors
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(Result):
     """The change of proportions between two waves.
 
     Parameters
@@ -88,58 +89,72 @@ class Change:
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Intervals of the differences, (t, 2), inside [-1, 1]."""
-        half = scipy.stats.t(self.degrees_of_freedom).ppf(0.5 + _checks.confidence(confidence) / 2)
-        ends = self.difference[:, None] + np.array([-1.0, 1.0]) * half * self.standard_errors[:, None]
-        return np.asarray(np.clip(ends, -1.0, 1.0))
+        t_quantile = scipy.stats.t(self.degrees_of_freedom).ppf(0.5 + _checks.confidence(confidence) / 2)
+        interval_ends = self.difference[:, None] + np.array([-1.0, 1.0]) * t_quantile * self.standard_errors[:, None]
+        return np.asarray(np.clip(interval_ends, -1.0, 1.0))
 
-    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
-        """The change as JSON would hold it; numbers are not rounded."""
-        low, high = self.interval(confidence).T
-        json_content = {
-            "categories": list(self.categories),
+    def numbers(self, confidence: float = 0.95) -> dict[str, object]:
+        """The change under the stable names of JSON; numbers are not rounded."""
+        low_ends, high_ends = self.interval(confidence).T
+        return {
+            "categories": self.categories,
             "change": self.difference,
             "standard_errors": self.standard_errors,
-        }
-        json_content |= {"low": low, "high": high, "confidence": confidence, "first": self.first, "second": self.second}
-        json_content |= {"both": self.both, "only_first": self.only_first, "only_second": self.only_second}
-        json_content |= {
+            "low": low_ends,
+            "high": high_ends,
+            "confidence": confidence,
+            "first": self.first,
+            "second": self.second,
+            "both": self.both,
+            "only_first": self.only_first,
+            "only_second": self.only_second,
             "share_paired": self.share_paired,
             "rule": self.rule,
             "warnings": list(map(str, self.warnings)),
         }
-        return {name: plainly(value) for name, value in json_content.items()}
+
+    def records(self, confidence: float = 0.95) -> Records:
+        """A row for each category."""
+        columns = (
+            self.categories,
+            *(self.first, self.second, self.difference, self.standard_errors, *self.interval(confidence).T),
+        )
+        names = ("category", "first", "second", "change", "standard_error", "low", "high")
+        return Records(names, list(zip(*(np.asarray(column).tolist() for column in columns), strict=True)))
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The change as one JSON object."""
+        json_object: dict[str, Any] = plain(self.numbers(confidence))
+        return json_object
 
     def to_csv(self, confidence: float = 0.95) -> str:
-        """A row for each category."""
-        low, high = self.interval(confidence).T
-        columns = (self.categories, self.first, self.second, self.difference, self.standard_errors, low, high)
-        head = ("category", "first", "second", "change", "standard_error", "low", "high")
-        return csv_text([head, *zip(*(np.asarray(column).tolist() for column in columns), strict=True)])
+        """A row for each category, not rounded."""
+        column_names, rows = self.records(confidence)
+        return csv_text([column_names, *rows])
 
-    def sections(self, confidence: float = 0.95) -> list[Content]:
-        """The change in the vocabulary of `naysay.show`."""
-        names = ("first wave", "second wave", "change", "s.e.", "low", "high")
-        ends = self.interval(confidence)
-        numbers = np.column_stack([self.first, self.second, self.difference, self.standard_errors, ends])
-        rows = tuple(
-            (_checks.label(label), *(f"{value:.4f}" for value in row))
-            for label, row in zip(self.categories, numbers.tolist(), strict=True)
+    def parts(self, confidence: float = 0.95) -> list[Content]:
+        return [Sentence("Change between two waves"), *self.body(confidence)]
+
+    def body(self, confidence: float = 0.95) -> list[Content]:
+        """The parts below the heading."""
+        column_names = ("first wave", "second wave", "change", "s.e.", "low", "high")
+        interval_ends = self.interval(confidence)
+        number_rows = np.column_stack([self.first, self.second, self.difference, self.standard_errors, interval_ends])
+        table_rows = tuple(
+            (_checks.label(category_label), *(f"{value:.4f}" for value in number_row))
+            for category_label, number_row in zip(self.categories, number_rows.tolist(), strict=True)
         )
         unpaired_text = f"{self.only_first:,} in the first wave only, {self.only_second:,} in the second only"
         people_text = f"{self.both:,} people in both waves" + (
             f", {unpaired_text}" if self.only_first + self.only_second else ""
         )
-        errors = f"{confidence:.4g} intervals; standard errors: {self.standard_error_kind}"
+        errors_text = f"{confidence:.4g} intervals; standard errors: {self.standard_error_kind}"
         return [
-            Sentence("Change between two waves"),
-            Sentence(f"{people_text}; {errors}"),
+            Sentence(f"{people_text}; {errors_text}"),
             Sentence(f"rule of asking again ({self.rule}): {RULES[self.rule]}"),
-            Table((Column("category", words=True, width=40), *map(Column, names)), rows),
+            Table((Column("category", words=True, width=40), *map(Column, column_names)), table_rows),
             *(Note(str(warning)) for warning in self.warnings),
         ]
-
-    def __str__(self) -> str:
-        return text(self.sections())
 
 
 def change(
@@ -205,24 +220,29 @@ def change(
         raise DataError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
     if sampling is not None and weights is not None:
         sampling, weights = sampling.weighted(weights), None
-    plan = sampling if sampling is not None else Sampling(weights=weights)
+    sampling_plan = sampling if sampling is not None else Sampling(weights=weights)
     if person is not None or column is not None:
-        wave_answers, values_of_column = _join_by_person(first, second, column, person, plan)
+        wave_answers, values_of_column = _join_by_person(first, second, column, person, sampling_plan)
     else:
         wave_answers, values_of_column = (first, second), lambda column_or_values: column_or_values
-    waves = tuple(
-        answers if isinstance(answers, Responses) else wave.encode(answers)
-        for wave, answers in zip((first_design, second_design), wave_answers, strict=True)
+    wave_responses = tuple(
+        answers if isinstance(answers, Responses) else wave_design.encode(answers)
+        for wave_design, answers in zip((first_design, second_design), wave_answers, strict=True)
     )
-    if len(waves[0]) != len(waves[1]):
+    if len(wave_responses[0]) != len(wave_responses[1]):
         raise DataError(
-            f"both waves must have a row for each person; got {len(waves[0])} and {len(waves[1])} (put None where "
-            "somebody did not answer, or name a column of persons: person='id')"
+            f"both waves must have a row for each person; got {len(wave_responses[0])} and {len(wave_responses[1])} "
+            "(put None where somebody did not answer, or name a column of persons: person='id')"
         )
-    if waves[0].space != first_design.space or waves[1].space != second_design.space:
+    if wave_responses[0].space != first_design.space or wave_responses[1].space != second_design.space:
         raise DataError("these responses were given to another design: their response spaces differ")
     return _change_of_waves(
-        (first_design, second_design), waves, plan, values_of_column, panel_rule, complex_=sampling is not None
+        (first_design, second_design),
+        wave_responses,
+        sampling_plan,
+        values_of_column,
+        panel_rule,
+        complex_=sampling is not None,
     )
 
 
@@ -235,117 +255,125 @@ def _change_of_waves(
     *,
     complex_: bool,
 ) -> Change:
-    first, second = (~wave.missing for wave in waves)
-    answered = np.flatnonzero(first | second)
-    group = np.where(first & second, 0, np.where(first, 1, 2))[answered]
-    counts = np.bincount(group, minlength=3)
-    if counts[0] < 2:
+    answered_first, answered_second = (~wave_responses.missing for wave_responses in waves)
+    answered_rows = np.flatnonzero(answered_first | answered_second)
+    wave_group = np.where(answered_first & answered_second, 0, np.where(answered_first, 1, 2))[answered_rows]
+    group_counts = np.bincount(wave_group, minlength=3)
+    if group_counts[0] < 2:
         raise DataError(
-            f"at least two people must have answered in both waves; {counts[0]} did (are their identifiers alike?)"
+            f"at least two people must have answered in both waves; {group_counts[0]} did "
+            "(are their identifiers alike?)"
         )
-    codes = np.column_stack([*(wave.codes[answered] for wave in waves), group])
-    items, place = np.unique(codes, axis=0, return_inverse=True)
-    if len(items) * len(designs[0].categories) > _ENTRIES:
+    item_codes = np.column_stack([*(wave_responses.codes[answered_rows] for wave_responses in waves), wave_group])
+    distinct_items, answered_items = np.unique(item_codes, axis=0, return_inverse=True)
+    if len(distinct_items) * len(designs[0].categories) > _ENTRIES:
         raise DataError(
-            f"{len(items):,} different pairs of answers about {len(designs[0].categories):,} categories take too long; "
-            "take a part of the panel, or merge categories first"
+            f"{len(distinct_items):,} different pairs of answers about {len(designs[0].categories):,} categories "
+            "take too long; take a part of the panel, or merge categories first"
         )
     if complex_:
-        item = np.full(len(first), -1, dtype=np.intp)
-        item[answered] = place.reshape(-1)
-        sampled = plan.rows(len(first), column=column).collapsed(item, len(items))
+        item_places = np.full(len(answered_first), -1, dtype=np.intp)
+        item_places[answered_rows] = answered_items.reshape(-1)
+        sampled = plan.rows(len(answered_first), column=column).collapsed(item_places, len(distinct_items))
     else:  # people in both waves, in the first only and in the second only are three samples
-        grouped_plan = replace(plan, strata=group, lonely="certainty")
-        rows = grouped_plan.rows(
-            len(answered),
+        grouped_plan = replace(plan, strata=wave_group, lonely="certainty")
+        sampled_rows = grouped_plan.rows(
+            len(answered_rows),
             column=lambda column_or_values: (
-                column_or_values if column_or_values is group else np.asarray(column(column_or_values))[answered]
+                column_or_values
+                if column_or_values is wave_group
+                else np.asarray(column(column_or_values))[answered_rows]
             ),
         )
-        sampled = rows.collapsed(place.reshape(-1), len(items))
-    width = waves[0].codes.shape[1]
+        sampled = sampled_rows.collapsed(answered_items.reshape(-1), len(distinct_items))
+    code_width = waves[0].codes.shape[1]
     u = (
-        _indicators(designs[0], items[:, :width], items[:, -1] != 2),
-        _indicators(designs[1], items[:, width:-1], items[:, -1] != 1),
+        _indicators(designs[0], distinct_items[:, :code_width], distinct_items[:, -1] != 2),
+        _indicators(designs[1], distinct_items[:, code_width:-1], distinct_items[:, -1] != 1),
     )
-    sentences = _warnings(designs, waves, first & second, rule)
-    change_fields = _combine_estimates(u, items[:, -1], counts.tolist(), sampled)
+    warning_texts = _warnings(designs, waves, answered_first & answered_second, rule)
+    change_fields = _combine_estimates(u, distinct_items[:, -1], group_counts.tolist(), sampled)
     degrees = sampled.degrees_of_freedom if complex_ else math.inf
-    by = f"{sampled.by}; " if complex_ or plan.weights is not None else ""
+    sampling_text = f"{sampled.by}; " if complex_ or plan.weights is not None else ""
     return Change(
         **change_fields,
         categories=designs[0].categories,
         rule=rule,
         degrees_of_freedom=degrees,
-        standard_error_kind=f"{by}a person is the lowest unit",
-        warnings=tuple(map(StatisticalWarning, sentences)),
+        standard_error_kind=f"{sampling_text}a person is the lowest unit",
+        warnings=tuple(map(StatisticalWarning, warning_texts)),
     )
 
 
-def _combine_estimates(
-    u: tuple[Floats, Floats], kinds: NDArray[Any], counts: list[int], sampled: Sampled
-) -> dict[str, Any]:
+def _combine_estimates(u: tuple[Floats, Floats], kinds: Array, counts: list[int], sampled: Sampled) -> dict[str, Any]:
     """The paired and the unpaired estimate by inverse variance, as one linearized mean."""
     weight, squared = sampled.weight, sampled.squared
-    pairs, early, late = ((kinds == kind) & (weight > 0) for kind in range(3))
+    is_pair, is_early, is_late = ((kinds == kind) & (weight > 0) for kind in range(3))
 
-    def mean(values: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, float]:
+    def weighted_mean(values: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, float]:
         """The weighted mean of some rows, and its variance summed over the categories."""
         total_weight = weight[rows].sum()
         centre = weight[rows] @ values[rows] / total_weight
         return centre, float((squared[rows] / total_weight**2 @ (values[rows] - centre) ** 2).sum())
 
     d = u[1] - u[0]
-    (paired, noise), part, scores = mean(d, pairs), 1.0, np.zeros_like(d)
-    difference = paired
-    if min(counts[1:]) >= 2 and early.any() and late.any():
-        (before, early_noise), (after, late_noise) = mean(u[0], early), mean(u[1], late)
-        part = (early_noise + late_noise) / (noise + early_noise + late_noise)
-        difference = part * paired + (1 - part) * (after - before)
-        scores[early] = (part - 1) * (u[0][early] - before) / weight[early].sum()
-        scores[late] = (1 - part) * (u[1][late] - after) / weight[late].sum()
-    scores[pairs] = part * (d[pairs] - paired) / weight[pairs].sum()
+    (paired_mean, paired_noise), paired_share, item_scores = weighted_mean(d, is_pair), 1.0, np.zeros_like(d)
+    difference = paired_mean
+    if min(counts[1:]) >= 2 and is_early.any() and is_late.any():
+        (early_mean, early_noise), (late_mean, late_noise) = weighted_mean(u[0], is_early), weighted_mean(u[1], is_late)
+        paired_share = (early_noise + late_noise) / (paired_noise + early_noise + late_noise)
+        difference = paired_share * paired_mean + (1 - paired_share) * (late_mean - early_mean)
+        item_scores[is_early] = (paired_share - 1) * (u[0][is_early] - early_mean) / weight[is_early].sum()
+        item_scores[is_late] = (1 - paired_share) * (u[1][is_late] - late_mean) / weight[is_late].sum()
+    item_scores[is_pair] = paired_share * (d[is_pair] - paired_mean) / weight[is_pair].sum()
     # A finite population takes sampling error off, but not the noise of answers: here nothing is taken off.
-    covariance = sampled.covariance(scores) + scores.T @ (scores * sampled.kept[:, None])
-    change_fields = {"difference": difference, "covariance": covariance, "share_paired": part}
-    change_fields |= {"first": mean(u[0], pairs | early)[0], "second": mean(u[1], pairs | late)[0]}
+    covariance = sampled.covariance(item_scores) + item_scores.T @ (item_scores * sampled.kept[:, None])
+    change_fields = {"difference": difference, "covariance": covariance, "share_paired": paired_share}
+    change_fields |= {
+        "first": weighted_mean(u[0], is_pair | is_early)[0],
+        "second": weighted_mean(u[1], is_pair | is_late)[0],
+    }
     return change_fields | dict(zip(("both", "only_first", "only_second"), counts, strict=True))
 
 
 def _indicators(design: Design, codes: NDArray[np.int64], has_answer: NDArray[np.bool_]) -> Floats:
     """The unbiased indicators of these answers, (items, t); zero where there is none."""
-    result = np.zeros((len(codes), len(design.categories)))
+    answer_indicators = np.zeros((len(codes), len(design.categories)))
     statistic = design.space.statistic(codes[has_answer])
-    if design.pure and plainly_apart(design):
-        alpha, beta = design.even_mean or (math.nan, math.nan)
-        result[has_answer] = (statistic - beta) / alpha
+    if design.structure.pure and plainly_apart(design):
+        alpha, beta = design.structure.even_mean or (math.nan, math.nan)
+        answer_indicators[has_answer] = (statistic - beta) / alpha
     else:
-        result[has_answer] = linear_map(design)(statistic)
-    return result
+        answer_indicators[has_answer] = linear_map(design)(statistic)
+    return answer_indicators
 
 
 def _warnings(
     designs: tuple[Design, Design], waves: tuple[Responses, ...], answered_both: NDArray[np.bool_], rule: str
 ) -> list[str]:
     """What the answers say against the rule that is named, and what the rule says of the change."""
-    n, sentences = int(answered_both.sum()), []
+    n, warning_texts = int(answered_both.sum()), []
     if n < _SMALL:
-        sentences.append(f"only {n} people answered in both waves: intervals from the normal law are rough")
+        warning_texts.append(f"only {n} people answered in both waves: intervals from the normal law are rough")
     if rule == "never":
-        sentences.append("answers were kept whatever became of the value: this is not the change of the population")
+        warning_texts.append("answers were kept whatever became of the value: this is not the change of the population")
     if designs[0] != designs[1]:
-        return sentences
+        return warning_texts
     same_share = float((waves[0].codes == waves[1].codes).all(axis=1)[answered_both].mean())
     if same_share == 1.0 and rule != "never":
-        sentences.append("everybody gave the same answer twice: either nothing changed, or nobody was asked again")
-    elif rule == "fresh" and designs[0].listed and designs[0].space.size * len(designs[0].categories) <= _LISTED:
+        warning_texts.append("everybody gave the same answer twice: either nothing changed, or nobody was asked again")
+    elif (
+        rule == "fresh"
+        and designs[0].structure.listed
+        and designs[0].space.size * len(designs[0].categories) <= _LISTED
+    ):
         most_expected = float((designs[0].matrix ** 2).sum(axis=0).max())  # of two draws, if nobody's value changed
         if same_share > most_expected + _UNLIKELY * math.sqrt(most_expected * (1 - most_expected) / n):
-            sentences.append(
+            warning_texts.append(
                 f"{same_share:.1%} gave the same answer twice; new draws would agree in {most_expected:.1%} at most. "
                 "Answers were kept: name the rule"
             )
-    return sentences
+    return warning_texts
 
 
 def _join_by_person(
@@ -354,35 +382,39 @@ def _join_by_person(
     """The answers of both waves by person, and the other columns, of the later wave where both have them."""
     if column is None or person is None:
         raise DataError("with dataframes, name both: the column of answers and that of the persons' identifiers")
-    frames = [_eager(wave_table) for wave_table in (first, second)]
-    places: list[dict[Any, int]] = []
-    for wave, frame in enumerate(frames, 1):
-        for name in (column, person):
-            if name not in frame.columns:
-                raise DataError(f"wave {wave}: {_checks.no_column(name, frame.columns)}", column=name)
-        places.append(_rows_by_person(frame[person].to_list(), person, wave))
-    people = list(dict.fromkeys([*places[0], *places[1]]))
-    rows = [[place.get(person_id) for person_id in people] for place in places]
+    wave_frames = [_eager(wave_table) for wave_table in (first, second)]
+    row_lookups: list[dict[Any, int]] = []
+    for wave_number, frame in enumerate(wave_frames, 1):
+        for column_name in (column, person):
+            if column_name not in frame.columns:
+                raise DataError(
+                    f"wave {wave_number}: {_checks.no_column(column_name, frame.columns)}", column=column_name
+                )
+        row_lookups.append(_rows_by_person(frame[person].to_list(), person, wave_number))
+    person_ids = list(dict.fromkeys([*row_lookups[0], *row_lookups[1]]))
+    wave_rows = [[row_lookup.get(person_id) for person_id in person_ids] for row_lookup in row_lookups]
 
     def cells_by_person(wave: int, name: str) -> list[Any]:
-        cells = cells_of(frames[wave][name])
-        return [None if row is None else cells[row] for row in rows[wave]]
+        column_cells = cells_of(wave_frames[wave][name])
+        return [None if person_row is None else column_cells[person_row] for person_row in wave_rows[wave]]
 
-    def values(column_or_values: Any) -> Any:
+    def values_of_column(column_or_values: Any) -> Any:
         if not isinstance(column_or_values, str):
             return column_or_values
-        waves_with_column = [wave for wave in (1, 0) if column_or_values in frames[wave].columns]
+        waves_with_column = [wave_place for wave_place in (1, 0) if column_or_values in wave_frames[wave_place].columns]
         if not waves_with_column:
-            raise DataError(_checks.no_column(column_or_values, frames[1].columns), column=column_or_values)
-        merged = cells_by_person(waves_with_column[0], column_or_values)
-        for wave in waves_with_column[1:]:
-            merged = [
-                other if cell is None else cell
-                for cell, other in zip(merged, cells_by_person(wave, column_or_values), strict=True)
+            raise DataError(_checks.no_column(column_or_values, wave_frames[1].columns), column=column_or_values)
+        merged_cells = cells_by_person(waves_with_column[0], column_or_values)
+        for wave_place in waves_with_column[1:]:
+            merged_cells = [
+                earlier_cell if later_cell is None else later_cell
+                for later_cell, earlier_cell in zip(
+                    merged_cells, cells_by_person(wave_place, column_or_values), strict=True
+                )
             ]
-        return merged
+        return merged_cells
 
-    return (cells_by_person(0, column), cells_by_person(1, column)), values
+    return (cells_by_person(0, column), cells_by_person(1, column)), values_of_column
 
 
 def _eager(data: Any) -> Any:
@@ -399,15 +431,17 @@ def _eager(data: Any) -> Any:
 def _rows_by_person(people: Sequence[Any], person: str, wave: int) -> dict[Any, int]:
     """The row of each person."""
     row_of: dict[Any, int] = {}
-    for row, person_id in enumerate(people):
+    for person_row, person_id in enumerate(people):
         if _checks.is_missing(person_id):
-            raise DataError(f"row {row + 1} of wave {wave} has no {person!r}; every row needs its person", row=row)
+            raise DataError(
+                f"row {person_row + 1} of wave {wave} has no {person!r}; every row needs its person", row=person_row
+            )
         if person_id in row_of:
             raise DataError(
-                f"{person_id!r} comes twice in wave {wave}, in rows {row_of[person_id] + 1} and {row + 1}; a person "
-                "answers once a wave",
-                row=row,
+                f"{person_id!r} comes twice in wave {wave}, in rows {row_of[person_id] + 1} and {person_row + 1}; "
+                "a person answers once a wave",
+                row=person_row,
                 value=person_id,
             )
-        row_of[person_id] = row
+        row_of[person_id] = person_row
     return row_of

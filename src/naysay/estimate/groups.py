@@ -15,14 +15,18 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay import _checks
+from naysay._values import Floats
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import fitting, samples
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.information import evidence, maximize
-from naysay.estimate.likelihood import certified, efficient_indicators
-from naysay.estimate.linear import Floats, Indicators, rank_of, tangent, unbiased
-from naysay.estimate.moments import moments
-from naysay.estimate.result import Estimate, reliable_errors
+from naysay.estimate.estimators import moments
+from naysay.estimate.fit import certified, decimals, number_text, reliable_errors
+from naysay.estimate.likelihood import evidence, maximize, tangent
+from naysay.estimate.linear import Indicators, efficient_indicators, rank_of, unbiased
+from naysay.estimate.result import Estimate
+from naysay.show import Column, Sentence, Table, plain, text
+from naysay.show.content import Content
 from naysay.tally import Part, Tally
 
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
@@ -95,12 +99,12 @@ class Differences:
         DataError
             If it would be very large. `covariances` holds the parts that it is made of.
         """
-        size = self.difference.size
-        if size > _MOST:
+        difference_count = self.difference.size
+        if difference_count > _MOST:
             raise DataError(
                 f"the covariance of {len(self.groups):,} differences of {len(self.categories)} categories has "
-                f"{size:,} rows and columns ({8e-9 * size**2:,.1f} GB); use .covariances, (groups, categories, "
-                "categories): the covariance of two differences is that of the reference group"
+                f"{difference_count:,} rows and columns ({8e-9 * difference_count**2:,.1f} GB); use .covariances, "
+                "(groups, categories, categories): the covariance of two differences is that of the reference group"
             )
         return (
             _independent_contrasts(self.covariances)
@@ -110,17 +114,17 @@ class Differences:
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Intervals of the differences, (G - 1, t, 2), from the normal law; for complex samples from t."""
-        half = scipy.stats.t(self.denominator).ppf(0.5 + confidence / 2) * self.standard_errors
-        return np.stack([self.difference - half, self.difference + half], axis=-1)
+        half_widths = scipy.stats.t(self.denominator).ppf(0.5 + confidence / 2) * self.standard_errors
+        return np.stack([self.difference - half_widths, self.difference + half_widths], axis=-1)
 
     def __str__(self) -> str:
         if math.isnan(self.p_value):
             return f"equality of the groups: no test ({self.law})"
-        value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
-        law = "" if self.law == _USUAL else f" ({self.law})"
-        test_text = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
-        rough = "; Wald's test finds differences too often in small groups" if self.test == "Wald" else ""
-        return f"equality of the groups: {test_text}{rough}"
+        p_text = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
+        law_text = "" if self.law == _USUAL else f" ({self.law})"
+        test_text = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {p_text}{law_text}"
+        caution_text = "; Wald's test finds differences too often in small groups" if self.test == "Wald" else ""
+        return f"equality of the groups: {test_text}{caution_text}"
 
 
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independent: bool = False) -> Differences:
@@ -169,53 +173,53 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
     >>> print(found)
     equality of the groups: LR = 31.36 on 1 df, p < 0.001
     """
-    names = list(fits)
-    if len(names) < 2:
-        raise DataError(f"differences need two groups or more; got {len(names)}")
+    group_names = list(fits)
+    if len(group_names) < 2:
+        raise DataError(f"differences need two groups or more; got {len(group_names)}")
     for fit in fits.values():
         check_estimate(fit)
-    named_groups = [name for name in names if name is not None]
-    first = (named_groups or names)[0] if reference is ... else reference
-    if first not in fits:
-        raise DataError(f"the reference must be one of the groups; got {first!r}")
-    categories = fits[first].categories
+    named_groups = [group_name for group_name in group_names if group_name is not None]
+    reference_group = (named_groups or group_names)[0] if reference is ... else reference
+    if reference_group not in fits:
+        raise DataError(f"the reference must be one of the groups; got {reference_group!r}")
+    categories = fits[reference_group].categories
     if any(fit.categories != categories for fit in fits.values()):
         raise DataError("the groups must be about the same categories")
-    others = [name for name in names if name != first]
-    ordered = [fits[first], *(fits[name] for name in others)]
-    proportions = np.array([fit.proportions for fit in ordered])
-    covariances = np.array([fit.covariance for fit in ordered])
-    reliable = np.isfinite([reliable_errors(fit) for fit in ordered])
-    complex_samples = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
-    denominator = min((sample.degrees_of_freedom for sample in complex_samples), default=math.inf)
-    shared = len(complex_samples) == len(ordered) and all(
-        complex_samples[0].shares_plan(sample) for sample in complex_samples
+    other_groups = [group_name for group_name in group_names if group_name != reference_group]
+    ordered_fits = [fits[reference_group], *(fits[group_name] for group_name in other_groups)]
+    group_proportions = np.array([fit.proportions for fit in ordered_fits])
+    group_covariances = np.array([fit.covariance for fit in ordered_fits])
+    is_reliable = np.isfinite([reliable_errors(fit) for fit in ordered_fits])
+    complex_samples = [fit.tally.complex for fit in ordered_fits if fit.tally.complex is not None]
+    denominator = min((complex_sample.degrees_of_freedom for complex_sample in complex_samples), default=math.inf)
+    shares_sample = len(complex_samples) == len(ordered_fits) and all(
+        complex_samples[0].shares_plan(complex_sample) for complex_sample in complex_samples
     )
-    if complex_samples and not shared and not independent:
+    if complex_samples and not shares_sample and not independent:
         raise DataError(
             "the groups' tallies of complex samples were made one by one, so that nothing shows which clusters, strata "
             "or replicates they share; tally groups of one sample together, by design.tally(…, by=…); if each group is "
             "a sample of its own, say independent=True"
         )
-    if complex_samples and len(ordered) * len(categories) > _MOST:
+    if complex_samples and len(ordered_fits) * len(categories) > _MOST:
         raise DataError(
-            f"{len(ordered):,} groups of {len(categories)} categories are too many to compare in a complex sample; "
-            f"groups × categories must be at most {_MOST:,}"
+            f"{len(ordered_fits):,} groups of {len(categories)} categories are too many to compare in a complex "
+            f"sample; groups × categories must be at most {_MOST:,}"
         )
-    joint = _joint(ordered) if shared else None
-    test, equality_test = _equality(ordered, joint, denominator)
+    joint_covariance = _joint(ordered_fits) if shares_sample else None
+    test_name, equality_test = _equality(ordered_fits, joint_covariance, denominator)
     return Differences(
-        reference=first,
-        groups=tuple(others),
+        reference=reference_group,
+        groups=tuple(other_groups),
         categories=categories,
-        difference=proportions[1:] - proportions[0],
-        covariances=covariances,
-        reliable=reliable[1:] & reliable[0],
-        test=test,
+        difference=group_proportions[1:] - group_proportions[0],
+        covariances=group_covariances,
+        reliable=is_reliable[1:] & is_reliable[0],
+        test=test_name,
         statistic=equality_test.statistic,
         degrees_of_freedom=equality_test.degrees_of_freedom,
         p_value=equality_test.p_value,
-        joint=joint,
+        joint=joint_covariance,
         denominator=denominator,
         law=equality_test.law,
     )
@@ -225,18 +229,18 @@ def _joint(fits: list[Estimate]) -> Floats:
     """Covariance (G t, G t) of groups that share the units of one sample."""
     t = len(fits[0].categories)
     sample_deviations = np.hstack([deviations(fit) for fit in fits])
-    covariance = sample_deviations.T @ sample_deviations
-    for place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
-        group_slice = slice(place * t, (place + 1) * t)
-        covariance[group_slice, group_slice] = fit.covariance
-    return np.asarray(covariance)
+    joint_covariance = sample_deviations.T @ sample_deviations
+    for group_place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
+        group_slice = slice(group_place * t, (group_place + 1) * t)
+        joint_covariance[group_slice, group_slice] = fit.covariance
+    return np.asarray(joint_covariance)
 
 
 def _joint_contrasts(joint: Floats, t: int) -> Floats:
     """Covariance of the differences of all groups from the first, ((G - 1) t, (G - 1) t)."""
-    groups = len(joint) // t
-    contrast = np.hstack([-np.tile(np.eye(t), (groups - 1, 1)), np.eye((groups - 1) * t)])
-    return np.asarray(contrast @ joint @ contrast.T)
+    group_count = len(joint) // t
+    contrast_matrix = np.hstack([-np.tile(np.eye(t), (group_count - 1, 1)), np.eye((group_count - 1) * t)])
+    return np.asarray(contrast_matrix @ joint @ contrast_matrix.T)
 
 
 def _quadratic_test(statistic: float, df: int, denominator: float) -> fitting.Agreement:
@@ -245,8 +249,8 @@ def _quadratic_test(statistic: float, df: int, denominator: float) -> fitting.Ag
     if not math.isfinite(statistic):
         return fitting.Agreement(statistic, df, math.nan, _TOO_LARGE if df else _NO_COVARIANCE)
     if df <= 0 or second_df <= 0:
-        few = f"{df} differences are more than the {denominator:.0f} degrees of freedom of the sample can test"
-        return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else few)
+        reason_text = f"{df} differences are more than the {denominator:.0f} degrees of freedom of the sample can test"
+        return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else reason_text)
     if math.isinf(denominator):
         return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), _USUAL)
     p_value = float(scipy.stats.f.sf(statistic * second_df / (denominator * df), df, second_df))
@@ -255,36 +259,46 @@ def _quadratic_test(statistic: float, df: int, denominator: float) -> fitting.Ag
 
 def _independent_contrasts(covariances: Floats) -> Floats:
     """Covariance of the differences of independent groups from the first, ((G - 1) t, (G - 1) t)."""
-    groups, t = len(covariances) - 1, covariances.shape[1]
-    blocks = np.tile(covariances[0], (groups, groups))
-    for place, block in enumerate(covariances[1:]):
-        block_slice = slice(place * t, (place + 1) * t)
-        blocks[block_slice, block_slice] += block
-    return np.asarray(blocks)
+    other_count, t = len(covariances) - 1, covariances.shape[1]
+    covariance_blocks = np.tile(covariances[0], (other_count, other_count))
+    for group_place, group_covariance in enumerate(covariances[1:]):
+        block_slice = slice(group_place * t, (group_place + 1) * t)
+        covariance_blocks[block_slice, block_slice] += group_covariance
+    return np.asarray(covariance_blocks)
 
 
 def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) -> tuple[str, fitting.Agreement]:
     """The test of whether all groups are alike, and its name; `joint` is their covariance in one complex sample."""
-    alike = all(fit.design == fits[0].design and fit.made_by == fits[0].made_by for fit in fits)
-    sampled = any(fit.tally.complex is not None for fit in fits)
-    if alike and all(map(_plain, fits)):
+    same_estimator = all(fit.design == fits[0].design and fit.made_by == fits[0].made_by for fit in fits)
+    is_complex = any(fit.tally.complex is not None for fit in fits)
+    if same_estimator and all(map(_plain, fits)):
         return _likelihoods(fits, np.array([fit.proportions for fit in fits]))
-    if alike and all(map(_compares_answers, fits)):
+    if same_estimator and all(map(_compares_answers, fits)):
         return "score", _scores(fits, denominator, one_sample=joint is not None)
-    unbiased_fits = [_without_bounds(fit) for fit in fits] if alike else fits
-    if joint is not None and any(new is not old for new, old in zip(unbiased_fits, fits, strict=True)):
+    unbiased_fits = [_without_bounds(fit) for fit in fits] if same_estimator else fits
+    if joint is not None and any(
+        unbiased_fit is not original_fit for unbiased_fit, original_fit in zip(unbiased_fits, fits, strict=True)
+    ):
         joint = _joint(unbiased_fits)
-    proportions, covariances = (np.array([getattr(fit, name) for fit in unbiased_fits]) for name in _MOMENTS)
-    shared = _alike_covariances(unbiased_fits) if alike and np.isfinite(covariances).all() else None
-    if not sampled:
-        if shared is None:
-            return "Wald", _quadratic_test(*_wald(proportions, covariances), math.inf)
-        statistic, df = _wald(proportions, shared.covariances)
-        return "score", _quadratic_test(statistic, df, math.inf) if math.isinf(shared.worth) else _by_f(
-            statistic, df, shared
+    group_proportions, group_covariances = (
+        np.array([getattr(fit, moment_name) for fit in unbiased_fits]) for moment_name in _MOMENTS
+    )
+    shared_covariances = (
+        _alike_covariances(unbiased_fits) if same_estimator and np.isfinite(group_covariances).all() else None
+    )
+    if not is_complex:
+        if shared_covariances is None:
+            return "Wald", _quadratic_test(*_wald(group_proportions, group_covariances), math.inf)
+        statistic, df = _wald(group_proportions, shared_covariances.covariances)
+        return "score", _quadratic_test(statistic, df, math.inf) if math.isinf(shared_covariances.worth) else _by_f(
+            statistic, df, shared_covariances
         )
-    contrasts = _independent_contrasts(covariances) if joint is None else _joint_contrasts(joint, proportions.shape[1])
-    return _test_of_samples(proportions, contrasts, shared, denominator)
+    contrast_covariance = (
+        _independent_contrasts(group_covariances)
+        if joint is None
+        else _joint_contrasts(joint, group_proportions.shape[1])
+    )
+    return _test_of_samples(group_proportions, contrast_covariance, shared_covariances, denominator)
 
 
 def _by_f(statistic: float, df: int, shared: _AlikeCovariances) -> fitting.Agreement:
@@ -312,27 +326,29 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
     """The score test of answers with survey weights, of several levels, or of a complex sample."""
     tallies = [fit.tally for fit in fits]
     evidences = [evidence(tally) for tally in tallies]
-    worth = [
+    group_weights = [
         weights / weights.sum() * tally.effective for (_, weights, _), tally in zip(evidences, tallies, strict=True)
     ]
-    rows = np.vstack([group_evidence[0] for group_evidence in evidences])
-    pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
-    groups = [fitting.together(fitting.scores(samples.answering(tally), pooled)) for tally in tallies]
-    if not fitting.agreement(groups)[1]:
+    likelihood_rows = np.vstack([group_evidence[0] for group_evidence in evidences])
+    pooled_proportions = maximize(likelihood_rows, np.concatenate(group_weights), tolerance=1e-4, polish=0).proportions
+    group_scores = [fitting.together(fitting.scores(samples.answering(tally), pooled_proportions)) for tally in tallies]
+    if not fitting.agreement(group_scores)[1]:
         return fitting.Agreement(0.0, 0, math.nan, fitting.ALIKE)
     if all(tally.complex is None for tally in tallies):
-        return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
-    ends = np.cumsum([len(group.items) for group in groups])[:-1]
+        return fitting.rao_scott(group_scores, sum(map(np.sum, group_weights)) - len(fits))
+    group_ends = np.cumsum([len(group.items) for group in group_scores])[:-1]
 
     def covariance(values: Floats) -> Floats:
         by_group = [
             tally.drawn().take(_has_weight(tally)).deviations(group_sums)
-            for tally, group_sums in zip(tallies, np.split(values, ends), strict=True)
+            for tally, group_sums in zip(tallies, np.split(values, group_ends), strict=True)
         ]
-        total = [np.sum(by_group, axis=0)] if one_sample else by_group
-        return np.asarray(np.sum([group_deviations.T @ group_deviations for group_deviations in total], axis=0))
+        sample_deviations = [np.sum(by_group, axis=0)] if one_sample else by_group
+        return np.asarray(
+            np.sum([group_deviations.T @ group_deviations for group_deviations in sample_deviations], axis=0)
+        )
 
-    return fitting.rao_scott(groups, denominator, covariance)
+    return fitting.rao_scott(group_scores, denominator, covariance)
 
 
 def _has_weight(tally: Tally) -> NDArray[np.bool_]:
@@ -347,11 +363,11 @@ def _test_of_samples(
 
     The quadratic form is that of independent people, who vary alike in all groups; the sample gives its law.
     """
-    difference = (proportions[1:] - proportions[0]).ravel()
+    group_differences = (proportions[1:] - proportions[0]).ravel()
     if shared is None or not np.isfinite(contrasts).all():
-        return "Wald", _quadratic_test(*_quadratic(difference, contrasts), denominator)
+        return "Wald", _quadratic_test(*_quadratic(group_differences, contrasts), denominator)
     model_covariance = _independent_contrasts(shared.covariances)
-    statistic, df = _quadratic(difference, model_covariance)
+    statistic, df = _quadratic(group_differences, model_covariance)
     effects = np.linalg.pinv(model_covariance, rcond=1e-10, hermitian=True) @ contrasts
     mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
     if not df:
@@ -395,32 +411,32 @@ def _alike_covariances(fits: list[Estimate]) -> _AlikeCovariances | None:
         return None
     if fits[0].cells is not None:
         return _alike_by_samples(fits)
-    masses = [fit.tally.weight for fit in fits]
-    centre = np.average([fit.proportions for fit in fits], axis=0, weights=masses)
-    spreads = [list(_spreads(fit, centre)) for fit in fits]
-    levels = {spread.level for group_spreads in spreads for spread in group_spreads}
+    group_weights = [fit.tally.weight for fit in fits]
+    mean_proportions = np.average([fit.proportions for fit in fits], axis=0, weights=group_weights)
+    spreads_by_group = [list(_spreads(fit, mean_proportions)) for fit in fits]
+    levels = {spread.level for group_spreads in spreads_by_group for spread in group_spreads}
     moments_by_level = {}
     for level in levels:
-        level_spreads = [spread for group in spreads for spread in group if spread.level == level]
-        people = sum(spread.people for spread in level_spreads)
+        level_spreads = [spread for group in spreads_by_group for spread in group if spread.level == level]
+        level_people = sum(spread.people for spread in level_spreads)
         lost_degrees = (
             1 if fits[0].level_weights is None else len(level_spreads)
         )  # means about which the squares are taken
-        factor = people / max(people - lost_degrees, 1)
+        degrees_factor = level_people / max(level_people - lost_degrees, 1)
         moments_by_level[level] = (
-            factor
+            degrees_factor
             * np.sum([spread.moments for spread in level_spreads], axis=0)
             / sum(spread.squared for spread in level_spreads)
         )
-    covariances = np.array(
+    group_covariances = np.array(
         [
             np.sum([spread.scale * moments_by_level[spread.level] for spread in group_spreads], axis=0)
-            for group_spreads in spreads
+            for group_spreads in spreads_by_group
         ]
     )
-    weighted = any(fit.tally.weighted for fit in fits)
-    worth = sum(fit.tally.effective for fit in fits) - len(fits) * len(levels) if weighted else math.inf
-    return _AlikeCovariances(covariances, worth)
+    is_weighted = any(fit.tally.weighted for fit in fits)
+    worth = sum(fit.tally.effective for fit in fits) - len(fits) * len(levels) if is_weighted else math.inf
+    return _AlikeCovariances(group_covariances, worth)
 
 
 def _alike_by_samples(fits: list[Estimate]) -> _AlikeCovariances:
@@ -429,63 +445,77 @@ def _alike_by_samples(fits: list[Estimate]) -> _AlikeCovariances:
     Groups may differ in shares beside the categories', such as that of cheaters, so that their means may differ, too.
     """
     stacks = [samples.stacked(fit.design, fit.tally, "population") for fit in fits]
-    cells = np.average(
+    mean_cells = np.average(
         [stack.estimate_cells()[0] for stack in stacks], axis=0, weights=[fit.tally.weight for fit in fits]
     )
-    spread: dict[Any, Any] = {}
+    level_sums: dict[Any, Any] = {}
     for part in (part for stack in stacks for part in stack.parts):
-        statistic = part.design.space.statistic(part.codes)
-        centered_statistic = statistic - part.weight @ statistic / part.weight.sum()
-        total, squared, people = spread.get(part.level, (0.0, 0.0, 0))
-        squares = centered_statistic.T @ (centered_statistic * part.weight_squared[:, None])
-        spread[part.level] = total + squares, squared + part.weight_squared.sum(), people + part.n - 1
-    everyone = {level: sum(p.n for stack in stacks for p in stack.parts if p.level == level) for level in spread}
-    moments_by_level = {
-        level: total / squared * everyone[level] / max(people, 1) for level, (total, squared, people) in spread.items()
+        part_statistic = part.design.space.statistic(part.codes)
+        centered_statistic = part_statistic - part.weight @ part_statistic / part.weight.sum()
+        square_sums, squared_weights, level_degrees = level_sums.get(part.level, (0.0, 0.0, 0))
+        part_squares = centered_statistic.T @ (centered_statistic * part.weight_squared[:, None])
+        level_sums[part.level] = (
+            square_sums + part_squares,
+            squared_weights + part.weight_squared.sum(),
+            level_degrees + part.n - 1,
+        )
+    people_by_level = {
+        level: sum(p.n for stack in stacks for p in stack.parts if p.level == level) for level in level_sums
     }
-    covariances = []
+    moments_by_level = {
+        level: square_sums / squared_weights * people_by_level[level] / max(level_degrees, 1)
+        for level, (square_sums, squared_weights, level_degrees) in level_sums.items()
+    }
+    group_covariances = []
     for fit, stack in zip(fits, stacks, strict=True):
         cell_covariance = sum(
-            slope @ moments_by_level[part.level] @ slope.T * (part.weight_squared.sum() / part.weight.sum() ** 2)
-            for part, slope in zip(stack.parts, stack.slopes, strict=True)
+            part_slope
+            @ moments_by_level[part.level]
+            @ part_slope.T
+            * (part.weight_squared.sum() / part.weight.sum() ** 2)
+            for part, part_slope in zip(stack.parts, stack.slopes, strict=True)
         )
-        covariances.append(
-            replace(fit.cells_of_samples, proportions=cells, covariance=np.asarray(cell_covariance)).estimates[1]
+        group_covariances.append(
+            replace(fit.cells_of_samples, proportions=mean_cells, covariance=np.asarray(cell_covariance)).estimates[1]
         )
     lost_degrees = sum(len(stack.parts) for stack in stacks)
-    weighted = any(fit.tally.weighted for fit in fits)
-    note = "; rejects too often if weights go with the answers" if weighted else ""
-    return _AlikeCovariances(np.array(covariances), sum(fit.tally.effective for fit in fits) - lost_degrees, note)
+    is_weighted = any(fit.tally.weighted for fit in fits)
+    note_text = "; rejects too often if weights go with the answers" if is_weighted else ""
+    return _AlikeCovariances(
+        np.array(group_covariances), sum(fit.tally.effective for fit in fits) - lost_degrees, note_text
+    )
 
 
 def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
     """The spread of each level of a group; `centre` are the proportions of all groups together, (t,)."""
     for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
-        weight, squared = part.weight.sum(), part.weight_squared
-        scale = squared.sum() / weight**2
-        unbiased_rows = unbiased(part, fit.solution)
+        part_weight, squared_weights = part.weight.sum(), part.weight_squared
+        variance_scale = squared_weights.sum() / part_weight**2
+        unbiased_rows = unbiased(part, fit.linear_maps)
         if fit.level_weights is not None:
-            unbiased_rows = unbiased_rows - part.weight @ unbiased_rows / weight
-            scale *= fit.level_weights.get(part.level, 0.0) ** 2
+            unbiased_rows = unbiased_rows - part.weight @ unbiased_rows / part_weight
+            variance_scale *= fit.level_weights.get(part.level, 0.0) ** 2
         else:
-            scale *= (weight / fit.tally.weight) ** 2
+            variance_scale *= (part_weight / fit.tally.weight) ** 2
             unbiased_rows = unbiased_rows if fit.target == "file" else unbiased_rows - centre
-        moments = unbiased_rows.T @ (unbiased_rows * squared[:, None])
+        answer_moments = unbiased_rows.T @ (unbiased_rows * squared_weights[:, None])
         if fit.target == "file" and fit.level_weights is None:  # only the randomization is random
-            moments = moments - np.diag(squared @ unbiased_rows)
-        yield _Spread(part.level, moments, float(squared.sum()), part.n, float(scale))
+            answer_moments = answer_moments - np.diag(squared_weights @ unbiased_rows)
+        yield _Spread(part.level, answer_moments, float(squared_weights.sum()), part.n, float(variance_scale))
 
 
 def _likelihoods(fits: list[Estimate], proportions: Floats) -> tuple[str, fitting.Agreement]:
     """The likelihood ratio, or where it would not follow χ² the score."""
-    parts = [part for fit in fits for part in fit.tally.parts if part.n]
+    answered_parts = [part for fit in fits for part in fit.tally.parts if part.n]
     pooled_part = Part.of(
-        parts[0].design, np.vstack([p.codes for p in parts]), count=np.concatenate([p.count for p in parts])
+        answered_parts[0].design,
+        np.vstack([p.codes for p in answered_parts]),
+        count=np.concatenate([p.count for p in answered_parts]),
     )
     common_maximum = maximize(*evidence(Tally((pooled_part,)))[:2], tolerance=1e-6)
-    inside = min(float(proportions.min()), float(common_maximum.proportions.min())) > 1e-9
-    if not inside or not all(map(fitting.plenty, parts)):
-        score = fitting.agreement(fitting.scores(parts, common_maximum.proportions))
+    is_inside = min(float(proportions.min()), float(common_maximum.proportions.min())) > 1e-9
+    if not is_inside or not all(map(fitting.plenty, answered_parts)):
+        score = fitting.agreement(fitting.scores(answered_parts, common_maximum.proportions))
         return "score", _quadratic_test(*score, math.inf)
     separate_likelihood = sum(_log_likelihood(fit) for fit in fits)
     df = (len(fits) - 1) * rank_of(pooled_part.design.expected_statistic)
@@ -498,18 +528,27 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
     Here π̄ is the mean weighted by precision. The sum equals the quadratic form of all differences in their joint
     covariance. That covariance itself is inverted only where a group's own covariance is singular.
     """
-    groups, t = proportions.shape
+    group_count, t = proportions.shape
     if not np.isfinite(covariances).all():
         return math.nan, 0
     basis = tangent(t)
-    reduced, at = basis.T @ covariances @ basis, proportions @ basis
-    spread = np.linalg.eigvalsh(reduced)
-    if (spread[:, 0] > 1e-10 * spread.max()).all():
-        precision = np.linalg.inv(reduced)
-        centre = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, at))
-        return float(np.einsum("gi,gij,gj->", at - centre, precision, at - centre)), (groups - 1) * (t - 1)
-    if (groups - 1) * t > _FEW:
-        return math.nan, (groups - 1) * (t - 1)
+    reduced_covariances, reduced_proportions = basis.T @ covariances @ basis, proportions @ basis
+    reduced_eigenvalues = np.linalg.eigvalsh(reduced_covariances)
+    if (reduced_eigenvalues[:, 0] > 1e-10 * reduced_eigenvalues.max()).all():
+        group_precisions = np.linalg.inv(reduced_covariances)
+        precision_mean = np.linalg.solve(
+            group_precisions.sum(axis=0), np.einsum("gij,gj->i", group_precisions, reduced_proportions)
+        )
+        return float(
+            np.einsum(
+                "gi,gij,gj->",
+                reduced_proportions - precision_mean,
+                group_precisions,
+                reduced_proportions - precision_mean,
+            )
+        ), (group_count - 1) * (t - 1)
+    if (group_count - 1) * t > _FEW:
+        return math.nan, (group_count - 1) * (t - 1)
     return _quadratic((proportions[1:] - proportions[0]).ravel(), _independent_contrasts(covariances))
 
 
@@ -523,7 +562,12 @@ def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
 
 def _plain(fit: Estimate) -> bool:
     """Whether an estimate is maximum likelihood under a single design, for a population, without survey weights."""
-    return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
+    return (
+        not fit.design.offer.several
+        and fit.maximum is not None
+        and fit.target == "population"
+        and not fit.tally.weighted
+    )
 
 
 def _compares_answers(fit: Estimate) -> bool:
@@ -557,7 +601,77 @@ def deviations(fit: Estimate) -> Floats:
             sum(sampled_of_part[id(part)].deviations(influence[:, :t]) for part, influence in part_influences)
         )
     if fit.level_weights is not None:
-        parts = [(fit.level_weights.get(p.level, 0.0), Indicators.of(p, sampled)) for p, sampled in fit.tally.apart]
-        return np.asarray(sum(z * term.sampled.deviations(term.influence) for z, term in parts if z > 0))
+        weighted_terms = [
+            (fit.level_weights.get(p.level, 0.0), Indicators.of(p, sampled)) for p, sampled in fit.tally.apart
+        ]
+        return np.asarray(sum(z * term.sampled.deviations(term.influence) for z, term in weighted_terms if z > 0))
     terms = fit.indicators or efficient_indicators(*evidence(fit.tally), certified(fit))
     return terms.sampled.deviations(terms.influence)
+
+
+def differences_text(differences: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
+    """Differences between groups as plain text; with more than `most` groups the listing is left out."""
+    return text(differences_content(differences, confidence, most=most))
+
+
+def differences_content(differences: Differences, confidence: float = 0.95, *, most: int = 30) -> list[Content]:
+    """Differences between groups in the vocabulary of `naysay.show`; without the listing as in the text."""
+    if len(differences.groups) >= most:
+        return [
+            Sentence(f"{len(differences.groups) + 1} groups, too many to list their differences"),
+            Sentence(str(differences)),
+        ]
+    law_name = "normal" if math.isinf(differences.denominator) else "t"
+    heading_text = f"Differences from {_group(differences.reference)}; {confidence:.4g} {law_name} intervals"
+    return [Sentence(heading_text), _differences_table(differences, confidence), Sentence(str(differences))]
+
+
+def _differences_table(differences: Differences, confidence: float) -> Table:
+    """Every difference, one row for each."""
+    column_names = (f"less {_group(differences.reference)}", "s.e.", "low", "high")
+    standard_errors = np.where(differences.reliable, differences.standard_errors, np.nan)
+    interval_ends = np.where(differences.reliable[..., None], differences.interval(confidence), np.nan)
+    number_array = np.concatenate(
+        [differences.difference[..., None], standard_errors[..., None], interval_ends], axis=-1
+    )
+    decimal_places = decimals(standard_errors) or 4
+    table_rows = tuple(
+        (
+            _group(group),
+            _checks.label(category),
+            *(number_text(value, decimal_places) for value in number_array[group_place, category_place].tolist()),
+        )
+        for group_place, group in enumerate(differences.groups)
+        for category_place, category in enumerate(differences.categories)
+    )
+    word_columns = (Column("group", words=True, width=40), Column("category", words=True, width=40))
+    return Table((*word_columns, *map(Column, column_names)), table_rows)
+
+
+def _group(name: Any) -> str:
+    return "(missing)" if name is None else str(name)
+
+
+def differences_dict(differences: Differences, confidence: float = 0.95, *, most: int = 30) -> dict[str, Any]:
+    """Differences between groups as one JSON object.
+
+    Undefined numbers are None. With more than `most` groups the covariance is None too.
+    """
+    json_content: dict[str, Any] = plain(
+        {
+            "reference": differences.reference,
+            "groups": differences.groups,
+            "differences": differences.difference,
+            "standard_errors": differences.standard_errors,
+            "intervals": differences.interval(confidence),
+            "covariance": differences.covariance if len(differences.groups) < most else None,
+            "equality": {
+                **{
+                    field_name: getattr(differences, field_name)
+                    for field_name in ("test", "statistic", "degrees_of_freedom", "p_value")
+                },
+                "law": None if math.isnan(differences.p_value) else differences.law,
+            },
+        }
+    )
+    return json_content

@@ -15,16 +15,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naysay import _checks, privacy
+from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.design.base import check_design
-from naysay.design.chances import uniform
+from naysay.design.pure import uniform
 from naysay.errors import DataError
-from naysay.estimate.linear import Floats
-from naysay.estimate.moments import moments
-from naysay.show import Column, Note, Points, Sentence, Table, plain, text
+from naysay.estimate.estimators import moments
+from naysay.show import Column, Note, Points, Sentence, Table
 from naysay.show.content import Content
-from naysay.show.html import notebook
-from naysay.show.text import csv_text
+from naysay.show.result import Records, Result
 from naysay.tally import Tally
 
 _MOST = 2**20  # candidates of one group
@@ -85,60 +84,72 @@ def heavy_hitters(
     (('cat', 'dog', 'bird'), array([0.51, 0.3 , 0.2 ]))
     """
     _check(design, tally)
-    keep, level = _checks.whole_number(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
-    kept_prefixes, stages, forged = [""], [], 0.0
-    columns = (TextColumn("groups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    keep, confidence_level = _checks.whole_number(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
+    kept_prefixes, stages, forged_reports = [""], [], 0.0
+    progress_columns = (TextColumn("groups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
-        *columns, console=console, transient=True, disable=console is None or not console.is_terminal
+        *progress_columns, console=console, transient=True, disable=console is None or not console.is_terminal
     ) as progress:
-        for part, bits in progress.track(list(zip(tally.parts, _prefixes(design), strict=True))):
-            if len(kept_prefixes) * 2 ** (bits - len(kept_prefixes[0])) > _MOST:
+        for part, prefix_bits in progress.track(list(zip(tally.parts, _prefixes(design), strict=True))):
+            if len(kept_prefixes) * 2 ** (prefix_bits - len(kept_prefixes[0])) > _MOST:
                 raise DataError(
                     f"{len(kept_prefixes)} beginnings go on in too many ways; take a smaller step, or keep fewer"
                 )
-            candidates = design.candidates(kept_prefixes, bits)  # type: ignore[attr-defined]
+            candidates = design.candidates(kept_prefixes, prefix_bits)  # type: ignore[attr-defined]
             if part is tally.parts[-1]:
                 break
             candidate_design = part.design.about(candidates)
             candidate_counts = replace(part, design=candidate_design).total()[0]
             best_places = np.argsort(-candidate_counts, kind="stable")[:keep]
             least_share = (
-                candidate_counts[best_places[-1]] / part.n - candidate_design.even_mean[1]
-            ) / candidate_design.even_mean[0]
+                candidate_counts[best_places[-1]] / part.n - candidate_design.structure.even_mean[1]
+            ) / candidate_design.structure.even_mean[0]
             if len(candidates) > keep:
-                forged += (
-                    max(0.0, least_share) * part.n * candidate_design.even_mean[0] / (1 - 1 / candidate_design.base)
+                forged_reports += (
+                    max(0.0, least_share)
+                    * part.n
+                    * candidate_design.structure.even_mean[0]
+                    / (1 - 1 / candidate_design.base)
                 )
-            kept_prefixes = [candidates[place] for place in best_places]
-            stages.append(Stage(part.level, bits, part.n, len(candidates), len(kept_prefixes), float(least_share)))
-    return _judge_candidates(design, tally, candidates, stages, forged, level, target)
+            kept_prefixes = [candidates[best_place] for best_place in best_places]
+            stages.append(
+                Stage(part.level, prefix_bits, part.n, len(candidates), len(kept_prefixes), float(least_share))
+            )
+    return _judge_candidates(design, tally, candidates, stages, forged_reports, confidence_level, target)
 
 
 def _judge_candidates(
     design: Any, tally: Tally, candidates: list[str], stages: list[Stage], forged: float, level: float, target: str
 ) -> HeavyHitters:
     """What the last group says about its candidates."""
-    part = tally.parts[-1]
-    candidate_design = part.design.about(candidates)
-    last_tally = Tally((replace(part, design=candidate_design, level=None),))
+    last_part = tally.parts[-1]
+    candidate_design = last_part.design.about(candidates)
+    last_tally = Tally((replace(last_part, design=candidate_design, level=None),))
     fit = moments(candidate_design, last_tally, target=target)
-    alpha, q = candidate_design.even_mean
+    alpha, q = candidate_design.structure.even_mean
     candidate_counts, error_chance = last_tally.parts[0].total()[0], (1 - level) / len(candidates)
-    critical = int(scipy.stats.binom.isf(error_chance, part.n, q)) + 1
-    order = np.argsort(-candidate_counts, kind="stable")
+    critical_count = int(scipy.stats.binom.isf(error_chance, last_part.n, q)) + 1
+    count_order = np.argsort(-candidate_counts, kind="stable")
     candidate_intervals = fit.interval(confidence=1 - error_chance)
-    forged += max(0.0, critical - part.n * q) / (1 - q)
+    forged += max(0.0, critical_count - last_part.n * q) / (1 - q)
     stages.append(
-        Stage(part.level, design.prefixes[-1], part.n, len(candidates), int((candidate_counts >= critical).sum()), None)
+        Stage(
+            last_part.level,
+            design.prefixes[-1],
+            last_part.n,
+            len(candidates),
+            int((candidate_counts >= critical_count).sum()),
+            None,
+        )
     )
     return HeavyHitters(
         design=design,
-        candidates=tuple(design.value_of(candidates[place]) for place in order),
-        estimates=fit.proportions[order],
-        standard_errors=fit.standard_errors[order],
-        intervals=np.asarray(candidate_intervals)[order],
-        accepted=candidate_counts[order] >= critical,
-        threshold=(critical / part.n - q) / alpha,
+        candidates=tuple(design.value_of(candidates[candidate_place]) for candidate_place in count_order),
+        estimates=fit.proportions[count_order],
+        standard_errors=fit.standard_errors[count_order],
+        intervals=np.asarray(candidate_intervals)[count_order],
+        accepted=candidate_counts[count_order] >= critical_count,
+        threshold=(critical_count / last_part.n - q) / alpha,
         confidence=level,
         target=target,
         stages=tuple(stages),
@@ -164,7 +175,7 @@ def _prefixes(design: Any) -> tuple[int, ...]:
 
 def _check(design: Answerable, tally: Tally) -> None:
     check_design(design)
-    if design.estimates != "heavy_hitters":
+    if design.structure.estimates != "heavy_hitters":
         raise DataError(
             f"heavy hitters are found under designs.heavy_hitters; {design.name or design.kind} has its list of values"
         )
@@ -206,7 +217,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeavyHitters:
+class HeavyHitters(Result):
     """Values that many people have, by decreasing share.
 
     Parameters
@@ -264,21 +275,21 @@ class HeavyHitters:
         """How many candidates were looked at, in all groups."""
         return sum(stage.candidates for stage in self.stages)
 
-    def sections(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         """The result in the vocabulary of `naysay.show`."""
-        last, accepted_count = self.stages[-1], len(self.values)
+        last_stage, accepted_count = self.stages[-1], len(self.values)
         accepted_text = "1 value stands out" if accepted_count == 1 else f"{accepted_count or 'no'} values stand out"
         target_text = "the population" if self.target == "population" else "the devices that reported"
-        rows = [row for row in self._rows() if row[-1]][:_ROWS_IN_TEXT]
-        columns = (Column("value", words=True), *map(Column, ("share", "s.e.", "low", "high")))
-        cells = tuple((str(row[0]), *(f"{number:.4f}" for number in row[1:5])) for row in rows)
+        accepted_rows = [row for row in self.records().rows if row[-1]][:_ROWS_IN_TEXT]
+        table_columns = (Column("value", words=True), *map(Column, ("share", "s.e.", "low", "high")))
+        table_rows = tuple((str(row[0]), *(f"{number:.4f}" for number in row[1:5])) for row in accepted_rows)
         caption_text = (
             f"Shares of {target_text}; "
-            f"{self.confidence:.4g} intervals hold for all {last.candidates:,} candidates at once"
+            f"{self.confidence:.4g} intervals hold for all {last_stage.candidates:,} candidates at once"
         )
         return [
             Sentence(f"{accepted_text} among {self.n:,} reports; {self.looked_at:,} candidates were looked at"),
-            *([Table(columns, cells, caption=caption_text)] if cells else []),
+            *([Table(table_columns, table_rows, caption=caption_text)] if table_rows else []),
             Points(
                 (
                     f"accepted from a share of {self.threshold:.4g}: with probability {self.confidence:.4g} no value "
@@ -286,7 +297,8 @@ class HeavyHitters:
                     "values below that share may exist; a value can also be lost in an earlier group",
                     f"about {self.forged:,} forged reports ({self.forged / self.n:.2%} of all) would put any chosen "
                     "value into the list",
-                    f"privacy of the one report of a device: {privacy.statement(self.design.channel(last.group))}",
+                    "privacy of the one report of a device: "
+                    f"{privacy.statement(self.design.channel(last_stage.group))}",
                 )
             ),
             self._stages(),
@@ -294,47 +306,35 @@ class HeavyHitters:
         ]
 
     def _stages(self) -> Table:
-        names = ("group", "bits", "reports", "candidates", "kept", "least share kept")
-        rows = tuple(
+        column_names = ("group", "bits", "reports", "candidates", "kept", "least share kept")
+        stage_rows = tuple(
             (*(f"{number:,}" for number in (stage.group, stage.bits, stage.reports, stage.candidates, stage.kept)),
              "–" if stage.least is None else f"{stage.least:.4f}")
             for stage in self.stages
         )  # fmt: skip
-        return Table(tuple(map(Column, names)), rows, caption="The search; the last group was fresh")
+        return Table(tuple(map(Column, column_names)), stage_rows, caption="The search; the last group was fresh")
 
-    def _rows(self) -> list[tuple[Any, ...]]:
+    def records(self) -> Records:
+        """All candidates of the last group, not rounded."""
         columns = (self.estimates, self.standard_errors, *self.intervals.T, self.accepted)
-        return list(zip(self.candidates, *(column.tolist() for column in columns), strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one JSON object, with all candidates of the last group."""
         names = ("value", "share", "standard_error", "low", "high", "accepted")
-        json_content: dict[str, Any] = plain(
-            {
-                "design": self.design.name or self.design.kind,
-                "n": self.n,
-                "target": self.target,
-                "confidence": self.confidence,
-                "threshold": self.threshold,
-                "looked_at": self.looked_at,
-                "forged": self.forged,
-                "candidates": [dict(zip(names, row, strict=True)) for row in self._rows()],
-                "stages": [asdict(stage) for stage in self.stages],
-                "warnings": list(self.warnings),
-            }
-        )
-        return json_content
+        return Records(names, list(zip(self.candidates, *(column.tolist() for column in columns), strict=True)))
 
-    def to_csv(self) -> str:
-        """All candidates of the last group as CSV text, not rounded."""
-        names = ("value", "share", "standard_error", "low", "high", "accepted")
-        return csv_text([names, *self._rows()])
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
+    def numbers(self) -> dict[str, object]:
+        """The result under stable names, with all candidates of the last group."""
+        field_names, candidate_rows = self.records()
+        return {
+            "design": self.design.name or self.design.kind,
+            "n": self.n,
+            "target": self.target,
+            "confidence": self.confidence,
+            "threshold": self.threshold,
+            "looked_at": self.looked_at,
+            "forged": self.forged,
+            "candidates": [dict(zip(field_names, candidate_row, strict=True)) for candidate_row in candidate_rows],
+            "stages": [asdict(stage) for stage in self.stages],
+            "warnings": self.warnings,
+        }
 
     def __repr__(self) -> str:
         return f"<HeavyHitters: {len(self.values)} of {self.looked_at:,} candidates stand out>"

@@ -2,7 +2,7 @@
 
 =============== ==================================================================================================
 score           all values that the mean of the indicators does not reject, with the variance that the design gives
-                each value; see `naysay.estimate.score`
+                each value; see `naysay.estimate.inversion`
 agresti_coull   only where a proportion rests on one binomial share. It adds z²/2 answers of each kind (Agresti & Coull
                 1998), to which the score interval is equal there; for a file it is the score interval of that share
 wald            estimate ± z standard errors; for several samples, z is replaced by the quantile of t with the degrees
@@ -27,28 +27,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
+from naysay._values import Floats
 from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate import profile, samples
-from naysay.estimate.information import evidence, likelihood_covariance, maximize
-from naysay.estimate.likelihood import certified, check_identified, efficient_indicators
-from naysay.estimate.linear import Floats, Indicators, indicators, linear_map
-from naysay.estimate.named import Named
-from naysay.estimate.result import Estimate, Intervals
-from naysay.estimate.score import score_bounds
+from naysay.estimate import inversion, samples
+from naysay.estimate.fit import Fit, Intervals, certified
+from naysay.estimate.inversion import score_bounds
+from naysay.estimate.likelihood import evidence, likelihood_covariance, maximize
+from naysay.estimate.linear import Indicators, LinearMap, Named, check_identified, efficient_indicators, indicators
 
 _LEAST = 2  # fewer replicates have no spread
 _SEED = 1998  # fixed, so that a printed number can be reproduced
 
 
-def not_redrawn(fit: Estimate) -> str | None:
+def not_redrawn(fit: Fit) -> str | None:
     """Why an estimate cannot be bootstrapped; None where it can be."""
     if fit.target == "file":
         return "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
@@ -61,55 +60,61 @@ def not_redrawn(fit: Estimate) -> str | None:
     return None
 
 
-def bootstrap_bounds(fit: Estimate, confidence: float, replicates: Any, rng: np.random.Generator | None) -> Floats:
+def bootstrap_bounds(fit: Fit, confidence: float, replicates: Any, rng: np.random.Generator | None) -> Floats:
     """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
         raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
     replicates = int(replicates)
     rng = np.random.default_rng(_SEED) if rng is None else rng
-    tail = (1 - confidence) / 2
+    tail_share = (1 - confidence) / 2
     if fit.indicators is None:
-        return _refit_bootstrap(fit, replicates, tail, rng)
+        return _refit_bootstrap(fit, replicates, tail_share, rng)
     terms = fit.indicators
-    ends = [_studentized_bounds(terms.u[:, j], terms.count, replicates, tail, rng) for j in range(terms.u.shape[1])]
-    return np.array(ends)
+    category_ends = [
+        _studentized_bounds(terms.u[:, j], terms.count, replicates, tail_share, rng) for j in range(terms.u.shape[1])
+    ]
+    return np.array(category_ends)
 
 
 def _studentized_bounds(
     u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """The bootstrap-t interval of a mean."""
-    values, inverse = np.unique(u.round(12), return_inverse=True)
-    size = np.bincount(inverse, count)
-    n = int(size.sum())
-    mean = float(size @ values / n)
-    error = float(np.sqrt(size @ (values - mean) ** 2 / n / max(n - 1, 1)))
-    resampled_counts = rng.multinomial(n, size / n, size=replicates)
-    means = resampled_counts @ values / n
-    errors = np.sqrt(np.maximum(resampled_counts @ values**2 / n - means**2, 0) / max(n - 1, 1))
-    usable = errors > 0
-    if error == 0 or not usable.any():
-        return mean, mean
-    ratios = (means[usable] - mean) / errors[usable]
-    low, high = np.quantile(ratios, [tail, 1 - tail])
-    return mean - high * error, mean - low * error
+    distinct_values, value_places = np.unique(u.round(12), return_inverse=True)
+    value_counts = np.bincount(value_places, count)
+    n = int(value_counts.sum())
+    sample_mean = float(value_counts @ distinct_values / n)
+    standard_error = float(np.sqrt(value_counts @ (distinct_values - sample_mean) ** 2 / n / max(n - 1, 1)))
+    resampled_counts = rng.multinomial(n, value_counts / n, size=replicates)
+    resampled_means = resampled_counts @ distinct_values / n
+    resampled_errors = np.sqrt(
+        np.maximum(resampled_counts @ distinct_values**2 / n - resampled_means**2, 0) / max(n - 1, 1)
+    )
+    is_usable = resampled_errors > 0
+    if standard_error == 0 or not is_usable.any():
+        return sample_mean, sample_mean
+    studentized_means = (resampled_means[is_usable] - sample_mean) / resampled_errors[is_usable]
+    low_ratio, high_ratio = np.quantile(studentized_means, [tail, 1 - tail])
+    return sample_mean - high_ratio * standard_error, sample_mean - low_ratio * standard_error
 
 
-def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
+def _refit_bootstrap(fit: Fit, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
     """Percentiles of the estimate over resampled respondents; a resample that loses a category is left out."""
     check_identified(fit.tally)
-    rows, weights, _ = evidence(fit.tally)
+    likelihood_rows, weights, _ = evidence(fit.tally)
     n = round(weights.sum())
-    refits = []
+    refit_proportions = []
     for _ in range(replicates):
         resampled_counts = rng.multinomial(n, weights / weights.sum())
         is_drawn = resampled_counts > 0
-        refits.append(
-            maximize(rows[is_drawn], resampled_counts[is_drawn].astype(float), tolerance=1e-3, polish=0).proportions
+        refit_proportions.append(
+            maximize(
+                likelihood_rows[is_drawn], resampled_counts[is_drawn].astype(float), tolerance=1e-3, polish=0
+            ).proportions
         )
-    if not refits:
+    if not refit_proportions:
         raise NotEstimable("a bootstrap needs at least one replicate")
-    return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
+    return np.quantile(np.array(refit_proportions), [tail, 1 - tail], axis=0).T
 
 
 _TRACE = 1e-3  # answers added for each possible response: enough to keep its probability positive, too few to matter
@@ -132,7 +137,7 @@ class Request(NamedTuple):
         Whether an unbiased estimate beyond 0 or 1 gets the interval of an estimate at that end.
     """
 
-    fit: Estimate
+    fit: Fit
     confidence: float
     replicates: int
     rng: np.random.Generator | None
@@ -141,9 +146,11 @@ class Request(NamedTuple):
     @property
     def z(self) -> float:
         """The two-sided quantile: 1.96 for a confidence of 0.95; for complex samples the quantile of t."""
-        complex_, share = self.fit.tally.complex, 0.5 + self.confidence / 2
+        complex_sample, upper_share = self.fit.tally.complex, 0.5 + self.confidence / 2
         quantile = (
-            scipy.special.ndtri(share) if complex_ is None else scipy.stats.t.ppf(share, complex_.degrees_of_freedom)
+            scipy.special.ndtri(upper_share)
+            if complex_sample is None
+            else scipy.stats.t.ppf(upper_share, complex_sample.degrees_of_freedom)
         )
         return float(quantile)
 
@@ -169,12 +176,12 @@ class IntervalMethod:
     name: str
     help: str
     bounds: Callable[[Request], Floats]
-    refusal: Callable[[Estimate], str | None] = lambda fit: None
+    refusal: Callable[[Fit], str | None] = lambda fit: None
     moves_within: bool = True
 
 
 def intervals(
-    fit: Estimate,
+    fit: Fit,
     confidence: float = 0.95,
     *,
     method: str | None = None,
@@ -191,20 +198,24 @@ def intervals(
     refusal_text = METHODS[method_name].refusal(fit)
     if refusal_text is not None:
         raise DataError(refusal_text)
-    ask = Request(fit, confidence, replicates, rng)
+    interval_request = Request(fit, confidence, replicates, rng)
     method_bounds = METHODS[method_name].bounds
-    raw = method_bounds(ask)
-    outside, misfit = _outside(raw), False
-    if METHODS[method_name].moves_within and ((raw[:, 0] <= 0) | (raw[:, 1] >= 1)).any():  # it may lie beyond an end
-        outside = _outside(method_bounds(ask._replace(within=False)))
-    if outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
-        strict = max(confidence, 1 - _UNLIKELY / len(raw))
-        misfit = bool(_outside(method_bounds(ask._replace(confidence=strict, within=False))).any())
-    bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
+    raw_bounds = method_bounds(interval_request)
+    is_outside, is_misfit = _outside(raw_bounds), False
+    if (
+        METHODS[method_name].moves_within and ((raw_bounds[:, 0] <= 0) | (raw_bounds[:, 1] >= 1)).any()
+    ):  # it may lie beyond an end
+        is_outside = _outside(method_bounds(interval_request._replace(within=False)))
+    if is_outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
+        strict_confidence = max(confidence, 1 - _UNLIKELY / len(raw_bounds))
+        is_misfit = bool(
+            _outside(method_bounds(interval_request._replace(confidence=strict_confidence, within=False))).any()
+        )
+    clipped_bounds = np.clip(raw_bounds, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # it may rest on the unbounded estimate, and must hold the printed one
-        bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
-        bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
-    return Intervals(bounds, method_name, confidence, outside, misfit)
+        clipped_bounds[:, 0] = np.fmin(clipped_bounds[:, 0], fit.proportions)
+        clipped_bounds[:, 1] = np.fmax(clipped_bounds[:, 1], fit.proportions)
+    return Intervals(clipped_bounds, method_name, confidence, is_outside, is_misfit)
 
 
 def _outside(raw: Floats) -> NDArray[np.bool_]:
@@ -212,30 +223,34 @@ def _outside(raw: Floats) -> NDArray[np.bool_]:
 
 
 def nuisance_intervals(
-    fit: Estimate, *, confidence: float = 0.95, method: str | None = None
+    fit: Fit, *, confidence: float = 0.95, method: str | None = None
 ) -> dict[Any, tuple[float, float]]:
     """The interval of each nuisance parameter of several samples, by the method of the proportions."""
     method_name = default_method(fit) if method is None else method
     if not fit.nuisance:
         return {}
-    raw = (samples.bounds if method_name == "profile" else samples.wald)(fit, confidence, fit.cells_of_samples.nuisance)
-    bounds = np.clip(raw, 0.0, 1.0)
+    raw_bounds = (samples.bounds if method_name == "profile" else samples.wald)(
+        fit, confidence, fit.cells_of_samples.nuisance
+    )
+    nuisance_bounds = np.clip(raw_bounds, 0.0, 1.0)
     if fit.maximum is not None:
-        values = np.array([value.value for value in fit.nuisance.values()])
-        bounds = np.column_stack([np.fmin(bounds[:, 0], values), np.fmax(bounds[:, 1], values)])
-    ends = bounds.tolist()
-    return {name: (low, high) for name, (low, high) in zip(fit.nuisance, ends, strict=True)}
+        nuisance_estimates = np.array([value.value for value in fit.nuisance.values()])
+        nuisance_bounds = np.column_stack(
+            [np.fmin(nuisance_bounds[:, 0], nuisance_estimates), np.fmax(nuisance_bounds[:, 1], nuisance_estimates)]
+        )
+    ends = nuisance_bounds.tolist()
+    return {parameter_name: (low, high) for parameter_name, (low, high) in zip(fit.nuisance, ends, strict=True)}
 
 
-def default_method(fit: Estimate) -> str:
+def default_method(fit: Fit) -> str:
     """The method whose measured coverage holds for an estimate like this one (see ``docs/coverage.md``)."""
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:
         return "wald"
-    if fit.named is not None and (fit.maximum is None or fit.design.by_transform is not None):
+    if fit.named is not None and (fit.maximum is None or fit.design.structure.by_transform is not None):
         return "agresti_coull"
-    if fit.tally.weighted or fit.target == "file" or _has_open_split(fit) or binomial_shares(fit) is None:
+    if fit.tally.weighted or fit.target == "file" or _has_open_split(fit) or not rests_on_shares(fit):
         return "score"
     uses_more = fit.maximum is not None and more_is_told(fit.tally.parts[0].design)
     return "score" if uses_more else "agresti_coull"
@@ -249,11 +264,13 @@ def more_is_told(design: Design) -> bool:
 def _score(ask: Request) -> Floats:
     fit, bounds = ask.fit, score_bounds(ask.fit, ask.confidence, within=ask.within)
     if fit.maximum is not None and fit.maximum.open.any():  # the interval must hold every split that is equally likely
-        open_ = fit.maximum.open
-        rows, weights, _ = evidence(fit.tally)
-        likely = profile.simplex_profile(rows, weights, fit.proportions, np.full(len(open_), ask.z**2))[open_]
-        bounds[open_] = np.column_stack(
-            [np.fmin(bounds[open_, 0], likely[:, 0]), np.fmax(bounds[open_, 1], likely[:, 1])]
+        is_open = fit.maximum.open
+        likelihood_rows, weights, _ = evidence(fit.tally)
+        profile_bounds = inversion.simplex_profile(
+            likelihood_rows, weights, fit.proportions, np.full(len(is_open), ask.z**2)
+        )[is_open]
+        bounds[is_open] = np.column_stack(
+            [np.fmin(bounds[is_open, 0], profile_bounds[:, 0]), np.fmax(bounds[is_open, 1], profile_bounds[:, 1])]
         )
     return bounds
 
@@ -261,9 +278,9 @@ def _score(ask: Request) -> Floats:
 def _wald(ask: Request) -> Floats:
     if ask.fit.cells is not None:
         return samples.wald(ask.fit, ask.confidence, ask.fit.cells.categories, within=ask.within)
-    half = ask.z * ask.fit.standard_errors
-    center = np.clip(ask.fit.proportions, 0.0, 1.0) if ask.within else ask.fit.proportions
-    return np.column_stack([center - half, center + half])
+    half_widths = ask.z * ask.fit.standard_errors
+    interval_centers = np.clip(ask.fit.proportions, 0.0, 1.0) if ask.within else ask.fit.proportions
+    return np.column_stack([interval_centers - half_widths, interval_centers + half_widths])
 
 
 class BinomialShares(NamedTuple):
@@ -275,45 +292,48 @@ class BinomialShares(NamedTuple):
     terms: Indicators | Named
 
 
-def binomial_shares(fit: Estimate) -> BinomialShares | None:
-    """The binomial shares behind an estimate; None unless each indicator takes only two values."""
-    if fit.design.several or len(fit.tally.parts) != 1:
-        return None
+def rests_on_shares(fit: Fit) -> bool:
+    """Whether each proportion rests on one binomial share: each indicator takes only two values."""
+    if fit.design.offer.several or len(fit.tally.parts) != 1:
+        return False
+    part = fit.tally.parts[0]
+    return fit.named is not None or two_values(part.design, fit.linear_maps(part)) is not None
+
+
+def binomial_shares(fit: Fit) -> BinomialShares:
+    """The binomial shares behind an estimate that rests on them."""
     if fit.named is not None:
         return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
-    values = two_values(fit.tally.parts[0].design, fit.solution)
-    if values is None:
-        return None
-    low, high = values
-    terms = fit.indicators or indicators(fit.tally)
+    part = fit.tally.parts[0]
+    low, high = cast("tuple[Floats, Floats]", two_values(part.design, fit.linear_maps(part)))
+    terms = fit.indicators or indicators(fit.tally, fit.linear_maps)
     return BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
 
 
-def two_values(design: Design, solution: str | None = None) -> tuple[Floats, Floats] | None:
+def two_values(design: Design, mapping: LinearMap) -> tuple[Floats, Floats] | None:
     """The two values of each category's indicator, (t,) each: without and with the answer that names the category.
 
     None where an indicator takes more values, so that no proportion rests on one binomial share.
     """
-    mapping = linear_map(design, solution)
     if mapping.structure == "closed form":
         return mapping.constant, mapping.constant + np.diagonal(mapping.slope)
-    if not design.tabular:
+    if not design.structure.tabular:
         return None
-    possible = mapping(design.space.statistic(design.space.listing()))
-    low, high = possible.min(axis=0), possible.max(axis=0)
-    middle = np.minimum(np.abs(possible - low), np.abs(possible - high))
-    return None if (middle > 1e-9 * np.abs(possible).max()).any() else (low, high)
+    possible_values = mapping(design.space.statistic(design.space.listing()))
+    low, high = possible_values.min(axis=0), possible_values.max(axis=0)
+    end_distances = np.minimum(np.abs(possible_values - low), np.abs(possible_values - high))
+    return None if (end_distances > 1e-9 * np.abs(possible_values).max()).any() else (low, high)
 
 
 def _agresti_coull(ask: Request) -> Floats:
-    shares: Any = binomial_shares(ask.fit)  # never None here: `_no_share` has refused such estimates
-    size = _effective_size(shares)
+    shares = binomial_shares(ask.fit)  # `_no_share` has refused estimates without them
+    effective_size = _effective_size(shares)
     if ask.within:
         shares = shares._replace(share=share_within(shares.share, shares.low, shares.high))
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
-    ends = share_ends(shares.share, size, ask.z)
-    return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * ends, axis=1)
+    interval_ends = share_ends(shares.share, effective_size, ask.z)
+    return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * interval_ends, axis=1)
 
 
 def share_within(share: Floats, low: Floats | float, high: Floats | float) -> Floats:
@@ -323,21 +343,25 @@ def share_within(share: Floats, low: Floats | float, high: Floats | float) -> Fl
 
 def share_ends(share: Floats, n: Floats, z: float) -> Floats:
     """The interval of binomial shares by Agresti & Coull, (t, 2)."""
-    padded = n + z**2
-    centre = (n * share + z**2 / 2) / padded
-    half = z * np.sqrt(centre * (1 - centre) / padded)
-    return np.column_stack([centre - half, centre + half])
+    padded_size = n + z**2
+    padded_share = (n * share + z**2 / 2) / padded_size
+    half_width = z * np.sqrt(padded_share * (1 - padded_share) / padded_size)
+    return np.column_stack([padded_share - half_width, padded_share + half_width])
 
 
 def _effective_size(shares: BinomialShares) -> Floats:
     """How many unweighted answers are as precise, (t,): Kish's number, or fewer where weights depend on the answers."""
     terms = shares.terms
-    kish = terms.effective
-    linearized = terms.variances * (terms.n - 1) / max(terms.n, 1)
-    plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
-    is_varying = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # nobody gave the answer: only rounding is left
-    ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=is_varying)
-    return np.asarray(kish / np.maximum(ratio, 1.0))
+    kish_size = terms.effective
+    linearized_variances = terms.variances * (terms.n - 1) / max(terms.n, 1)
+    plain_variances = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish_size
+    is_varying = (
+        plain_variances > 1e-9 * np.abs(shares.high - shares.low) / kish_size
+    )  # nobody gave the answer: only rounding is left
+    variance_ratios = np.divide(
+        linearized_variances, plain_variances, out=np.ones_like(plain_variances), where=is_varying
+    )
+    return np.asarray(kish_size / np.maximum(variance_ratios, 1.0))
 
 
 def _file_score(shares: BinomialShares, z: float) -> Floats:
@@ -355,8 +379,8 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     constant = b * (1 - b) * z**2 / n
     middle = (2 * slope * offset + per_member) / (2 * slope**2)
     roots, at_middle = middle**2 - (offset**2 - constant) / slope**2, (constant + per_member * middle) / slope**2
-    spread = np.sqrt(np.maximum(np.maximum(roots, at_middle), 0.0))
-    return np.column_stack([middle - spread, middle + spread])
+    half_widths = np.sqrt(np.maximum(np.maximum(roots, at_middle), 0.0))
+    return np.column_stack([middle - half_widths, middle + half_widths])
 
 
 def _profile(ask: Request) -> Floats:
@@ -365,43 +389,46 @@ def _profile(ask: Request) -> Floats:
         return samples.bounds(fit, ask.confidence, fit.cells.categories, within=ask.within)
     design = fit.tally.parts[0].design
     # A saturated design maps proportions one to one to answer shares, so both profiles agree.
-    saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
-    if fit.indicators is not None or (saturated and not _has_open_split(fit)):
+    is_saturated = len(fit.tally.parts) == 1 and design.structure.tabular and design.space.size == len(fit.categories)
+    if fit.indicators is not None or (is_saturated and not _has_open_split(fit)):
         return _mean_profile(ask)
-    rows, weights, sampled = evidence(fit.tally)
-    quantile = _quantile(ask, efficient_indicators(rows, weights, sampled, certified(fit)))
+    likelihood_rows, weights, sampled = evidence(fit.tally)
+    quantile = _quantile(ask, efficient_indicators(likelihood_rows, weights, sampled, certified(fit)))
     if fit.target == "file" or fit.tally.weighted:  # scale by the variance over the model's (Rao & Scott)
         quantile = quantile * _ratio(
-            np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, sampled, certified(fit)))
+            np.diagonal(fit.covariance),
+            np.diagonal(likelihood_covariance(likelihood_rows, weights, sampled, certified(fit))),
         )
-    listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
-    if not (listable and not _proving(fit) and not _has_open_split(fit)):
-        return profile.simplex_profile(rows, weights, fit.proportions, quantile)
+    is_listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
+    if not (is_listable and not _proving(fit) and not _has_open_split(fit)):
+        return inversion.simplex_profile(likelihood_rows, weights, fit.proportions, quantile)
     try:
-        inside = 0.999 * fit.proportions + 0.001 / len(quantile)
-        return profile.likelihood_profile(*_with_possible(fit, rows, weights), inside, quantile)
+        inside_proportions = 0.999 * fit.proportions + 0.001 / len(quantile)
+        return inversion.likelihood_profile(
+            *_with_possible(fit, likelihood_rows, weights), inside_proportions, quantile
+        )
     except NotEstimable:  # too few different answers to allow negative proportions
-        return profile.simplex_profile(rows, weights, fit.proportions, quantile)
+        return inversion.simplex_profile(likelihood_rows, weights, fit.proportions, quantile)
 
 
-def _with_possible(fit: Estimate, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _with_possible(fit: Fit, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """The evidence with a trace of every possible response.
 
     Without the trace, proportions may become so negative that a response that nobody gave has a negative probability.
     The other probabilities then sum to more than one. The coverage of such a profile was only 0.58.
     """
-    parts = [part.design for part in fit.tally.parts if part.n]
-    possible = np.vstack([design.rows(design.space.listing()) for design in parts])
-    possible = possible[possible.max(axis=1) > 0]
-    return np.vstack([rows, possible]), np.concatenate([weights, np.full(len(possible), _TRACE)])
+    part_designs = [part.design for part in fit.tally.parts if part.n]
+    possible_rows = np.vstack([design.rows(design.space.listing()) for design in part_designs])
+    possible_rows = possible_rows[possible_rows.max(axis=1) > 0]
+    return np.vstack([rows, possible_rows]), np.concatenate([weights, np.full(len(possible_rows), _TRACE)])
 
 
-def _proving(fit: Estimate) -> bool:
+def _proving(fit: Fit) -> bool:
     """Whether some answers prove their category, so that no proportion can be negative."""
     return any(privacy.still_possible(fit.design.channel(part.level))[0] == 1 for part in fit.tally.parts if part.n)
 
 
-def _has_open_split(fit: Estimate) -> bool:
+def _has_open_split(fit: Fit) -> bool:
     """Whether the likelihood leaves the split between some proportions open."""
     return fit.maximum is not None and fit.maximum.undetermined.shape[1] > 0
 
@@ -409,13 +436,15 @@ def _has_open_split(fit: Estimate) -> bool:
 def _mean_profile(ask: Request) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
     fit = ask.fit
-    terms = fit.indicators or indicators(fit.tally)
+    terms = fit.indicators or indicators(fit.tally, fit.linear_maps)
     quantile = _quantile(ask, terms)
     if fit.target == "file" or fit.tally.weighted:
-        plain = terms.weight / terms.weight.sum() @ (terms.u - terms.mean) ** 2 / max(terms.n - 1, 1)
-        quantile = quantile * _ratio(np.diagonal(terms.covariance(fit.target)), plain)
+        plain_variances = terms.weight / terms.weight.sum() @ (terms.u - terms.mean) ** 2 / max(terms.n - 1, 1)
+        quantile = quantile * _ratio(np.diagonal(terms.covariance(fit.target)), plain_variances)
     category_terms = zip(terms.u.T, quantile.tolist(), _extremes(fit), strict=True)
-    return np.array([profile.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in category_terms])
+    return np.array(
+        [inversion.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in category_terms]
+    )
 
 
 def _quantile(ask: Request, terms: Indicators) -> Floats:
@@ -431,30 +460,30 @@ def degrees_of_freedom(terms: Indicators) -> Floats:
 
     They are 2 V²/Var(V) for a variance V, by the fourth moments of the indicators (Satterthwaite 1946).
     """
-    share = terms.weight / terms.weight.sum()
-    squares = (terms.u - terms.mean) ** 2
-    second = share @ squares
-    spread = share @ (squares - second) ** 2
+    weight_shares = terms.weight / terms.weight.sum()
+    squared_deviations = (terms.u - terms.mean) ** 2
+    second_moment = weight_shares @ squared_deviations
+    square_variance = weight_shares @ (squared_deviations - second_moment) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = 2 * terms.n * second**2 / spread
+        df = 2 * terms.n * second_moment**2 / square_variance
     return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)
 
 
-def _extremes(fit: Estimate) -> Floats:
+def _extremes(fit: Fit) -> Floats:
     """The smallest and largest indicator that any answer could have given, (t, 2)."""
-    ends = []
+    part_ends = []
     for part in fit.tally.parts:
         if not part.n:
             continue
-        mapping, space = linear_map(part.design, fit.solution), part.design.space
+        mapping, space = fit.linear_maps(part), part.design.space
         if mapping.structure == "closed form":
-            possible = np.array([mapping.constant, mapping.constant + np.diagonal(mapping.slope)])
+            possible_indicators = np.array([mapping.constant, mapping.constant + np.diagonal(mapping.slope)])
         else:
-            codes = space.listing() if space.listable else part.codes
-            possible = mapping(space.statistic(codes))
-        ends.append(np.column_stack([possible.min(axis=0), possible.max(axis=0)]))
-    every = np.array(ends)
-    return np.column_stack([every[:, :, 0].min(axis=0), every[:, :, 1].max(axis=0)])
+            answer_codes = space.listing() if space.listable else part.codes
+            possible_indicators = mapping(space.statistic(answer_codes))
+        part_ends.append(np.column_stack([possible_indicators.min(axis=0), possible_indicators.max(axis=0)]))
+    all_ends = np.array(part_ends)
+    return np.column_stack([all_ends[:, :, 0].min(axis=0), all_ends[:, :, 1].max(axis=0)])
 
 
 def _ratio(variance: Floats, model: Floats) -> Floats:
@@ -464,12 +493,12 @@ def _ratio(variance: Floats, model: Floats) -> Floats:
     return np.where(np.isfinite(ratio) & (ratio > -1e-9), np.maximum(ratio, 0.0), 1.0)
 
 
-def _no_score(fit: Estimate) -> str | None:
+def _no_score(fit: Fit) -> str | None:
     return None if fit.cells is None else "several samples have no score interval; use method='profile' or 'wald'"
 
 
-def _no_share(fit: Estimate) -> str | None:
-    if binomial_shares(fit) is not None:
+def _no_share(fit: Fit) -> str | None:
+    if rests_on_shares(fit):
         return None
     return (
         "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
@@ -477,7 +506,7 @@ def _no_share(fit: Estimate) -> str | None:
     )
 
 
-def _no_profile(fit: Estimate) -> str | None:
+def _no_profile(fit: Fit) -> str | None:
     if fit.cells is not None and samples.apart_from_likelihood(fit):
         return "these moments are not a likelihood estimate and have no profile; use method='wald'"
     if fit.level_weights is not None:

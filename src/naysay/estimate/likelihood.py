@@ -1,315 +1,395 @@
-"""Maximum likelihood: one solver for every design, every mix of designs, and the boundary.
+"""The likelihood of a tally: its evidence, its maximum over the simplex with a certificate, and its curvature.
 
-Maximum likelihood without likelihood rows, where one transform gives the chances of all responses at once.
+The problem: maximize Σ_r w_r log(L[r]·π) over π ≥ 0, Σπ = 1, with likelihood rows L[r], weights w_r and W = Σ w_r.
 
-The problem is that of `naysay.estimate.information`: minimize φ(π) = Σ π - Σ_r s_r log (Pπ)_r over π ≥ 0, where s_r is
-the share of response r. Its solution sums to one by itself. Each step is Newton's among the categories that may move,
-projected onto π ≥ 0 (Bertsekas 1982). The step solves H d = -∇φ with H = Pᵀ diag(s / (Pπ)²) P by conjugate gradients,
-which need nothing but products with P and Pᵀ.
+The method is sequential quadratic programming on the likelihood rows (Kim, Carbonetto, Stephens & Anitescu 2020,
+mix-SQP). Each step solves a non-negative least-squares problem of size t exactly, then searches along the line. The
+certificate is gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1. By concavity the log-likelihood is within W·gap of
+its maximum.
+
+Where one transform gives the chances of all responses at once, `maximize_by` needs no likelihood rows. It minimizes
+φ(π) = Σ π - Σ_r s_r log (Pπ)_r over π ≥ 0, where s_r is the share of response r; the solution sums to one by itself.
+Each step is Newton's among the categories that may move, projected onto π ≥ 0 (Bertsekas 1982). It solves H d = -∇φ
+with H = Pᵀ diag(s / (Pπ)²) P by conjugate gradients, which need nothing but products with P and Pᵀ.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import Any
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable
-from naysay.errors import DataError
-from naysay.estimate import samples
-from naysay.estimate.even import EvenEstimate
-from naysay.estimate.information import (
-    KINDS,
-    Evidence,
-    Maximum,
-    alike,
-    answered_under,
-    checked_target,
-    evidence,
-    expected_information,
-    information,
-    inverse,
-    likelihood_covariance,
-    maximize,
-    standard_error_kind,
-    suspicions,
-    warnings_of,
-)
-from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked, plainly_apart
-from naysay.estimate.moments import moments
-from naysay.estimate.named import named
-from naysay.estimate.result import Cells, Estimate
+from naysay.design.base import check_design
+from naysay.design.pure import client_test
+from naysay.errors import DataError, NaysayError, StatisticalWarning
 from naysay.sampling import Sampled
 from naysay.tally import Tally
 
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
-def maximum_likelihood(
-    design: Answerable,
-    tally: Tally,
-    *,
-    target: str = "population",
-    tolerance: float = 1e-6,
-    standard_errors: str | None = None,
-) -> Estimate:
-    """The proportions that make the answers most likely, always within [0, 1].
+_FLOOR = 64 * np.finfo(float).eps  # a relative gap below this is only rounding
+_NEAR = 1e-9  # at this relative gap the set of positive proportions is settled
+_PATIENCE = 25  # after so many steps without progress near the maximum, rounding is the cause
+_FLAT = 1e-9  # curvature below this share of the largest counts as none
 
-    They maximize Σ_r w_r log(L[r]·π) over the simplex, with likelihood rows L[r] and their weights w_r. The estimate is
-    more precise than moments where an answer is a set of several categories. Where the design is square, it equals
-    moments inside the simplex. For levels it is `pooled`.
+TOLERANCE = 1e-6
+"""How far the log-likelihood may stay below its maximum, unless you say otherwise."""
+
+TARGETS = ("population", "file")
+
+KINDS = {
+    "observed": "observed information",
+    "expected": "expected information",
+    "outer_product": "outer product of the scores",
+    "sandwich": "sandwich",
+}
+"""Kinds of standard errors of likelihood estimates, and the words for each."""
+
+
+Evidence = tuple[Floats, Floats, Sampled]
+"""Likelihood rows (distinct, t), their weights (distinct,), and how the people were sampled."""
+
+
+def evidence(tally: Tally) -> Evidence:
+    """Likelihood rows of all distinct answers, with the sums of their weights, and how the people were sampled.
+
+    Weights are scaled to sum to the number of respondents, so that nothing depends on their unit. Answers whose weight
+    is zero are left out.
+    """
+    answered_parts = [part for part in tally.parts if part.n]
+    answer_weights = np.concatenate([part.weight for part in answered_parts]).astype(float)
+    weight_scale = tally.n / answer_weights.sum()
+    has_weight = answer_weights > 0
+    likelihood_rows = np.vstack([part.design.rows(part.codes) for part in answered_parts])
+    likelihood_rows = likelihood_rows if has_weight.all() else likelihood_rows[has_weight]
+    return (
+        likelihood_rows,
+        answer_weights[has_weight] * weight_scale,
+        tally.drawn(kish=True).take(has_weight).scaled(weight_scale),
+    )
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """A maximum of the likelihood.
 
     Parameters
     ----------
-    design : Design or Levels
-        The design under which the answers were given.
-    tally : Tally
-    target : {"population", "file"}
+    proportions : (t,) float
+        The maximizer; where several are equally likely, the one nearest to equal shares.
+    log_likelihood : float
+    gap : float
+        The certificate: the log-likelihood is at most `total_gap` below its maximum.
+    total_gap : float
+        W·gap.
+    iterations : int
+    undetermined : (t, q) float
+        Orthonormal directions in which the proportions can move without changing the likelihood; q = 0 if the
+        maximizer is unique.
     tolerance : float
-        The certificate: the log-likelihood is at most this far below its maximum.
-    standard_errors : {"observed", "expected", "outer_product", "sandwich"}, optional
-        What they rest on: the observed or the expected information, the outer product of the scores, or the sandwich of
-        information and scores. The default is the observed information. With survey weights the default is the
-        sandwich, and only the sandwich is valid.
+        The `tolerance` of `maximize`; infinite where another way led to the maximum.
+    """
+
+    proportions: Floats
+    log_likelihood: float
+    gap: float
+    total_gap: float
+    iterations: int
+    undetermined: Floats
+    tolerance: float = np.inf
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Categories whose proportions the likelihood leaves open, (t,)."""
+        return np.asarray(np.abs(self.undetermined).max(axis=1, initial=0.0) > 1e-6)
+
+
+def maximize(
+    rows: Floats, weights: Floats, *, tolerance: float = TOLERANCE, polish: int = 3, iterations: int = 1_000
+) -> Maximum:
+    """The proportions that make the answers most likely.
+
+    Parameters
+    ----------
+    rows : (distinct, t) float
+        Likelihood rows, one for each distinct answer.
+    weights : (distinct,) float
+        How often each was given.
+    tolerance : float
+        Stop when W·gap, the certified deficit of log-likelihood, is at most this.
+    polish : int
+        Steps beyond the tolerance; where the problem is regular, each step squares the error.
+    iterations : int
+        The largest number of steps.
 
     Returns
     -------
-    Estimate
-        ``fit.maximum`` holds the certificate. For several samples ``fit.nuisance`` holds the nuisance parameters. Where
-        several proportions are equally likely, the most even ones are returned, with a warning and undefined standard
-        errors.
+    Maximum
+        Its `total_gap` exceeds the tolerance only where floating point allows no more (billions of answers).
 
     Raises
     ------
-    NotEstimable
-        If the design cannot tell some proportions apart, whatever the answers.
-
-    References
-    ----------
-    Bao, Luo & Zhang (2013) for the uniform negative survey, where this is NStoPS-II; Kim et al. (2020).
-
-    Examples
-    --------
-    >>> from naysay import designs, estimate
-    >>> survey = designs.negative(("a", "b", "c", "d", "e"))
-    >>> fit = estimate.maximum_likelihood(survey, survey.tally(count=[2, 8, 16, 29, 45]))
-    >>> fit.counts.round(6)
-    array([80., 20.,  0.,  0.,  0.])
+    NaysayError
+        If the search does not come near a maximum.
     """
-    answered_under(design, tally)
-    checked_target(target)
-    if not tolerance > 0:
-        raise DataError(f"tolerance must be positive, such as 1e-6; got {tolerance!r}")
-    if design.assigned_by == "lot":
-        raise DataError(f"maximum_likelihood is not for {design.name or design.kind}; use estimate.{design.estimates}")
-    if (reason := design.moments_only) or tally.summed:
-        raise DataError(f"{reason or 'this tally keeps sums'}; use estimate.moments")
-    if design.by_transform is not None:
-        return _by_transform(design, tally, target, tolerance, standard_errors)
-    kind = checked_kind(standard_errors, tally)
-    general = partial(_general, design, tally, target, tolerance, kind)
-    if design.several or not tally.one_pattern or target != "population" or kind != "observed":
-        return general()
-    closed_form = named(tally.parts[0])
-    return EvenEstimate(
-        design=design,
-        tally=tally,
-        method="maximum likelihood",
-        target=target,
-        proportions=closed_form.maximum.proportions,
-        standard_error_kind=standard_error_kind(kind, tally, target),
-        made_by="maximum_likelihood",
-        warnings=warnings_of([*reservations(tally.categories, closed_form.maximum, tolerance), *alike(tally)]),
-        maximum=closed_form.maximum,
-        named=closed_form,
-        variances=closed_form.likelihood_variances,
-        general=general,
-        spread=lambda: general().covariance,
-    )
-
-
-def _by_transform(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str | None) -> Estimate:
-    """The estimate without likelihood rows; its variances are those of moments, which are at least as large."""
-    if tally.weighted or kind is not None:
-        request_text = "survey weights" if tally.weighted else f"standard_errors={kind!r}"
-        size = f"{design.space.size:,} responses and {len(design.categories):,} categories"
-        raise DataError(
-            f"{request_text} would take likelihood rows of {size}, which are too many; use estimate.moments"
-        )
-    part = tally.parts[0]
-    weights = np.zeros(design.space.size)
-    weights[part.codes[:, 0]] = part.count
-    maximum, by_moments = (
-        maximize_by(design.by_transform, weights, tolerance=tolerance),
-        moments(design, tally, target=target),
-    )
-    sentences = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
-    return replace(
-        by_moments,
-        method="maximum likelihood",
-        proportions=maximum.proportions,
-        standard_error_kind=f"those of {by_moments.standard_error_kind}; the likelihood's are at most as large",
-        made_by="maximum_likelihood",
-        warnings=warnings_of(sentences),
-        maximum=maximum,
-    )
-
-
-def _general(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str) -> Estimate:
-    """The estimate from the solver that takes any likelihood rows, (answers, t)."""
-    if is_stacked(design):
-        samples.stacked(design, tally, target)  # raises where a share is not estimable
+    has_weight = weights > 0
+    row_scale = rows[has_weight].max(axis=1)
+    scaled_rows, total_weight = rows[has_weight] / row_scale[:, None], float(weights[has_weight].sum())
+    weight_shares = weights[has_weight] / total_weight
+    pi = np.full(rows.shape[1], 1 / rows.shape[1])
+    needed_gap = max(tolerance / total_weight, _FLOOR)
+    best_gap, stalled_steps, polish = np.inf, 0, polish + 1
+    for steps_done in range(1, iterations + 1):  # noqa: B007 (told in the result)
+        fitted_chances = scaled_rows @ pi
+        gradient = scaled_rows.T @ (weight_shares / fitted_chances)
+        gap = float(gradient.max() - 1)
+        stalled_steps = 0 if gap < best_gap / 4 else stalled_steps + 1
+        polish -= gap <= needed_gap
+        if gap <= needed_gap and (polish <= 0 or stalled_steps):
+            break
+        if gap <= _NEAR and stalled_steps > _PATIENCE:
+            break  # floating point allows no more; the result states the gap that was reached
+        best_gap = min(best_gap, gap)
+        pi = _step(scaled_rows, weight_shares, fitted_chances, gradient, pi)
     else:
-        check_identified(tally)
-    answer_evidence = evidence(tally)
-    maximum = maximize(*answer_evidence[:2], tolerance=tolerance)
-    pooled = design.assigned_by == "respondent"
-    fit = of_maximum(design, tally, maximum, answer_evidence, target=target, tolerance=tolerance, kind=kind)
-    return replace(fit, method="pooled maximum likelihood", made_by="pooled") if pooled else fit
+        if gap > _NEAR:
+            raise NaysayError(f"maximum likelihood did not get near its maximum in {iterations} steps (gap {gap:.1e})")
+    pi, undetermined = _most_even(scaled_rows, weight_shares, pi, gradient)
+    log_likelihood = float(
+        total_weight * weight_shares @ np.log(scaled_rows @ pi) + weights[has_weight] @ np.log(row_scale)
+    )
+    gap = max(gap, 0.0)
+    return Maximum(pi, log_likelihood, gap, total_weight * gap, steps_done, undetermined, tolerance)
 
 
-def of_maximum(
-    design: Answerable,
-    tally: Tally,
+def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Floats) -> Floats:
+    """One step: the exact minimum of the quadratic model over π ≥ 0, then a backtracking line search."""
+    curvature = _curvature(rows, shares, fitted)
+    if gradient.max() - 1 < _NEAR:  # the non-negative least squares below stops short of this precision
+        face_proportions = _face_step(curvature, gradient, pi)
+        if face_proportions is not None and (rows @ face_proportions > 0).all():
+            return face_proportions
+    model_minimum = _model_minimum(curvature, 2 * gradient - 1)
+    direction = np.zeros_like(pi) if model_minimum is None else model_minimum - pi
+    slope = float((1 - gradient) @ direction)
+    if slope >= 0:
+        return expectation_step(rows, shares, pi)
+    chance_change = rows @ direction
+    start_loss = -shares @ np.log(fitted)
+    step_length = 1.0
+    for _ in range(40):
+        moved_chances = fitted + step_length * chance_change
+        if (moved_chances > 0).all():
+            loss_change = -shares @ np.log(moved_chances) + step_length * direction.sum() - start_loss
+            if loss_change <= 1e-4 * step_length * slope or (step_length == 1.0 and abs(slope) < 1e-13):
+                stepped_proportions = np.maximum(pi + step_length * direction, 0.0)
+                return np.asarray(stepped_proportions / stepped_proportions.sum())
+        step_length /= 2
+    return expectation_step(rows, shares, pi)
+
+
+def _face_step(curvature: Floats, gradient: Floats, pi: Floats) -> Floats | None:
+    """Newton's step among the categories that are positive or would grow; it stops where the first becomes zero."""
+    is_free = (pi > 0) | (gradient > 1)
+    while True:
+        step = np.zeros_like(pi)
+        try:
+            with warnings.catch_warnings():  # no warning: directions are flat where the answers cannot tell cells apart
+                warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+                step[is_free] = scipy.linalg.solve(
+                    curvature[np.ix_(is_free, is_free)], gradient[is_free] - 1, assume_a="pos"
+                )
+        except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            return None
+        is_stuck = (pi <= 0) & (step < 0)
+        if not is_stuck.any():
+            break
+        is_free &= ~is_stuck
+    is_falling = step < 0
+    step_limits = np.where(is_falling, -pi / np.where(is_falling, step, -1.0), np.inf)
+    step_length = min(1.0, float(step_limits.min()))
+    moved_proportions = np.maximum(pi + step_length * step, 0.0)
+    if step_length < 1:
+        moved_proportions[step_limits.argmin()] = 0.0
+    return np.asarray(moved_proportions / moved_proportions.sum())
+
+
+def _curvature(rows: Floats, shares: Floats, fitted: Floats) -> Floats:
+    """Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², the observed information per answer."""
+    weighted = rows * (np.sqrt(shares) / fitted)[:, None]
+    return weighted.T @ weighted
+
+
+def _model_minimum(curvature: Floats, linear: Floats) -> Floats | None:
+    """The minimizer over y ≥ 0 of ½ yᵀHy - cᵀy, as a non-negative least-squares problem in the Cholesky factor of H."""
+    ridge = 1e-12 * np.trace(curvature) / len(curvature)
+    try:
+        cholesky_factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)), check_finite=False)
+        goal = scipy.linalg.solve_triangular(cholesky_factor, linear, trans="T", check_finite=False)
+        solution, _ = scipy.optimize.nnls(cholesky_factor, goal)
+    except (np.linalg.LinAlgError, RuntimeError):
+        return None
+    return np.asarray(solution)
+
+
+def expectation_step(rows: Floats, shares: Floats, pi: Floats) -> Floats:
+    """One step of EM: π_j ← π_j Σ_r w_r L[r, j] / (L[r]·π); never lowers the likelihood."""
+    moved = pi * (rows.T @ (shares / (rows @ pi)))
+    return np.asarray(moved / moved.sum())
+
+
+def _most_even(rows: Floats, shares: Floats, pi: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    """The maximizer that is nearest to equal shares, and the directions that the likelihood leaves open."""
+    free_places = np.flatnonzero(gradient >= 1 - 1e-7)
+    curvature = _curvature(rows[:, free_places], shares, rows @ pi)
+    eigenvalues, eigenvectors = np.linalg.eigh(curvature)
+    flat_directions = eigenvectors[:, eigenvalues <= _FLAT * max(eigenvalues.max(), 1e-300)]
+    undetermined = np.zeros((len(pi), flat_directions.shape[1]))
+    undetermined[free_places] = flat_directions
+    if not flat_directions.shape[1]:
+        return pi, undetermined
+    even_proportions = pi.copy()
+    base_proportions = pi[free_places] - flat_directions @ (
+        flat_directions.T @ pi[free_places]
+    )  # nearest to 0, and so to equal shares, along the flat directions
+    if base_proportions.min() < 0:
+        base_proportions = base_proportions + flat_directions @ _least_distance(flat_directions, -base_proportions)
+    even_proportions[free_places] = np.maximum(base_proportions, 0.0)
+    return even_proportions / even_proportions.sum(), undetermined
+
+
+def _least_distance(directions: Floats, bounds: Floats) -> Floats:
+    """The shortest y subject to directions @ y ≥ bounds (Lawson & Hanson 1974, chapter 23)."""
+    stacked_bounds = np.vstack([directions.T, bounds])
+    goal = np.zeros(len(stacked_bounds))
+    goal[-1] = 1.0
+    dual_solution, _ = scipy.optimize.nnls(stacked_bounds, goal)
+    residual = stacked_bounds @ dual_solution - goal
+    return np.asarray(-residual[:-1] / residual[-1])
+
+
+def tangent(t: int) -> Floats:
+    """An orthonormal basis (t, t - 1) of the directions that keep Σπ = 1."""
+    return np.asarray(scipy.linalg.helmert(t).T)
+
+
+def standard_error_kind(kind: str, tally: Tally, target: str) -> str:
+    """The kind in the words that are printed beside the numbers."""
+    sampling_text = "linearized for the weights" if tally.complex is None else tally.complex.by
+    kind_text = KINDS[kind] + (f", {sampling_text}" if tally.weighted else "")
+    return kind_text + (", randomization only" if target == "file" else "")
+
+
+def information(rows: Floats, weights: Floats, proportions: Floats) -> Floats:
+    """Observed Fisher information Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², (t, t)."""
+    return _curvature(rows, weights, rows @ proportions)
+
+
+def expected_information(tally: Tally, proportions: Floats) -> Floats:
+    """Expected Fisher information Σ_g n_g Σ_y P_g[y]ᵀP_g[y] / (P_g[y]·π), (t, t), over the parts of a tally.
+
+    Raises
+    ------
+    DataError
+        If there are too many responses to list.
+    """
+    total_information = np.zeros((len(proportions), len(proportions)))
+    for part in tally.parts:
+        if not part.design.space.listable:
+            raise DataError(
+                "the expected information needs responses that can be listed; use standard_errors='observed'"
+            )
+        design_matrix = part.design.matrix
+        response_chances = design_matrix @ proportions
+        is_possible = response_chances > 0
+        total_information += part.n * (
+            design_matrix[is_possible].T @ (design_matrix[is_possible] / response_chances[is_possible, None])
+        )
+    return total_information
+
+
+def inverse(curvature: Floats) -> Floats:
+    """Pseudo-inverse (t, t) of an information matrix on the directions that keep Σπ = 1."""
+    basis = tangent(len(curvature))
+    return np.asarray(basis @ np.linalg.pinv(basis.T @ curvature @ basis, rcond=1e-12, hermitian=True) @ basis.T)
+
+
+def likelihood_covariance(
+    rows: Floats,
+    weights: Floats,
+    sampled: Sampled,
     maximum: Maximum,
-    answer_evidence: Evidence,
     *,
-    target: str,
-    tolerance: float = np.inf,
-    kind: str | None = None,
-) -> Estimate:
-    """The estimate at a maximum of the likelihood."""
-    kind = checked_kind(kind, tally)
-    proportions, stacked_cells = maximum.proportions, None
-    if is_stacked(design):  # the answers may determine shares even where they do not determine the cells
-        free = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
-        cells = _covariance(tally, free, answer_evidence, target, kind, stacked=True)
-        stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
-        proportions, covariance = stacked_cells.estimates
-        sentences = samples.reservations(design, tally, stacked_cells.values, maximum)
-    else:
-        covariance = _covariance(tally, maximum, answer_evidence, target, kind)
-        sentences = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
-    return Estimate(
-        design=design,
-        tally=tally,
-        method="maximum likelihood",
-        target=target,
-        proportions=proportions,
-        covariance=covariance,
-        standard_error_kind=standard_error_kind(kind, tally, target),
-        made_by="maximum_likelihood",
-        warnings=warnings_of(sentences),
-        maximum=maximum,
-        cells=stacked_cells,
-    )
-
-
-def checked_kind(kind: str | None, tally: Tally) -> str:
-    """The kind of standard errors; by default the sandwich with survey weights, else the observed information."""
-    valid = "sandwich" if tally.weighted else "observed"
-    if kind is not None and kind not in KINDS:
-        raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {kind!r}")
-    if tally.weighted and kind not in (None, "sandwich"):
-        raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={kind!r}")
-    return kind or valid
-
-
-def _covariance(
-    tally: Tally, maximum: Maximum, answer_evidence: Evidence, target: str, kind: str, *, stacked: bool = False
+    kind: str = "observed",
+    curvature: Floats | None = None,
 ) -> Floats:
-    """The covariance (t, t) for a target; that for a file leaves out what drawing the respondents adds."""
-    if target == "file" and tally.weighted:
-        return efficient_indicators(*answer_evidence, maximum).covariance("file")
-    if (
-        tally.complex is not None and (corrected_squares := answer_evidence[2].kept).any()
-    ):  # a census still has the randomization
-        randomization = (
-            _randomization(tally, answer_evidence, maximum.proportions)
-            if stacked
-            else efficient_indicators(*answer_evidence, maximum).randomization(corrected_squares)
-        )
-        return likelihood_covariance(*answer_evidence, maximum, kind=kind) + randomization
-    curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
-    covariance = likelihood_covariance(*answer_evidence, maximum, kind=kind, curvature=curvature)
-    if target == "file":
-        pi = maximum.proportions
-        return covariance - (np.diag(pi) - np.outer(pi, pi)) / tally.n
+    """The covariance (t, t) of a likelihood estimate; NaN for proportions that are not determined.
+
+    Let I be the information, and J the covariance of the sum of the scores s (for independent people Σ w² s sᵀ). The
+    covariance is I⁻¹, J⁻¹ (outer product) or I⁻¹JI⁻¹ (sandwich), on the directions that keep Σπ = 1.
+    """
+    pi = maximum.proportions
+    answer_scores = rows / (rows @ pi)[:, None] - 1
+    inverse_information = inverse(information(rows, weights, pi) if curvature is None else curvature)
+    if kind == "outer_product":
+        inverse_information = inverse(answer_scores.T @ (answer_scores * weights[:, None]))
+    covariance = np.array(inverse_information)
+    if kind == "sandwich":
+        covariance = sampled.covariance(answer_scores @ inverse_information)
+    is_open = maximum.open
+    covariance[is_open, :] = np.nan
+    covariance[:, is_open] = np.nan
     return covariance
 
 
-def _randomization(tally: Tally, answer_evidence: Evidence, cells: Floats) -> Floats:
-    """What the randomization adds to the covariance of cells, (cells, cells), where a finite population took it off.
-
-    It is Σ_r w_r² (s_r s_rᵀ - Σ_c π_c m_c m_cᵀ), with the scores s and their means m_c among the people of each cell.
-    """
-    bread = inverse(information(*answer_evidence[:2], cells))
-    total, scale = np.zeros_like(bread), tally.n / tally.weight
-
-    def ratios(rows: Floats) -> Floats:
-        fitted = (rows @ cells)[:, None]
-        return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
-
-    for part, sampled in tally.apart:
-        corrected_squares, score = sampled.kept * scale**2, ratios(part.design.rows(part.codes)) - 1
-        possible = part.design.rows(part.design.space.listing())
-        means = possible.T @ ratios(possible) - 1
-        total += score.T @ (score * corrected_squares[:, None]) - corrected_squares.sum() * (means.T * cells) @ means
-    return np.asarray(bread @ total @ bread)
+def checked_target(target: str) -> str:
+    """The target, if it is a known one; otherwise raise `DataError`."""
+    if target not in TARGETS:
+        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    return target
 
 
-def check_identified(tally: Tally) -> None:
-    """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
-    designs = {id(part.design): part.design for part in tally.parts if part.n}
-    if any(plainly_apart(design) for design in designs.values()):
-        return
-    stacked = np.vstack([design.expected_statistic for design in designs.values()])
-    check_rank(stacked, tally.categories)
+def answered_under(design: Answerable, tally: Tally) -> None:
+    """Raise unless every answer of the tally was given under the design, or under one of its levels or samples."""
+    if not isinstance(tally, Tally):
+        raise DataError(f"a tally is needed, made by design.tally(answers); got {type(tally).__name__}")
+    check_design(design)
+    offered_designs = [design.channel(level) for level in design.levels]
+    for part in tally.parts:
+        if part.design not in offered_designs:
+            raise DataError(
+                f"the answers were given under {getattr(part.design, 'name', part.design)!s}, "
+                f"not under {design.name or design.kind}; estimate with the design that was used"
+            )
 
 
-def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximum: Maximum) -> Indicators:
-    """Each answer's indicator of its category under the model: π plus its influence on the estimate.
-
-    Their mean is the estimate and their spread gives its variance, as with the unbiased indicators of moments.
-    """
-    bread = likelihood_covariance(rows, weights, sampled, maximum)
-    scores = rows / (rows @ maximum.proportions)[:, None] - 1
-    u = maximum.proportions + weights.sum() * (scores @ bread)
-    return Indicators(u, weights, weights, sampled.squared, sampled)
+def alike(tally: Tally) -> list[str]:
+    """The warning for a tally in which everybody gave the same answer, although other answers were possible."""
+    same = all(part.alike for part in tally.parts if part.n)
+    return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
 
 
-def certified(fit: Estimate) -> Maximum:
-    """The maximum of a likelihood estimate; raise `DataError` for any other estimate."""
-    if fit.maximum is None:
-        raise DataError(f"{fit.method} is not a likelihood estimate")
-    return fit.maximum
+def suspicions(tally: Tally) -> list[str]:
+    """Warnings about answers that the design's own clients would hardly ever give, whatever is true of people."""
+    client_tests = ((part.level, client_test(part.design, part)) for part in tally.parts if part.n)
+    return [
+        f"{'' if level is None else f'at level {level} '}a client is broken or lies; it should hold that {test}"
+        for level, test in client_tests
+        if test is not None and test.suspicious
+    ]
 
 
-def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[str]:
-    """Warnings that a reader of a maximum-likelihood estimate needs."""
-    sentences = []
-    if maximum.total_gap > tolerance:
-        sentences.append(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
-    open_ = maximum.open
-    if open_.any():
-        sentences.append(
-            f"not determined by these answers: how shares split between {_category_names(categories, open_)}; "
-            "the most even split is shown, without standard errors"
-        )
-    zero = (maximum.proportions <= 1e-12) & ~open_
-    if zero.any():
-        sentences.append(
-            f"at the boundary, 0: {_category_names(categories, zero)}; "
-            "standard errors are unreliable there, see intervals"
-        )
-    return sentences
-
-
-def _category_names(categories: tuple[Any, ...], is_named: NDArray[np.bool_]) -> str:
-    return ", ".join(_checks.label(category) for category, keep in zip(categories, is_named, strict=True) if keep)
+def warnings_of(sentences: Iterable[str]) -> tuple[StatisticalWarning, ...]:
+    """The warnings that an estimate carries, from their texts."""
+    return tuple(map(StatisticalWarning, sentences))
 
 
 _STEPS = 60
@@ -317,11 +397,10 @@ _SPARSE = 10  # with fewer answers than one for so many categories, a maximum is
 _PRODUCTS = 60  # conjugate gradients of one step: far from the maximum an exact step is not worth more
 _SHORTEST = 2.0**-30  # part of a step: where rounding hides what is gained
 _RIDGE = 1e-11  # added to the curvature, where πᵀHπ = 1, so that a flat direction stops no step
-_FLAT = 1e-9  # curvature below this share of the largest counts as none
 _SUFFICIENT = 1e-4  # of the decrease that the slope promises (Armijo)
 
 
-def maximize_by(operator: Any, weights: Floats, *, tolerance: float = 1e-6) -> Maximum:
+def maximize_by(operator: LinearOperator, weights: Floats, *, tolerance: float = 1e-6) -> Maximum:
     """The proportions that make the answers most likely.
 
     Parameters
@@ -338,40 +417,40 @@ def maximize_by(operator: Any, weights: Floats, *, tolerance: float = 1e-6) -> M
     DataError
         Several proportions are equally likely, or nearly so: there are too few answers.
     """
-    total, t = float(weights.sum()), operator.shape[1]
-    shares, is_observed = weights / total, weights > 0
+    total_weight, t = float(weights.sum()), operator.shape[1]
+    weight_shares, is_observed = weights / total_weight, weights > 0
     if int(is_observed.sum()) * _SPARSE < t:
         raise DataError(
             f"{is_observed.sum():,} different answers say too little about {t:,} categories; use estimate.moments"
         )
     pi = np.full(t, 1 / t)
-    fitted = operator @ pi
-    for done in range(1, _STEPS + 1):  # noqa: B007 (told in the result)
-        ratio = np.divide(shares, fitted, out=np.zeros_like(fitted), where=is_observed)
-        gradient = 1 - operator.T @ ratio
+    fitted_chances = operator @ pi
+    for steps_done in range(1, _STEPS + 1):  # noqa: B007 (told in the result)
+        share_ratios = np.divide(weight_shares, fitted_chances, out=np.zeros_like(fitted_chances), where=is_observed)
+        gradient = 1 - operator.T @ share_ratios
         gap = max(float(-gradient.min()), 0.0)
         # A category near zero that would fall is held there: else steps would stop at one such category after another.
-        near = min(1e-3 / t, float(abs(pi - np.maximum(pi - gradient, 0.0)).max()))
-        free = ~((pi <= near) & (gradient > 0))
-        curvature = _curvature(operator, ratio / np.where(is_observed, fitted, 1.0), free)
-        if total * gap <= tolerance:
+        zero_limit = min(1e-3 / t, float(abs(pi - np.maximum(pi - gradient, 0.0)).max()))
+        is_free = ~((pi <= zero_limit) & (gradient > 0))
+        curvature = _curvature_operator(operator, share_ratios / np.where(is_observed, fitted_chances, 1.0), is_free)
+        if total_weight * gap <= tolerance:
             break
-        slope = gradient[free]
-        accuracy = min(0.1, float(np.linalg.norm(slope)) ** 0.5)  # so that errors are squared at each step
-        step = np.where(free, 0.0, -pi)
-        step[free] = scipy.sparse.linalg.cg(curvature, -slope, rtol=accuracy, maxiter=_PRODUCTS)[0]
-        pi, fitted = _along(operator, shares, (pi, fitted), step, gradient)
+        free_gradient = gradient[is_free]
+        step_accuracy = min(0.1, float(np.linalg.norm(free_gradient)) ** 0.5)  # so that errors are squared at each step
+        step = np.where(is_free, 0.0, -pi)
+        step[is_free] = scipy.sparse.linalg.cg(curvature, -free_gradient, rtol=step_accuracy, maxiter=_PRODUCTS)[0]
+        pi, fitted_chances = _along(operator, weight_shares, (pi, fitted_chances), step, gradient)
     else:
         raise DataError(f"the likelihood is so flat that {_STEPS} steps do not reach its maximum; use estimate.moments")
     _check_determined(curvature)
-    value = float(weights[is_observed] @ np.log(fitted[is_observed]))
-    return Maximum(pi, value, gap, total * gap, done, np.zeros((t, 0)))
+    log_likelihood = float(weights[is_observed] @ np.log(fitted_chances[is_observed]))
+    return Maximum(pi, log_likelihood, gap, total_weight * gap, steps_done, np.zeros((t, 0)))
 
 
-def _curvature(operator: Any, weights: Floats, free: NDArray[np.bool_]) -> Any:
+def _curvature_operator(operator: LinearOperator, weights: Floats, free: NDArray[np.bool_]) -> LinearOperator:
     """H among the free categories."""
 
-    def product(direction: Any) -> Floats:
+    def product(direction: Floats) -> Floats:
         full_direction = np.zeros(len(free))
         full_direction[free] = np.ravel(direction)
         return np.asarray((operator.T @ (weights * (operator @ full_direction)))[free] + _RIDGE * full_direction[free])
@@ -380,28 +459,28 @@ def _curvature(operator: Any, weights: Floats, free: NDArray[np.bool_]) -> Any:
 
 
 def _along(
-    operator: Any, shares: Floats, start_point: tuple[Floats, Floats], step: Floats, gradient: Floats
+    operator: LinearOperator, shares: Floats, start_point: tuple[Floats, Floats], step: Floats, gradient: Floats
 ) -> tuple[Floats, Floats]:
     """The proportions and their Pπ after as much of a step, projected onto π ≥ 0, as lowers φ enough."""
-    (pi, fitted), is_observed, length = start_point, shares > 0, 1.0
+    (pi, fitted), is_observed, step_length = start_point, shares > 0, 1.0
     while True:
-        next_pi = np.maximum(pi + length * step, 0.0)
+        next_pi = np.maximum(pi + step_length * step, 0.0)
         next_fitted = operator @ next_pi
         if (next_fitted[is_observed] > 0).all():
             change_of_phi = (
                 next_pi.sum() - 1 - shares[is_observed] @ np.log(next_fitted[is_observed] / fitted[is_observed])
             )
-            if change_of_phi <= _SUFFICIENT * min(float(gradient @ (next_pi - pi)), 0.0) or length < _SHORTEST:
+            if change_of_phi <= _SUFFICIENT * min(float(gradient @ (next_pi - pi)), 0.0) or step_length < _SHORTEST:
                 return next_pi / next_pi.sum(), next_fitted / next_pi.sum()
-        length /= 2
+        step_length /= 2
 
 
-def _check_determined(curvature: Any) -> None:
+def _check_determined(curvature: LinearOperator) -> None:
     """Raise where proportions can move without changing the likelihood."""
     if (t := curvature.shape[0]) < 3:
         return
     eigsh_options: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
-    ends = [scipy.sparse.linalg.eigsh(curvature, which=which, **eigsh_options) for which in ("SA", "LA")]
-    least, largest = np.concatenate(ends).tolist()
-    if least <= _FLAT * largest:
+    extreme_curvatures = [scipy.sparse.linalg.eigsh(curvature, which=which, **eigsh_options) for which in ("SA", "LA")]
+    least_curvature, largest_curvature = np.concatenate(extreme_curvatures).tolist()
+    if least_curvature <= _FLAT * largest_curvature:
         raise DataError(f"many proportions of {t:,} categories make these answers equally likely; use estimate.moments")

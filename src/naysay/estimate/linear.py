@@ -1,26 +1,37 @@
 """Unbiased estimation: each answer becomes an unbiased indicator u of its respondent's category.
 
-With T(y) the statistic of an answer y, u = c + B T(y), E[u | X = j] = e_j (the unit vector) and Σu = 1. So the mean of
-u is unbiased for the proportions, whatever the mix of designs and levels. The structure of the design decides how B is
-computed (closed form, inverse, or least squares under Σπ = 1); each way gives a map of this one form.
+With T(y) the statistic of an answer y, u = c + B T(y), E[u | X = j] = e_j (the unit vector) and Σu = 1. So the mean
+of u is unbiased for the proportions, whatever the mix of designs and levels. The structure of the design decides how
+B is computed (closed form, inverse, or least squares under Σπ = 1); each way gives a map of this one form.
+
+Under a pure design it is enough how many answers speak for each category (`Named`), in O(t): the mean of T_j, whether
+an answer speaks for category j, is λ_j = β + α π_j: a category's proportion depends only on the share λ_j of answers
+that speak for it, and π_j = (λ_j - β) / α. For n people drawn at random the number of such answers is binomial.
+
+Where an answer speaks for one category only, the log-likelihood Σ n_j log(β + α π_j) is a sum over categories. At its
+maximum every positive π_j has the same slope, so that π_j = n_j / μ - β / α with one μ for all. The numbers equal
+those of the general estimators.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
+from naysay.design.moments import products
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.likelihood import Maximum, likelihood_covariance, tangent
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
-Floats = NDArray[np.float64]
 """An array of numbers."""
 
 _SOLUTIONS = ("mean", "least_squares")
@@ -139,12 +150,7 @@ def is_stacked(design: Answerable) -> bool:
 
     It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
     """
-    return design.assigned_by == "researcher" or design.finer
-
-
-def tangent(t: int) -> Floats:
-    """An orthonormal basis (t, t - 1) of the directions that keep Σπ = 1."""
-    return np.asarray(scipy.linalg.helmert(t).T)
+    return design.offer.assigned_by == "researcher" or design.structure.finer
 
 
 def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
@@ -169,28 +175,54 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     """
     if solution not in (None, *_SOLUTIONS):
         raise DataError(f"solution must be {' or '.join(map(repr, _SOLUTIONS))}; got {solution!r}")
-    if solution is None and design.pure and plainly_apart(design):
+    if solution is None and design.structure.pure and plainly_apart(design):
         return _usual_map(design)
-    expected = design.expected_statistic
+    expected_statistic = design.expected_statistic
     if not plainly_apart(design):
-        check_rank(expected, design.categories)
-    mean = _mean_of_answers(design, expected) if solution != "least_squares" else None
+        check_rank(expected_statistic, design.categories)
+    mean_map = _mean_of_answers(design, expected_statistic) if solution != "least_squares" else None
     if solution == "mean":
-        if mean is None:
+        if mean_map is None:
             raise DataError("the mean is for two categories and answers that are numbers, such as in kuk(draws=5)")
-        return mean
-    usual_map = _usual_map(design) if solution is None else _least_squares(design, expected)
-    if mean is None:
+        return mean_map
+    usual_map = _usual_map(design) if solution is None else _least_squares(design, expected_statistic)
+    if mean_map is None:
         return usual_map
     return min(
-        usual_map, mean, key=lambda candidate_map: float(_variances(candidate_map(np.eye(len(expected))), expected)[0])
+        usual_map,
+        mean_map,
+        key=lambda candidate_map: float(
+            _variances(candidate_map(np.eye(len(expected_statistic))), expected_statistic)[0]
+        ),
     )
+
+
+class LinearMaps:
+    """The unbiased maps of the parts of a tally, each made once, when it is first asked for.
+
+    Parameters
+    ----------
+    solution : {"mean", "least_squares"}, optional
+        See `linear_map`.
+    """
+
+    def __init__(self, solution: str | None = None) -> None:
+        self.solution = solution
+        self._maps: dict[Label, tuple[Channel, LinearMap]] = {}
+
+    def __call__(self, part: Part) -> LinearMap:
+        """The map of the design of a part."""
+        design, mapping = self._maps.get(part.level, (None, None))
+        if mapping is None or design is not part.design:
+            mapping = linear_map(part.design, self.solution)
+            self._maps[part.level] = part.design, mapping
+        return mapping
 
 
 def _usual_map(design: Channel) -> LinearMap:
     """The map in closed form, by the inverse, or by least squares under Σπ = 1."""
-    if design.even_mean is not None:
-        (alpha, beta), t = design.even_mean, len(design.categories)
+    if design.structure.even_mean is not None:
+        (alpha, beta), t = design.structure.even_mean, len(design.categories)
         return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
     return _least_squares(design, design.expected_statistic)
 
@@ -200,25 +232,25 @@ def _least_squares(design: Channel, expected: Floats) -> LinearMap:
     if design.space.one_label and len(expected) == t:
         return LinearMap(np.zeros(t), scipy.linalg.inv(expected), "inverse")
     basis = tangent(t)
-    reduced = expected @ basis
-    factor = scipy.linalg.cho_factor(reduced.T @ reduced)
-    slope = basis @ scipy.linalg.cho_solve(factor, reduced.T)
-    centre = np.full(t, 1 / t)
-    return LinearMap(centre - slope @ (expected @ centre), slope, "constrained least squares")
+    reduced_statistic = expected @ basis
+    cholesky_factor = scipy.linalg.cho_factor(reduced_statistic.T @ reduced_statistic)
+    slope = basis @ scipy.linalg.cho_solve(cholesky_factor, reduced_statistic.T)
+    even_shares = np.full(t, 1 / t)
+    return LinearMap(even_shares - slope @ (expected @ even_shares), slope, "constrained least squares")
 
 
 def _mean_of_answers(design: Channel, expected: Floats) -> LinearMap | None:
     """The map (y - E[y | 2]) / (E[y | 1] - E[y | 2]), for two categories and more than two answers that are numbers."""
     labels = design.space.labels
-    numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
-    if not design.space.one_label or expected.shape[1] != 2 or len(labels) < 3 or not numbers:
+    are_numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
+    if not design.space.one_label or expected.shape[1] != 2 or len(labels) < 3 or not are_numbers:
         return None
-    values = np.array(labels, dtype=float)
-    first, second = values @ expected
-    if abs(first - second) < 1e-12 * np.abs(values).max():
+    answer_numbers = np.array(labels, dtype=float)
+    first_mean, second_mean = answer_numbers @ expected
+    if abs(first_mean - second_mean) < 1e-12 * np.abs(answer_numbers).max():
         return None
-    slope = values / (first - second)
-    low = second / (first - second)
+    slope = answer_numbers / (first_mean - second_mean)
+    low = second_mean / (first_mean - second_mean)
     return LinearMap(np.array([-low, 1 + low]), np.vstack([slope, -slope]), "mean of answers")
 
 
@@ -230,13 +262,13 @@ def _variances(u: Floats, chances: Floats) -> Floats:
 
 def rank_of(expected: Floats) -> int:
     """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
-    values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
-    return int((values > _NOTHING * max(1.0, values.max(initial=0.0))).sum())
+    singular_values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
+    return int((singular_values > _NOTHING * max(1.0, singular_values.max(initial=0.0))).sum())
 
 
 def plainly_apart(design: Channel) -> bool:
     """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
-    return design.even_mean is not None and abs(design.even_mean[0]) > _NOTHING
+    return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
 
 
 def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
@@ -246,38 +278,278 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     rank = rank_of(expected)
     if rank == t - 1:
         return
-    _, _, rows = np.linalg.svd(expected @ basis, full_matrices=True)
-    contrast = basis @ rows[-1]
-    leading = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
-    contrast = contrast / np.abs(contrast).max() * np.sign(leading)
-    up = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
-    down = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
+    _, _, singular_rows = np.linalg.svd(expected @ basis, full_matrices=True)
+    contrast = basis @ singular_rows[-1]
+    leading_entry = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
+    contrast = contrast / np.abs(contrast).max() * np.sign(leading_entry)
+    growing_labels = [
+        _checks.label(label)
+        for label, contrast_entry in zip(categories, contrast, strict=True)
+        if contrast_entry > 1e-9
+    ]
+    shrinking_labels = [
+        _checks.label(label)
+        for label, contrast_entry in zip(categories, contrast, strict=True)
+        if contrast_entry < -1e-9
+    ]
     raise NotEstimable(
-        f"the answers cannot tell {_checks.listing_text(up)} from {_checks.listing_text(down)}: shares can move "
-        f"between them without changing any response probability (rank {rank}, {t - 1} needed); "
+        f"the answers cannot tell {_checks.listing_text(growing_labels)} from "
+        f"{_checks.listing_text(shrinking_labels)}: "
+        f"shares can move between them without changing any response probability (rank {rank}, {t - 1} needed); "
         "merge these categories or change the design",
         contrast=contrast.tolist(),
         rank=rank,
     )
 
 
-def indicators(tally: Tally, solution: str | None = None) -> Indicators:
-    """The unbiased indicators of all distinct answers in all parts of a tally."""
-    parts = [part for part in tally.parts if part.n]
-    u = np.vstack([unbiased(part, solution) for part in parts])
-    count, weight, squared = (np.concatenate([getattr(part, name) for part in parts]).astype(float) for name in _SUMS)
-    heavy = weight > 0
-    return Indicators(u[heavy], count[heavy], weight[heavy], squared[heavy], tally.sampled.take(heavy))
+def indicators(tally: Tally, map_of: Callable[[Part], LinearMap] | None = None) -> Indicators:
+    """The unbiased indicators of all distinct answers in all parts of a tally; `map_of` gives the map of a part."""
+    answered_parts = [part for part in tally.parts if part.n]
+    u = np.vstack([unbiased(part, map_of) for part in answered_parts])
+    count, weight, weight_squared = (
+        np.concatenate([getattr(part, array_name) for part in answered_parts]).astype(float) for array_name in _SUMS
+    )
+    has_weight = weight > 0
+    return Indicators(
+        u[has_weight], count[has_weight], weight[has_weight], weight_squared[has_weight], tally.sampled.take(has_weight)
+    )
 
 
-def unbiased(part: Part, solution: str | None = None) -> Floats:
-    """The unbiased indicators (distinct, t) of one part's answers."""
+def unbiased(part: Part, map_of: Callable[[Part], LinearMap] | None = None) -> Floats:
+    """The unbiased indicators (distinct, t) of one part's answers; by default under the usual map of its design."""
     try:
         statistic = part.design.space.statistic(part.codes)
         if np.isnan(statistic).any():
             raise DataError("answers to only one of two questions have no unbiased indicator; use maximum_likelihood")
-        return linear_map(part.design, solution)(statistic)
+        return (linear_map(part.design) if map_of is None else map_of(part))(statistic)
     except NotEstimable as error:
         if part.level is None:
             raise
         raise NotEstimable(f"at level {part.level!r} {error}", contrast=error.contrast, rank=error.rank) from None
+
+
+_LARGEST = 30_000_000  # largest covariance, in entries (240 MB)
+
+
+@dataclass(frozen=True)
+class Named:
+    """How many answers speak for each category, under a pure design with mean αI + β11ᵀ.
+
+    Parameters
+    ----------
+    part : Part or Sums
+        The answers, or their sums.
+    counts, squared : (t,) float
+        Σ w and Σ w² over the answers that speak for each category; both are their number if there are no weights.
+    alpha, beta : float
+    """
+
+    part: Any
+    counts: Floats
+    squared: Floats
+    alpha: float
+    beta: float
+
+    @property
+    def n(self) -> float:
+        """Respondents."""
+        return float(self.part.n)
+
+    @cached_property
+    def weight(self) -> float:
+        """Σ w, the sum of the weights of all respondents."""
+        return float(self.part.weight.sum())
+
+    @cached_property
+    def heavy(self) -> float:
+        """Σ w²."""
+        return float(self.part.weight_squared.sum())
+
+    @property
+    def effective(self) -> float:
+        """Unweighted answers that would be as precise (Kish 1965)."""
+        return self.weight**2 / self.heavy
+
+    @property
+    def share(self) -> Floats:
+        """λ, the share of the answers that speak for each category, (t,)."""
+        return np.asarray(self.counts / self.weight)
+
+    @property
+    def low(self) -> Floats:
+        """Each category's indicator for an answer that does not speak for it, (t,)."""
+        return np.full(len(self.counts), -self.beta / self.alpha)
+
+    @property
+    def high(self) -> Floats:
+        """Each category's indicator for an answer that speaks for it, (t,)."""
+        return np.full(len(self.counts), (1 - self.beta) / self.alpha)
+
+    @property
+    def mean(self) -> Floats:
+        """The unbiased proportions, (t,)."""
+        return np.asarray((self.share - self.beta) / self.alpha)
+
+    @property
+    def variances(self) -> Floats:
+        """Estimated variances of the unbiased proportions, (t,)."""
+        if self.n < 2:
+            return np.full(len(self.counts), np.nan)
+        if self.heavy == self.weight == self.n:
+            return np.asarray(self.share * (1 - self.share) / (self.alpha**2 * (self.n - 1)))
+        squared_deviations = self.squared * (1 - 2 * self.share) + self.share**2 * self.heavy
+        return np.asarray(self.n / (self.n - 1) * squared_deviations / (self.alpha * self.weight) ** 2)
+
+    @property
+    def file_variances(self) -> Floats:
+        """The same for a file, where only the randomization is random: Σ w² (u² - u) / (Σ w)², unbiased, (t,)."""
+        squares = (self.squared * (1 - 2 * self.beta) + self.beta**2 * self.heavy) / self.alpha**2
+        return np.asarray((squares - (self.squared - self.beta * self.heavy) / self.alpha) / self.weight**2)
+
+    def spread(self, target: str) -> Floats:
+        """The variances (t,) for a target."""
+        return self.file_variances if target == "file" else self.variances
+
+    def covariance(self, target: str) -> Floats:
+        """The covariance (t, t) for a target: its diagonal is that of the answers.
+
+        The rest is what the answers show, or where only sums are known, what the design implies at the estimate.
+        """
+        t = len(self.counts)
+        if t * t > _LARGEST:
+            raise NotEstimable(f"the covariance of {t:,} proportions has too many entries; see standard_errors")
+        if self.part.summed or self.part.distinct * t > _LARGEST:
+            mean_products, weighted_shares = products(self.part.design, self.mean), self.share
+            if mean_products is None:
+                raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
+        else:
+            statistic = self.part.design.space.statistic(self.part.codes)
+            mean_products, weighted_shares = (
+                statistic.T @ (statistic * self.part.weight_squared[:, None]) / self.heavy,
+                self.squared / self.heavy,
+            )
+        # Σ w² (T_i - c_i)(T_j - c_j), with c the mean for a population, and q* for a file, where people are not drawn
+        statistic_center = self.share if target == "population" else np.full(t, self.beta)
+        cross_terms = np.outer(statistic_center, weighted_shares)
+        covariance = (
+            (mean_products - cross_terms - cross_terms.T + np.outer(statistic_center, statistic_center))
+            * self.heavy
+            / (self.alpha * self.weight) ** 2
+        )
+        if target == "population":
+            covariance *= self.n / max(self.n - 1, 1)
+        np.fill_diagonal(covariance, self.spread(target))
+        return np.asarray(covariance)
+
+    def noncompliance(self, proportions: Floats, share: float, *, alike: bool) -> Floats:
+        """The band (t, 2) around proportions if a share of the respondents gave any answer; see `noncompliance_band`.
+
+        Their answer y moves π_j by -share [y speaks for j] / α. Their hidden category moves it back. If they may be any
+        people, that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
+        """
+        answer_moves = np.array([0.0, -1 / self.alpha])
+        if alike:
+            proportion_shifts = share / (1 - share) * (proportions + self.beta / self.alpha + answer_moves[:, None])
+        else:
+            move_ends = np.sort(answer_moves) + self.beta / self.alpha + np.array([0.0, 1.0])
+            proportion_shifts = np.broadcast_to(share * move_ends[:, None], (2, len(self.counts)))
+        low_shifts, high_shifts = (
+            np.minimum(proportion_shifts.min(axis=0), 0.0),
+            np.maximum(proportion_shifts.max(axis=0), 0.0),
+        )
+        return np.asarray(np.clip(np.column_stack([proportions + low_shifts, proportions + high_shifts]), 0.0, 1.0))
+
+    @cached_property
+    def maximum(self) -> Maximum:
+        """The proportions that make the answers most likely, with the certificate of the general solver."""
+        proportions, undetermined = self._most_likely()
+        fitted_shares, is_observed = self.beta + self.alpha * proportions, self.counts > 0
+        slope = np.divide(self.share, fitted_shares, out=np.zeros_like(fitted_shares), where=is_observed)
+        gap = max(float(self.beta * slope.sum() + (self.alpha * slope).max()) - 1, 0.0)
+        log_likelihood = float(self.counts[is_observed] @ np.log(fitted_shares[is_observed]))
+        return Maximum(proportions, log_likelihood, gap, self.n * gap, 1, undetermined)
+
+    def _most_likely(self) -> tuple[Floats, Floats]:
+        t, unnamed_places = len(self.counts), np.flatnonzero(self.counts == 0)
+        proportions, undetermined = np.zeros(t), np.zeros((t, 0))
+        # categories that nobody ruled out take everything; the data do not tell the split
+        if self.alpha < 0 and len(unnamed_places):
+            proportions[unnamed_places] = 1 / len(unnamed_places)
+            if len(unnamed_places) > 1:
+                undetermined = np.zeros((t, len(unnamed_places) - 1))
+                undetermined[unnamed_places] = tangent(len(unnamed_places))
+            return proportions, undetermined
+        # With α > 0 the most named categories are positive, with α < 0 the least named; the first m of them as long as
+        # the m-th stays positive, where Σ n_j / μ - m β / α = 1 over them gives μ.
+        count_order = np.argsort(-np.sign(self.alpha) * self.counts, kind="stable")
+        sorted_counts, positive_counts, ratio = self.counts[count_order], np.arange(1, t + 1), self.beta / self.alpha
+        with np.errstate(divide="ignore"):  # a negative survey has no solution with one positive category
+            mu = np.cumsum(sorted_counts) / (1 + positive_counts * ratio)
+        is_valid = np.isfinite(mu) & (mu * np.sign(self.alpha) > 0)
+        is_positive = is_valid & (np.divide(sorted_counts, mu, out=np.zeros(t), where=is_valid) - ratio > 0)
+        last_place = int(np.flatnonzero(is_positive)[-1])
+        positive_places = count_order[: last_place + 1]
+        proportions[positive_places] = np.maximum(self.counts[positive_places] / mu[last_place] - ratio, 0.0)
+        return proportions / proportions.sum(), undetermined
+
+    @property
+    def likelihood_variances(self) -> Floats:
+        """Variances of the likelihood estimate from the observed information, (t,); NaN where it is not determined.
+
+        On the directions that keep Σπ = 1 the information is diagonal: α² n_j / λ_j². Categories that nobody named add
+        no information, so that they share evenly what the others leave; this is the pseudo-inverse.
+        """
+        fitted_shares = self.beta + self.alpha * self.maximum.proportions
+        is_observed = self.counts > 0
+        free_variances = np.divide(
+            (fitted_shares / self.alpha) ** 2, self.counts, out=np.zeros_like(fitted_shares), where=is_observed
+        )
+        unnamed_count = int((~is_observed).sum())
+        variances = (
+            np.where(is_observed, free_variances, free_variances.sum() / max(unnamed_count, 1) ** 2)
+            if unnamed_count
+            else free_variances - free_variances**2 / free_variances.sum()
+        )
+        return np.asarray(np.where(self.maximum.open, np.nan, variances))
+
+
+def named(part: Any) -> Named:
+    """How many answers speak for each category, from a part of a tally whose design is pure.
+
+    Raises
+    ------
+    NotEstimable
+        Every response is equally likely for every true category.
+    """
+    categories, t = part.design.categories, len(part.design.categories)
+    alpha, beta = part.design.structure.even_mean or (0.0, 1 / t)
+    if alpha == 0:
+        first_category, second_category = categories[:2]
+        raise NotEstimable(
+            f"the answers cannot tell {first_category} from {second_category}, nor any other categories: "
+            f"every response is as likely whatever the truth (rank 0, {t - 1} needed); change the design",
+            contrast=[1.0, -1.0, *[0.0] * (t - 2)],
+            rank=0,
+        )
+    named_counts, named_squares = part.total()
+    return Named(part, named_counts.astype(float), named_squares.astype(float), alpha, beta)
+
+
+def check_identified(tally: Tally) -> None:
+    """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
+    designs = {id(part.design): part.design for part in tally.parts if part.n}
+    if any(plainly_apart(design) for design in designs.values()):
+        return
+    stacked_statistics = np.vstack([design.expected_statistic for design in designs.values()])
+    check_rank(stacked_statistics, tally.categories)
+
+
+def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximum: Maximum) -> Indicators:
+    """Each answer's indicator of its category under the model: π plus its influence on the estimate.
+
+    Their mean is the estimate and their spread gives its variance, as with the unbiased indicators of moments.
+    """
+    inverse_information = likelihood_covariance(rows, weights, sampled, maximum)
+    answer_scores = rows / (rows @ maximum.proportions)[:, None] - 1
+    u = maximum.proportions + weights.sum() * (answer_scores @ inverse_information)
+    return Indicators(u, weights, weights, sampled.squared, sampled)

@@ -8,8 +8,7 @@ The distribution of a number, by expectation maximization with smoothing: a disp
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -18,15 +17,16 @@ import numpy as np
 import scipy
 
 from naysay import _checks, privacy
+from naysay._values import Floats
 from naysay.design import Answerable
+from naysay.design.window import numbers_of
 from naysay.errors import DataError
-from naysay.estimate.findings import decimals, number_text
-from naysay.estimate.information import alike, answered_under, checked_target, suspicions
-from naysay.estimate.linear import Floats
-from naysay.estimate.moments import moments
-from naysay.estimate.result import Options
-from naysay.show import Column, Content, Note, Points, Sentence, Table, plain, text
-from naysay.show.html import notebook
+from naysay.estimate.estimators import moments
+from naysay.estimate.fit import decimals, number_text
+from naysay.estimate.likelihood import alike, answered_under, checked_target, suspicions
+from naysay.estimate.result import PrintOptions
+from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
+from naysay.show.result import Records, Result
 from naysay.tally import Tally
 
 
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Measured(ABC):
+class Measured(Result):
     """An estimate that is not one of proportions, such as a mean or quantiles.
 
     Parameters
@@ -56,7 +56,7 @@ class Measured(ABC):
     target: str
 
     quantity: ClassVar[str]
-    """Its name in `QUANTITIES`."""
+    """Its name among the `QUANTITIES`."""
     method: ClassVar[str]
     """How it is estimated, in words."""
 
@@ -88,50 +88,56 @@ class Measured(ABC):
         return []
 
     def _reservations(self) -> list[str]:
-        alone = ["a single answer has no standard error"] if self.n == 1 else alike(self.tally)
-        return [*self.remarks(), *alone, *suspicions(self.tally)]
+        error_warnings = ["a single answer has no standard error"] if self.n == 1 else alike(self.tally)
+        return [*self.remarks(), *error_warnings, *suspicions(self.tally)]
 
-    def sections(self, options: Options | None = None) -> list[Content]:
-        """The estimate in the vocabulary of `naysay.show`."""
-        confidence = (options or Options()).confidence
-        rows = self.rows(_checks.confidence(confidence))
-        places = decimals([row.standard_error for row in rows]) or 3
-        cells = tuple((row.name, *(_cell_text(number, places) for number in row[1:])) for row in rows)
-        missing = f"{self.missing:,} missing" if self.missing else "none missing"
-        weighted = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
+    def parts(self, options: PrintOptions | None = None) -> list[Content]:
+        heading = f"{self.tally.question or 'Estimate'}: {self.design.name or self.design.kind}"
+        return [Sentence(heading), *self.body(options)]
+
+    def body(self, options: PrintOptions | None = None) -> list[Content]:
+        """The parts below the heading."""
+        confidence = (options or PrintOptions()).confidence
+        number_rows = self.rows(_checks.confidence(confidence))
+        decimal_places = decimals([number_row.standard_error for number_row in number_rows]) or 3
+        table_rows = tuple(
+            (number_row.name, *(_cell_text(number, decimal_places) for number in number_row[1:]))
+            for number_row in number_rows
+        )
+        missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
+        weighted_text = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
         return [
-            Sentence(f"{self.tally.question or 'Estimate'}: {self.design.name or self.design.kind}"),
-            Sentence(f"{self.n:,} answers, {missing}{weighted}; target: the {self.target}"),
+            Sentence(f"{self.n:,} answers, {missing_text}{weighted_text}; target: the {self.target}"),
             Sentence(f"{self.method}; {confidence:.4g} intervals: {self.errors}"),
-            Table((Column("", words=True), *map(Column, ("estimate", "s.e.", "low", "high"))), cells),
+            Table((Column("", words=True), *map(Column, ("estimate", "s.e.", "low", "high"))), table_rows),
             *self.beside(confidence),
             Points(tuple(dict.fromkeys(privacy.lines(self.design)))),
             *map(Note, self._reservations()),
         ]
 
-    def to_dict(self, options: Options | None = None) -> dict[str, Any]:
+    def numbers(self, options: PrintOptions | None = None) -> dict[str, object]:
+        """Its numbers, under the stable names of JSON."""
+        confidence = (options or PrintOptions()).confidence
+        field_names = ("n", "missing", "target", "method")
+        return {
+            "question": self.tally.question,
+            "design": self.design.name or self.design.kind,
+            "quantity": self.quantity,
+            **{field_name: getattr(self, field_name) for field_name in field_names},
+            "estimates": [row._asdict() for row in self.rows(_checks.confidence(confidence))],
+            "confidence": confidence,
+            "interval_method": self.errors,
+            "warnings": self._reservations(),
+        }
+
+    def records(self) -> Records:
+        """The numbers that are printed."""
+        return Records(Row._fields, self.rows())
+
+    def to_dict(self, options: PrintOptions | None = None) -> dict[str, Any]:
         """The estimate as one JSON object; undefined numbers are None."""
-        confidence = (options or Options()).confidence
-        names = ("n", "missing", "target", "method")
-        json_content: dict[str, Any] = plain(
-            {
-                "question": self.tally.question,
-                "design": self.design.name or self.design.kind,
-                "quantity": self.quantity,
-                **{name: getattr(self, name) for name in names},
-                "estimates": [row._asdict() for row in self.rows(_checks.confidence(confidence))],
-                "confidence": confidence,
-                "interval_method": self.errors,
-                "warnings": self._reservations(),
-            }
-        )
-        return json_content
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
+        json_object: dict[str, Any] = plain(self.numbers(options))
+        return json_object
 
     def __repr__(self) -> str:
         first = self.rows()[0]
@@ -140,56 +146,6 @@ class Measured(ABC):
 
 def _cell_text(value: Any, places: int) -> str:
     return number_text(value, places) if isinstance(value, float) else _checks.label(value)
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A way to estimate something other than proportions. To add one, add one entry to `QUANTITIES`.
-
-    Parameters
-    ----------
-    name : str
-    function : callable
-        ``function(design, tally, target=…)``, which makes a `Measured`.
-    help : str
-        What it is, in one line.
-    of : tuple of str
-        The designs that it is for: what they say they `estimates`.
-    """
-
-    name: str
-    function: Callable[..., Measured]
-    help: str
-    of: tuple[str, ...]
-
-    def fit(self, design: Answerable, tally: Tally, target: str = "population", **others: Any) -> Measured:
-        """The estimate of a tally.
-
-        Raises
-        ------
-        DataError
-            If it is not for this design, or other arguments are given that it does not have.
-        """
-        option_names = [name for name, value in others.items() if value is not None]
-        if option_names:
-            raise DataError(f"{self.name} has one kind of {option_names[0]}; leave it out")
-        return self.function(design, tally, target=target)
-
-
-QUANTITIES: dict[str, Quantity] = {}
-"""All quantities by name. The first one that is for a design is its default."""
-
-
-def default_quantity(design: Answerable) -> Quantity | None:
-    """The quantity that a design's answers are for; None where they are for proportions.
-
-    Examples
-    --------
-    >>> from naysay import designs, estimate
-    >>> default_quantity(designs.number(low=0, high=1, epsilon=1)).name, default_quantity(designs.two_coins())
-    ('mean', None)
-    """
-    return next((quantity for quantity in QUANTITIES.values() if design.estimates in quantity.of), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,17 +186,19 @@ class Mean(Measured):
         confidence : float
         """
         z = scipy.stats.t.ppf(0.5 + _checks.confidence(confidence) / 2, self.degrees_of_freedom)
-        ends = self.value + np.array([-z, z]) * self.standard_error
-        return np.asarray(np.clip(ends, *self.bounds))
+        interval_ends = self.value + np.array([-z, z]) * self.standard_error
+        return np.asarray(np.clip(interval_ends, *self.bounds))
 
     def rows(self, confidence: float = 0.95) -> list[Row]:
         return [Row("mean", self.value, self.standard_error, *self.interval(confidence))]
 
     def remarks(self) -> list[str]:
-        low, high = self.bounds
-        if low <= self.value <= high:
+        least_number, largest_number = self.bounds
+        if least_number <= self.value <= largest_number:
             return []
-        return [f"outside [{low:g}, {high:g}], as an unbiased estimate may be; the interval is cut to it"]
+        return [
+            f"outside [{least_number:g}, {largest_number:g}], as an unbiased estimate may be; the interval is cut to it"
+        ]
 
 
 def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mean:
@@ -286,19 +244,19 @@ def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mea
     """
     answered_under(design, tally)
     checked_target(target)
-    bounds = _bounds(design)
-    parts = [part for part in tally.parts if part.n]
-    if any(part.design.numbers(part.codes[:1]) is None for part in parts):
-        value, variance = _of_categories(design, tally, target)
+    number_bounds = _bounds(design)
+    answered_parts = [part for part in tally.parts if part.n]
+    if any(numbers_of(part.design, part.codes[:1]) is None for part in answered_parts):
+        mean_estimate, variance = _of_categories(design, tally, target)
     else:
-        value, variance = _of_numbers(tally, parts, target)
-    freedom = tally.n - 1.0 if tally.complex is None else tally.complex.degrees_of_freedom
-    return Mean(design, tally, target, value, math.sqrt(variance), max(freedom, 1.0), bounds)
+        mean_estimate, variance = _of_numbers(tally, answered_parts, target)
+    degrees_of_freedom = tally.n - 1.0 if tally.complex is None else tally.complex.degrees_of_freedom
+    return Mean(design, tally, target, mean_estimate, math.sqrt(variance), max(degrees_of_freedom, 1.0), number_bounds)
 
 
 def _bounds(design: Answerable) -> tuple[float, float]:
     """The least and the largest category, if all are numbers."""
-    odd = next(
+    odd_category = next(
         (
             category
             for category in design.categories
@@ -306,41 +264,48 @@ def _bounds(design: Answerable) -> tuple[float, float]:
         ),
         None,
     )
-    if odd is not None:
-        raise DataError(f"a mean needs categories that are numbers; {odd!r} is none", value=odd)
+    if odd_category is not None:
+        raise DataError(f"a mean needs categories that are numbers; {odd_category!r} is none", value=odd_category)
     return float(min(design.categories)), float(max(design.categories))
 
 
 def _of_categories(design: Answerable, tally: Tally, target: str) -> tuple[float, float]:
     """The mean of the categories under their unbiased proportions, and its variance."""
-    fit, labels = moments(design, tally, target=target), np.array(design.categories, dtype=float)
-    return float(labels @ fit.proportions), max(float(labels @ fit.covariance @ labels), 0.0)
+    fit, category_numbers = moments(design, tally, target=target), np.array(design.categories, dtype=float)
+    return float(category_numbers @ fit.proportions), max(
+        float(category_numbers @ fit.covariance @ category_numbers), 0.0
+    )
 
 
 def _of_numbers(tally: Tally, parts: list[Any], target: str) -> tuple[float, float]:
     """The mean of the reports' numbers, and its variance."""
-    number, square = (np.concatenate([part.design.numbers(part.codes, power) for part in parts]) for power in (1, 2))
-    weight, squared = (np.concatenate([getattr(part, name) for part in parts]) for name in ("weight", "weight_squared"))
-    total = float(weight.sum())
-    value = float(weight @ number / total)
-    rounding = max(part.design.step for part in parts) ** 2 / 4
+    report_numbers, report_squares = (
+        np.concatenate([numbers_of(part.design, part.codes, power) for part in parts]) for power in (1, 2)
+    )
+    weight, weight_squared = (
+        np.concatenate([getattr(part, array_name) for part in parts]) for array_name in ("weight", "weight_squared")
+    )
+    total_weight = float(weight.sum())
+    mean_estimate = float(weight @ report_numbers / total_weight)
+    rounding_variance = max(part.design.step for part in parts) ** 2 / 4
 
-    def randomized(heavy: Floats) -> float:
+    def randomization_variance(heavy: Floats) -> float:
         """Σ w² Var(u | x): the mean of u² less that of x², for which Jensen gives a lower bound, too."""
-        true_squares = max(float(heavy @ square) - rounding * heavy.sum(), value**2 * heavy.sum())
-        return float(max(heavy @ number**2 - true_squares, 0.0)) / total**2
+        true_squares = max(
+            float(heavy @ report_squares) - rounding_variance * heavy.sum(), mean_estimate**2 * heavy.sum()
+        )
+        return float(max(heavy @ report_numbers**2 - true_squares, 0.0)) / total_weight**2
 
     if target == "file":
-        return value, randomized(squared)
+        return mean_estimate, randomization_variance(weight_squared)
     if tally.n < 2:
-        return value, math.nan
+        return mean_estimate, math.nan
     sampled = tally.sampled.take(np.concatenate([np.full(len(part.codes), part.n > 0) for part in tally.parts]))
-    spread = float(sampled.covariance((number - value).reshape(-1, 1) / total)[0, 0])
+    sampling_variance = float(sampled.covariance((report_numbers - mean_estimate).reshape(-1, 1) / total_weight)[0, 0])
     corrected_squares = sampled.kept
-    return value, spread + (randomized(corrected_squares) if corrected_squares.any() else 0.0)
-
-
-QUANTITIES["mean"] = Quantity("mean", mean, "the mean of a number, unbiased", ("mean",))
+    return mean_estimate, sampling_variance + (
+        randomization_variance(corrected_squares) if corrected_squares.any() else 0.0
+    )
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -397,15 +362,19 @@ class Distribution(Measured):
         """The shares from answers that were drawn again, (replicates, t)."""
         part, rng = self.tally.parts[0], np.random.default_rng(_SEED)
         n = max(round(part.effective), 1)
-        counts = rng.multinomial(n, part.weight / part.weight.sum(), size=_REPLICATES)
-        return _maximize_shares(part.design.rows(part.codes), counts / n * part.n, smooth=self.smooth)
+        replicate_counts = rng.multinomial(n, part.weight / part.weight.sum(), size=_REPLICATES)
+        return _maximize_shares(part.design.rows(part.codes), replicate_counts / n * part.n, smooth=self.smooth)
 
     def rows(self, confidence: float = 0.95) -> list[Row]:
-        tail = (1 - confidence) / 2
+        tail_share = (1 - confidence) / 2
         replicate_quantiles = _quantiles(self.points, self.replicates, np.array(QUANTILES))
-        ends = np.quantile(replicate_quantiles, [tail, 1 - tail], axis=0)
-        numbers = zip(QUANTILES, self.quantile(QUANTILES), replicate_quantiles.std(axis=0), *ends, strict=True)
-        quantile_rows = [Row(f"p{100 * p:g} (display)", *map(float, row_numbers)) for p, *row_numbers in numbers]
+        quantile_ends = np.quantile(replicate_quantiles, [tail_share, 1 - tail_share], axis=0)
+        quantile_numbers = zip(
+            QUANTILES, self.quantile(QUANTILES), replicate_quantiles.std(axis=0), *quantile_ends, strict=True
+        )
+        quantile_rows = [
+            Row(f"p{100 * p:g} (display)", *map(float, row_numbers)) for p, *row_numbers in quantile_numbers
+        ]
         return [*quantile_rows, mean(self.design, self.tally).rows(confidence)[0]]
 
     def remarks(self) -> list[str]:
@@ -414,8 +383,8 @@ class Distribution(Measured):
             "how much chance moves them, not how far they are off; the mean is unbiased"
         ]
 
-    def to_dict(self, options: Any = None) -> dict[str, Any]:
-        return super().to_dict(options) | {"points": self.points.tolist(), "display": self.shares.tolist()}
+    def numbers(self, options: PrintOptions | None = None) -> dict[str, object]:
+        return super().numbers(options) | {"points": self.points, "display": self.shares}
 
 
 def distribution(design: Answerable, tally: Tally, *, target: str = "population", smooth: bool = True) -> Distribution:
@@ -459,54 +428,55 @@ def distribution(design: Answerable, tally: Tally, *, target: str = "population"
     """
     answered_under(design, tally)
     checked_target(target)
-    if target == "file" or design.several or tally.complex is not None:
-        what = "a file" if target == "file" else "levels" if design.several else "a complex sample"
-        raise DataError(f"a distribution is for a population, one design, and people drawn independently; got {what}")
-    points = design.categories
-    if any(isinstance(point, bool) or not isinstance(point, int | float) for point in points) or list(points) != sorted(
-        points
-    ):
+    if target == "file" or design.offer.several or tally.complex is not None:
+        refused_case = "a file" if target == "file" else "levels" if design.offer.several else "a complex sample"
         raise DataError(
-            f"a distribution needs categories that are numbers in order; got {_checks.listing_text(points)}"
+            f"a distribution is for a population, one design, and people drawn independently; got {refused_case}"
+        )
+    grid_points = design.categories
+    if any(
+        isinstance(grid_point, bool) or not isinstance(grid_point, int | float) for grid_point in grid_points
+    ) or list(grid_points) != sorted(grid_points):
+        raise DataError(
+            f"a distribution needs categories that are numbers in order; got {_checks.listing_text(grid_points)}"
         )
     part = tally.parts[0]
-    if len(points) < 3:
+    if len(grid_points) < 3:
         raise DataError("a distribution needs a grid of three points or more; use number(…, aim='distribution')")
-    if part.summed or len(part.codes) * len(points) > _LARGEST:
-        raise DataError(f"a distribution over {len(points):,} points takes too long; use a hierarchy, or fewer steps")
+    if part.summed or len(part.codes) * len(grid_points) > _LARGEST:
+        raise DataError(
+            f"a distribution over {len(grid_points):,} points takes too long; use a hierarchy, or fewer steps"
+        )
     shares = _maximize_shares(
         part.design.rows(part.codes), part.weight[None] / part.weight.sum() * part.n, smooth=smooth
     )
-    return Distribution(design, tally, target, np.array(points, dtype=float), _checks.read_only(shares[0]), smooth)
+    return Distribution(design, tally, target, np.array(grid_points, dtype=float), _checks.read_only(shares[0]), smooth)
 
 
 def _maximize_shares(rows: Floats, counts: Floats, *, smooth: bool) -> Floats:
     """The shares for each row of counts, (replicates, t), all replicates at once."""
     shares = np.full((len(counts), rows.shape[1]), 1 / rows.shape[1])
-    before = np.full(len(counts), -math.inf)
-    going = np.arange(len(counts))
+    earlier_likelihood = np.full(len(counts), -math.inf)
+    going_rows = np.arange(len(counts))
     for step in range(_STEPS):
-        chances = shares[going] @ rows.T
-        stepped = shares[going] * ((counts[going] / chances) @ rows)
+        answer_chances = shares[going_rows] @ rows.T
+        stepped_shares = shares[going_rows] * ((counts[going_rows] / answer_chances) @ rows)
         if smooth:
-            padded = np.pad(stepped, ((0, 0), (1, 1)), mode="edge")
-            stepped = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
-        shares[going] = stepped / stepped.sum(axis=1, keepdims=True)
+            padded_shares = np.pad(stepped_shares, ((0, 0), (1, 1)), mode="edge")
+            stepped_shares = (padded_shares[:, :-2] + 2 * padded_shares[:, 1:-1] + padded_shares[:, 2:]) / 4
+        shares[going_rows] = stepped_shares / stepped_shares.sum(axis=1, keepdims=True)
         if step % _EVERY == 0:
-            reached = (counts[going] * np.log(chances)).sum(axis=1)
-            gained = reached - before[going] > 1e-3 * _EVERY
-            before[going] = reached
-            going = going[gained]
-        if not len(going):
+            reached_likelihood = (counts[going_rows] * np.log(answer_chances)).sum(axis=1)
+            has_gained = reached_likelihood - earlier_likelihood[going_rows] > 1e-3 * _EVERY
+            earlier_likelihood[going_rows] = reached_likelihood
+            going_rows = going_rows[has_gained]
+        if not len(going_rows):
             break
     return shares
 
 
 def _quantiles(points: Floats, shares: Floats, p: Floats) -> Floats:
     """The quantiles of each row of shares, (rows, q): the share of a point is spread evenly around it."""
-    edges = np.concatenate([points[:1], (points[1:] + points[:-1]) / 2, points[-1:]])
-    sums = np.pad(np.cumsum(shares, axis=1), ((0, 0), (1, 0)))
-    return np.array([np.interp(p, row / row[-1], edges) for row in sums])
-
-
-QUANTITIES["distribution"] = Quantity("distribution", distribution, "the distribution of a number, as a display", ())
+    point_edges = np.concatenate([points[:1], (points[1:] + points[:-1]) / 2, points[-1:]])
+    cumulative_shares = np.pad(np.cumsum(shares, axis=1), ((0, 0), (1, 0)))
+    return np.array([np.interp(p, share_row / share_row[-1], point_edges) for share_row in cumulative_shares])

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay._values import Floats
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.designs import negative
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.information import Maximum, answered_under, evidence, expectation_step, maximize
-from naysay.estimate.likelihood import check_identified, maximum_likelihood, of_maximum
-from naysay.estimate.linear import Floats, indicator_variances
-from naysay.estimate.moments import moments
+from naysay.estimate.estimators import maximum_likelihood, moments, of_maximum
+from naysay.estimate.likelihood import Maximum, answered_under, evidence, expectation_step, maximize
+from naysay.estimate.linear import check_identified, indicator_variances
 from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 
@@ -114,24 +114,26 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     check_reconstructed(design, "NStoPS-I")
     answered_under(design, tally)
     check_identified(tally)
-    rows, weights, sampled = evidence(tally)
-    total, shares = float(weights.sum()), weights / weights.sum()
-    stop = _PAPER_STOP if tol is None else tol
-    pi = np.full(rows.shape[1], 1 / rows.shape[1])
-    path = [pi * total]
+    likelihood_rows, weights, sampled = evidence(tally)
+    total_weight, weight_shares = float(weights.sum()), weights / weights.sum()
+    stop_change = _PAPER_STOP if tol is None else tol
+    pi = np.full(likelihood_rows.shape[1], 1 / likelihood_rows.shape[1])
+    path = [pi * total_weight]
     for _ in range(iterations):
-        pi = expectation_step(rows, shares, pi)
-        path.append(pi * total)
-        if np.abs(path[-1] - path[-2]).max() < stop:
+        pi = expectation_step(likelihood_rows, weight_shares, pi)
+        path.append(pi * total_weight)
+        if np.abs(path[-1] - path[-2]).max() < stop_change:
             break
     else:
-        raise NaysayError(f"NStoPS-I moves by {stop:g} or more after {iterations} steps; raise tol= or iterations=")
-    fitted = rows @ pi
-    gap = max(float((rows.T @ (shares / fitted)).max() - 1), 0.0)
-    value = float(weights @ np.log(fitted))
-    undetermined = maximize(rows, weights).undetermined
-    maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, undetermined)
-    fit = of_maximum(design, tally, maximum, (rows, weights, sampled), target="population")
+        raise NaysayError(
+            f"NStoPS-I moves by {stop_change:g} or more after {iterations} steps; raise tol= or iterations="
+        )
+    fitted_chances = likelihood_rows @ pi
+    gap = max(float((likelihood_rows.T @ (weight_shares / fitted_chances)).max() - 1), 0.0)
+    log_likelihood = float(weights @ np.log(fitted_chances))
+    undetermined = maximize(likelihood_rows, weights).undetermined
+    maximum = Maximum(pi, log_likelihood, gap, total_weight * gap, len(path) - 1, undetermined)
+    fit = of_maximum(design, tally, maximum, (likelihood_rows, weights, sampled), target="population")
     return replace(fit, method="NStoPS-I", made_by="nstops_i", path=np.array(path))
 
 
@@ -176,33 +178,35 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     if tally.weighted:
         raise DataError(_UNIFORM_ONLY)
     answered_under(design, tally)
-    counts, rounds = _drop_negative(tally.counts.astype(float))
+    final_counts, round_counts = _drop_negative(tally.counts.astype(float))
     fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and warnings hold
-    shares = counts / counts.sum()
-    return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=rounds)
+    shares = final_counts / final_counts.sum()
+    return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=round_counts)
 
 
 def _drop_negative(named_counts: Floats) -> tuple[Floats, Floats]:
     """The counts of NStoPS-II (t,) and those after each round, from how often each category was named (t,)."""
-    total, is_left = named_counts.sum(), np.ones(len(named_counts), dtype=bool)
-    rounds: list[Floats] = []
+    total_count, is_left = named_counts.sum(), np.ones(len(named_counts), dtype=bool)
+    round_counts: list[Floats] = []
     while True:
-        inside = named_counts[is_left].sum()
-        if inside == 0:  # nobody named the categories left, so all people are in them: split evenly
-            counts = np.where(is_left, total / is_left.sum(), 0.0)
+        remaining_count = named_counts[is_left].sum()
+        if remaining_count == 0:  # nobody named the categories left, so all people are in them: split evenly
+            scaled_counts = np.where(is_left, total_count / is_left.sum(), 0.0)
         else:
-            counts = np.where(is_left, (inside - (is_left.sum() - 1) * named_counts) * total / inside, 0.0)
-        rounds.append(counts)
-        if (counts >= 0).all():
-            return counts, np.array(rounds)
-        is_left &= counts >= 0
+            scaled_counts = np.where(
+                is_left, (remaining_count - (is_left.sum() - 1) * named_counts) * total_count / remaining_count, 0.0
+            )
+        round_counts.append(scaled_counts)
+        if (scaled_counts >= 0).all():
+            return scaled_counts, np.array(round_counts)
+        is_left &= scaled_counts >= 0
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:
     """Raise unless the reconstruction is for this design."""
     check_design(design)
-    if (refused := unsuited(design, method)) is not None:
-        raise DataError(refused)
+    if (refusal_text := unsuited(design, method)) is not None:
+        raise DataError(refusal_text)
 
 
 def unsuited(design: Answerable, method: str) -> str | None:
@@ -213,9 +217,9 @@ def unsuited(design: Answerable, method: str) -> str | None:
     if method == "NStoPS-II":
         return None if is_uniform(design) else _UNIFORM_ONLY
     t = len(design.categories)
-    channel = None if design.several else design.channel()
-    single = channel is not None and channel.tabular and channel.space.size == t
-    if single and not np.diagonal(design.channel().matrix).any():
+    channel = None if design.offer.several else design.channel()
+    one_answer = channel is not None and channel.structure.tabular and channel.space.size == t
+    if one_answer and not np.diagonal(design.channel().matrix).any():
         return None
     return (
         f"{method} is for negative surveys with one answer (a square matrix with zero diagonal); "
@@ -274,28 +278,32 @@ def sinks(design: Answerable) -> tuple[Sink, ...]:
     >>> sink.category, sink.response, sink.odds, round(sink.variance_ratio, 3)
     ('a', 'none', 0.5, 4.407)
     """
-    if design.assigned_by == "researcher":
+    if design.offer.assigned_by == "researcher":
         return ()
     return tuple(sink._replace(level=level) for level, channel in design.parts.items() for sink in _of_channel(channel))
 
 
 def _of_channel(channel: Design) -> tuple[Sink, ...]:
-    labels, categories = getattr(channel.space, "labels", ()), channel.categories
-    if not channel.space.listable or len(labels) != len(categories) or len(categories) < 3:
+    response_labels, categories = getattr(channel.space, "labels", ()), channel.categories
+    if not channel.space.listable or len(response_labels) != len(categories) or len(categories) < 3:
         return ()
-    named = channel.expected_statistic
-    places = _sink_places(categories, labels, named)
-    if not places:
+    naming_chances = channel.expected_statistic
+    sink_places = _sink_places(categories, response_labels, naming_chances)
+    if not sink_places:
         return ()
-    discards = round(float(named[:, 0].sum()))
-    ratio = indicator_variances(channel) / indicator_variances(negative(categories, discards=discards))
-    odds = {i: float(named[i, i] / named[i, i - 1]) for i in places}  # of its members over any others
-    return tuple(Sink(categories[i], labels[i], odds[i], float(ratio[i])) for i in places)
+    discards = round(float(naming_chances[:, 0].sum()))
+    variance_ratios = indicator_variances(channel) / indicator_variances(negative(categories, discards=discards))
+    member_odds = {
+        i: float(naming_chances[i, i] / naming_chances[i, i - 1]) for i in sink_places
+    }  # of its members over any others
+    return tuple(
+        Sink(categories[i], response_labels[i], member_odds[i], float(variance_ratios[i])) for i in sink_places
+    )
 
 
 def _sink_places(categories: Sequence[Any], labels: Sequence[Any], named: NDArray[np.float64]) -> list[int]:
     """The places of the sinks; empty if the design is not a negative survey with sinks."""
-    places = [i for i, label in enumerate(labels) if str(label) != str(categories[i])]
-    ordinary = np.delete(np.diagonal(named), places)
-    even = all(np.ptp(np.delete(named[i], i)) < 1e-9 and named[i, i - 1] for i in places)
-    return places if even and len(ordinary) >= 2 and not ordinary.any() else []
+    sink_places = [i for i, label in enumerate(labels) if str(label) != str(categories[i])]
+    ordinary_diagonal = np.delete(np.diagonal(named), sink_places)
+    is_even = all(np.ptp(np.delete(named[i], i)) < 1e-9 and named[i, i - 1] for i in sink_places)
+    return sink_places if is_even and len(ordinary_diagonal) >= 2 and not ordinary_diagonal.any() else []

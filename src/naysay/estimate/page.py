@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import privacy
 from naysay.errors import DataError
-from naysay.estimate import Estimate, Intervals, Options
-from naysay.estimate import printing as estimates
+from naysay.estimate import Estimate, Intervals, PrintOptions
+from naysay.estimate import result as estimates
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.findings import decimals_of, number_text
+from naysay.estimate.fit import decimals_of, is_pooled, number_text, reliable_errors, reliable_nuisance
 from naysay.estimate.intervals import nuisance_intervals
-from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
 from naysay.show import (
     Bar,
     Chart,
@@ -83,7 +82,7 @@ def estimate_section(
     heading: str | None = None,
     confidence: float = 0.95,
     noncompliance: float = estimates.NONCOMPLIANCE,
-    options: Options | None = None,
+    options: PrintOptions | None = None,
 ) -> Section:
     """One estimate as a section of a page.
 
@@ -97,7 +96,7 @@ def estimate_section(
     confidence : float
     noncompliance : float
         The share of respondents for the band that shows what non-compliance could do.
-    options : Options, optional
+    options : PrintOptions, optional
         In place of both, with the method of the intervals and who the non-compliers are.
 
     Returns
@@ -120,48 +119,50 @@ def estimate_section(
     ('Theft', True)
     """
     check_estimate(fit)
-    true = None if truth is None else np.asarray(truth, dtype=float)
-    if true is not None and true.shape != fit.proportions.shape:
+    true_shares = None if truth is None else np.asarray(truth, dtype=float)
+    if true_shares is not None and true_shares.shape != fit.proportions.shape:
         raise DataError(
-            f"truth must have one share for each of the {len(fit.proportions)} categories; got {true.shape}"
+            f"truth must have one share for each of the {len(fit.proportions)} categories; got {true_shares.shape}"
         )
-    page_options = options or Options(confidence, noncompliance=noncompliance)
+    page_options = options or PrintOptions(confidence, noncompliance=noncompliance)
     intervals = fit.intervals(page_options.confidence, method=page_options.method)
-    title = heading or fit.tally.question or "Estimate"
+    section_title = heading or fit.tally.question or "Estimate"
     basis_sentences = tuple(map(_sentence, estimates.checks(fit, page_options)))
     basis_content: list[Content] = (
         [Heading("What the estimate rests on"), Points(basis_sentences, small=True)] if basis_sentences else []
     )
     content = [
-        _shares(fit, intervals, true, title),
-        *_numbers(fit, intervals, true),
-        *_convergence(fit, title),
+        _shares(fit, intervals, true_shares, section_title),
+        *_numbers(fit, intervals, true_shares),
+        *_convergence(fit, section_title),
         *basis_content,
         *_privacy(fit),
-        *(Note(text) for text in estimates.reservations(fit, intervals)),
+        *(Note(reservation_text) for reservation_text in estimates.reservations(fit, intervals)),
         _facts(fit, intervals),
     ]
-    return Section(title, content)
+    return Section(section_title, content)
 
 
 def _shares(fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
     """The shares. If the truth is known, their distances from it stand beside them (on a phone, below)."""
-    marks = [charts.Mark("estimate", _short(fit), fit.proportions, intervals.bounds)]
+    estimate_marks = [charts.Mark("estimate", _short(fit), fit.proportions, intervals.bounds)]
     if fit.comparison is not None:
-        other = fit.comparison.beside(fit)
-        marks.append(charts.Mark("pooled", _short(other), other.proportions))
-    shares = functools.partial(charts.dots, fit.categories, title=f"{title}: shares with {confidence_name(intervals)}")
+        other_fit = fit.comparison.beside(fit)
+        estimate_marks.append(charts.Mark("pooled", _short(other_fit), other_fit.proportions))
+    draw_shares = functools.partial(
+        charts.dots, fit.categories, title=f"{title}: shares with {confidence_name(intervals)}"
+    )
     if truth is None:
-        return Chart(lambda size, room: shares(marks, size=min(size, 640), room=room))
-    all_marks = [charts.Mark("truth", "truth", truth), *marks]
-    apart = functools.partial(
-        charts.differences, fit.categories, marks, truth, title=f"{title}: distance from the truth"
+        return Chart(lambda size, room: draw_shares(estimate_marks, size=min(size, 640), room=room))
+    all_marks = [charts.Mark("truth", "truth", truth), *estimate_marks]
+    draw_distances = functools.partial(
+        charts.differences, fit.categories, estimate_marks, truth, title=f"{title}: distance from the truth"
     )
 
     def shares_and_distances(size: int, room: int) -> str:
         if (size, room) == PHONE:
-            return shares(all_marks, size=size, room=room) + apart(size=size, room=room)
-        return shares(all_marks, size=600) + apart(size=320, labeled=False)
+            return draw_shares(all_marks, size=size, room=room) + draw_distances(size=size, room=room)
+        return draw_shares(all_marks, size=600) + draw_distances(size=320, labeled=False)
 
     return Chart(shares_and_distances)
 
@@ -173,20 +174,20 @@ def _short(fit: Estimate) -> str:
 
 def _numbers(fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
     """The table of shares (in percent, to two digits of their standard error), and notes on how to read it."""
-    columns = _columns(fit, intervals, truth)
-    names = [finish.label_line(name) for name in (*fit.categories, *fit.nuisance)]
-    cells = [[*column_cells, *[""] * (len(names) - len(column_cells))] for _, column_cells in columns]
-    rows = tuple(zip(names, *cells, strict=True))
-    table_columns = (Column("category", words=True), *(column for column, _ in columns))
-    contents: list[Content] = [Table(table_columns, rows, "Shares in percent", apart=len(fit.nuisance))]
+    column_pairs = _columns(fit, intervals, truth)
+    row_labels = [finish.label_line(row_name) for row_name in (*fit.categories, *fit.nuisance)]
+    padded_cells = [[*column_cells, *[""] * (len(row_labels) - len(column_cells))] for _, column_cells in column_pairs]
+    table_rows = tuple(zip(row_labels, *padded_cells, strict=True))
+    table_columns = (Column("category", words=True), *(column for column, _ in column_pairs))
+    contents: list[Content] = [Table(table_columns, table_rows, "Shares in percent", apart=len(fit.nuisance))]
     if fit.nuisance:
         contents.append(Sentence("Below the line: what the design estimates besides the categories.", small=True))
     if fit.comparison is not None:
-        text = (
+        test_text = (
             f"{_sentence(str(fit.comparison.test))}. A small p says that the choice of level depends on the category; "
             "then only the stratified estimate stands. A large p is no proof of the contrary."
         )
-        contents.append(Sentence(text, small=True))
+        contents.append(Sentence(test_text, small=True))
     return contents
 
 
@@ -194,38 +195,38 @@ def _columns(
     fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None
 ) -> list[tuple[Column, Sequence[str | Marked]]]:
     """Each column with its cells; some columns have fewer cells than others."""
-    places = max(decimals_of(fit) - 2, 0)
+    decimal_places = max(decimals_of(fit) - 2, 0)
 
-    def cells(values: NDArray[np.float64]) -> list[str]:
-        return [number_text(value, places).replace("-", "−") for value in (100 * values).tolist()]
+    def cell_texts(values: NDArray[np.float64]) -> list[str]:
+        return [number_text(value, decimal_places).replace("-", "−") for value in (100 * values).tolist()]
 
-    def ranges(bounds: NDArray[np.float64]) -> list[str]:
-        return [f"{start} to {end}" for start, end in zip(*map(cells, bounds.T), strict=True)]
+    def range_texts(bounds: NDArray[np.float64]) -> list[str]:
+        return [f"{start} to {end}" for start, end in zip(*map(cell_texts, bounds.T), strict=True)]
 
-    def add(name: str, values: NDArray[np.float64], errors: NDArray[np.float64], role: str = "") -> None:
-        columns.extend([(Column(name, role=role), cells(values)), (Column("s.e."), cells(errors))])
+    def add_columns(name: str, values: NDArray[np.float64], errors: NDArray[np.float64], role: str = "") -> None:
+        column_pairs.extend([(Column(name, role=role), cell_texts(values)), (Column("s.e."), cell_texts(errors))])
 
-    columns: list[tuple[Column, Sequence[str | Marked]]] = []
+    column_pairs: list[tuple[Column, Sequence[str | Marked]]] = []
     if truth is not None:
-        columns.append((Column("truth", role="truth"), cells(truth)))
+        column_pairs.append((Column("truth", role="truth"), cell_texts(truth)))
     nuisance_shares = np.array([value.value for value in fit.nuisance.values()])
-    errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
-    add(_short(fit), np.array([*fit.proportions, *nuisance_shares]), errors, "estimate")
-    ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
-    bounds = np.array([*intervals.bounds, *ends.values()])
-    columns.append((Column(confidence_name(intervals, many=False)), ranges(bounds)))
+    standard_errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
+    add_columns(_short(fit), np.array([*fit.proportions, *nuisance_shares]), standard_errors, "estimate")
+    nuisance_ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
+    all_bounds = np.array([*intervals.bounds, *nuisance_ends.values()])
+    column_pairs.append((Column(confidence_name(intervals, many=False)), range_texts(all_bounds)))
     if truth is not None:
-        inside = ["yes" if is_inside else Marked("no", "wrong") for is_inside in holds(intervals, truth)]
-        columns.append((Column("holds the truth", role="holds"), inside))
+        holding_cells = ["yes" if is_inside else Marked("no", "wrong") for is_inside in holds(intervals, truth)]
+        column_pairs.append((Column("holds the truth", role="holds"), holding_cells))
     if fit.comparison is not None:
-        other = fit.comparison.beside(fit)
-        add(_short(other), other.proportions, reliable_errors(other), "pooled")
-        add("stratified − pooled", fit.comparison.difference, fit.comparison.standard_errors)
+        other_fit = fit.comparison.beside(fit)
+        add_columns(_short(other_fit), other_fit.proportions, reliable_errors(other_fit), "pooled")
+        add_columns("stratified − pooled", fit.comparison.difference, fit.comparison.standard_errors)
     if fit.unbounded is not None:
-        add("moments, without bounds", fit.unbounded.proportions, fit.unbounded.standard_errors)
+        add_columns("moments, without bounds", fit.unbounded.proportions, fit.unbounded.standard_errors)
     if fit.sensitivity is not None:
-        columns.append((Column("band over all preferences"), ranges(fit.sensitivity)))
-    return columns
+        column_pairs.append((Column("band over all preferences"), range_texts(fit.sensitivity)))
+    return column_pairs
 
 
 def _convergence(fit: Estimate, title: str) -> list[Content]:
@@ -251,13 +252,13 @@ def confidence_name(intervals: Intervals, *, many: bool = True) -> str:
 
 def _facts(fit: Estimate, intervals: Intervals) -> Facts:
     """How the numbers were computed."""
-    missing = f", {fit.missing:,} missing" if fit.missing else ", none missing"
-    weights = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
+    missing_text = f", {fit.missing:,} missing" if fit.missing else ", none missing"
+    weight_facts = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
     return Facts(
         (
             ("Design", fit.design.name or fit.design.kind),
-            ("Answers", f"{fit.n:,}{missing}"),
-            *weights,
+            ("Answers", f"{fit.n:,}{missing_text}"),
+            *weight_facts,
             *([] if fit.tally.complex is None else [("Sample", str(fit.tally.complex))]),
             ("Target", f"the {fit.target}"),
             ("Method", fit.method),
@@ -269,39 +270,47 @@ def _facts(fit: Estimate, intervals: Intervals) -> Facts:
 
 def _privacy(fit: Estimate) -> list[Content]:
     """What an answer reveals; for a design of several parts, part by part."""
-    several = len(fit.privacy) > 1
+    several_parts = len(fit.privacy) > 1
     people_by_level = {str(level): part.n for level, part in fit.tally.by_level.items()}
-    rows = []
+    table_rows = []
     for level, statement in fit.privacy.items():
-        people = f"{fit.n if level is None else people_by_level.get(str(level), 0):,}"
-        rows.append((*([finish.label_line(level)] if several else []), people, *_statement_cells(statement)))
-    most = math.log2(max(statement.categories for statement in fit.privacy.values()))
-    names = ("people", "categories left", f"bits, of {most:.2f}", "ε")
-    first = [Column(_PARTS[fit.design.assigned_by], words=True)] if several else []
-    columns = (*first, *(Column(name) for name in names), Column("in words", words=True))
-    caption = "From this answer alone, if every category was equally likely before"
-    content: list[Content] = [Heading("What an answer reveals"), Table(columns, tuple(rows), caption)]
-    if fit.design.assigned_by == "respondent":
-        text = (
+        people_text = f"{fit.n if level is None else people_by_level.get(str(level), 0):,}"
+        table_rows.append(
+            (*([finish.label_line(level)] if several_parts else []), people_text, *_statement_cells(statement))
+        )
+    most_bits = math.log2(max(statement.categories for statement in fit.privacy.values()))
+    column_names = ("people", "categories left", f"bits, of {most_bits:.2f}", "ε")
+    part_columns = [Column(_PARTS[fit.design.offer.assigned_by], words=True)] if several_parts else []
+    table_columns = (
+        *part_columns,
+        *(Column(column_name) for column_name in column_names),
+        Column("in words", words=True),
+    )
+    caption_text = "From this answer alone, if every category was equally likely before"
+    content: list[Content] = [Heading("What an answer reveals"), Table(table_columns, tuple(table_rows), caption_text)]
+    if fit.design.offer.assigned_by == "respondent":
+        choice_text = (
             "The choice of a level reveals something of its own if it depends on the category. Level and answer "
             f"together reveal at most {privacy.choosing(fit.design):.2f} bits."
         )
-        content.append(Sentence(text, small=True))
+        content.append(Sentence(choice_text, small=True))
     return content
 
 
 def _statement_cells(statement: privacy.Statement) -> tuple[str | Bar, ...]:
-    few, many = statement.still_possible
-    left_text = f"{few if few == many else f'{few} to {many}'} of {statement.categories}"
-    bits, full = "–", 0.0
+    fewest_left, most_left = statement.still_possible
+    left_text = (
+        f"{fewest_left if fewest_left == most_left else f'{fewest_left} to {most_left}'} of {statement.categories}"
+    )
+    bits_text, bits_share = "–", 0.0
     if not math.isnan(statement.bits):
-        bits, full = f"{statement.bits:.2f}", min(1.0, statement.bits / math.log2(statement.categories))
-    epsilon = (
+        bits_text, bits_share = f"{statement.bits:.2f}", min(1.0, statement.bits / math.log2(statement.categories))
+    epsilon_text = (
         "∞" if math.isinf(statement.epsilon) else "–" if math.isnan(statement.epsilon) else f"{statement.epsilon:.3g}"
     )
     return (
-        Bar(left_text, few / statement.categories),
-        Bar(bits, full),
-        epsilon,
+        Bar(left_text, fewest_left / statement.categories),
+        Bar(bits_text, bits_share),
+        epsilon_text,
         "; ".join((statement.reason, *statement.notes)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,18 +12,18 @@ import scipy
 from numpy.typing import ArrayLike
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.designs import direct
 from naysay.errors import DataError
-from naysay.estimate.findings import decimals, number_text
-from naysay.estimate.linear import Floats
-from naysay.estimate.moments import moments
-from naysay.show import Column, Content, Sentence, Table, plain, text
-from naysay.show.text import csv_text
+from naysay.estimate.estimators import moments
+from naysay.estimate.fit import decimals, number_text
+from naysay.show import Column, Content, Sentence, Table
+from naysay.show.result import Records, Result
 
 _QUARTILES = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75}
 
 
-class _Plain(ABC):
+class _Plain(Result):
     """The common part of both kinds of results."""
 
     question: str
@@ -31,32 +31,27 @@ class _Plain(ABC):
     missing: int
     confidence: float
 
-    @abstractmethod
-    def table(self) -> list[list[Any]]:
-        """The names of the columns, then the numbers, row by row."""
+    def parts(self) -> list[Content]:
+        return [Sentence(self.question), *self.body()]
 
-    def content(self) -> list[Content]:
-        """The numbers in the vocabulary of `naysay.show`."""
-        head, *rows = self.table()
-        missing = f"{self.missing:,} missing" if self.missing else "none missing"
+    def body(self) -> list[Content]:
+        """The parts below the question."""
+        column_names, number_rows = self.records()
+        missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
         count_sentence = (
-            f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"
+            f"{self.n:,} answers, {missing_text}; {self.confidence:.4g} intervals; direct answers, as people gave them"
         )
-        places = self._places()
-        cells = tuple((str(name), *(_cell_text(value, places) for value in values)) for name, *values in rows)
-        columns = (Column(head[0], words=True, width=40), *map(Column, head[1:]))
-        return [Sentence(self.question), Sentence(count_sentence), Table(columns, cells)]
+        decimal_places = self._places()
+        table_rows = tuple(
+            (str(row_name), *(_cell_text(value, decimal_places) for value in row_cells))
+            for row_name, *row_cells in number_rows
+        )
+        table_columns = (Column(column_names[0], words=True, width=40), *map(Column, column_names[1:]))
+        return [Sentence(count_sentence), Table(table_columns, table_rows)]
 
     @abstractmethod
     def _places(self) -> int:
         """Decimals that are shown of each number."""
-
-    def to_csv(self) -> str:
-        """The numbers as CSV, without rounding."""
-        return csv_text([["" if value is None else value for value in row] for row in self.table()])
-
-    def __str__(self) -> str:
-        return text(self.content())
 
 
 def _cell_text(value: Any, places: int) -> str:
@@ -91,18 +86,16 @@ class Shares(_Plain):
     bounds: Floats
     confidence: float
 
-    def table(self) -> list[list[Any]]:
-        numbers = zip(self.labels, self.counts, self.proportions, self.standard_errors, *self.bounds.T, strict=True)
-        return [["answer", "count", "share", "s.e.", "low", "high"], *map(list, numbers)]
+    def records(self) -> Records:
+        columns = (self.labels, self.counts, self.proportions, self.standard_errors, *self.bounds.T)
+        return Records(("answer", "count", "share", "s.e.", "low", "high"), list(zip(*columns, strict=True)))
 
     def _places(self) -> int:
         return decimals(self.standard_errors) or 3
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers as one JSON object."""
-        names = ("question", "n", "missing", "labels", "counts", "proportions", "standard_errors", "confidence")
-        json_content: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"intervals": self.bounds})
-        return json_content
+    def numbers(self) -> dict[str, object]:
+        field_names = ("question", "n", "missing", "labels", "counts", "proportions", "standard_errors", "confidence")
+        return {field_name: getattr(self, field_name) for field_name in field_names} | {"intervals": self.bounds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +122,20 @@ class Numbers(_Plain):
         """The same without quartiles, whose intervals end at what some person said."""
         return replace(self, rows={"mean": self.rows["mean"]})
 
-    def table(self) -> list[list[Any]]:
-        return [["measure", "value", "s.e.", "low", "high"], *([name, *row] for name, row in self.rows.items())]
+    def records(self) -> Records:
+        names = ("measure", "value", "s.e.", "low", "high")
+        return Records(names, [[measure_name, *number_row] for measure_name, number_row in self.rows.items()])
 
     def _places(self) -> int:
         return decimals([self.rows["mean"][1] or 0]) or 2
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers as one JSON object."""
-        names = ("value", "standard_error", "low", "high")
-        rows = {name: dict(zip(names, row, strict=True)) for name, row in self.rows.items()}
-        json_fields = {name: getattr(self, name) for name in ("question", "n", "missing", "confidence")}
-        json_content: dict[str, Any] = plain(json_fields | rows)
-        return json_content
+    def numbers(self) -> dict[str, object]:
+        column_names = ("value", "standard_error", "low", "high")
+        field_names = ("question", "n", "missing", "confidence")
+        return {field_name: getattr(self, field_name) for field_name in field_names} | {
+            measure_name: dict(zip(column_names, number_row, strict=True))
+            for measure_name, number_row in self.rows.items()
+        }
 
 
 def shares(
@@ -184,10 +178,18 @@ def shares(
     tally = design.tally(list(answers), count=count)
     fit = moments(design, tally)
     share_intervals = fit.intervals(confidence)
-    counts = tuple(round(share * fit.n) for share in fit.proportions)
-    errors = np.sqrt(np.diagonal(fit.covariance))
+    answer_counts = tuple(round(share * fit.n) for share in fit.proportions)
+    standard_errors = np.sqrt(np.diagonal(fit.covariance))
     return Shares(
-        question, tuple(labels), counts, fit.n, fit.missing, fit.proportions, errors, share_intervals.bounds, confidence
+        question,
+        tuple(labels),
+        answer_counts,
+        fit.n,
+        fit.missing,
+        fit.proportions,
+        standard_errors,
+        share_intervals.bounds,
+        confidence,
     )
 
 
@@ -223,14 +225,23 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
     n = len(sorted_numbers)
     if not n:
         raise DataError(f"nobody has answered {question!r}" if question else "there are no numbers")
-    mean, error = float(sorted_numbers.mean()), (float(sorted_numbers.std(ddof=1)) / np.sqrt(n) if n > 1 else None)
-    rows: dict[str, tuple[float, float | None, float | None, float | None]] = {"mean": (mean, None, None, None)}
-    if error is not None:
-        reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
-        rows["mean"] = (mean, error, mean - reach, mean + reach)
-    for name, share in _QUARTILES.items():
-        rows[name] = (float(np.quantile(sorted_numbers, share)), None, *_around(sorted_numbers, share, confidence))
-    return Numbers(question, n, len(number_array) - n, rows, confidence)
+    number_mean, standard_error = (
+        float(sorted_numbers.mean()),
+        (float(sorted_numbers.std(ddof=1)) / np.sqrt(n) if n > 1 else None),
+    )
+    rows_by_measure: dict[str, tuple[float, float | None, float | None, float | None]] = {
+        "mean": (number_mean, None, None, None)
+    }
+    if standard_error is not None:
+        half_width = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * standard_error
+        rows_by_measure["mean"] = (number_mean, standard_error, number_mean - half_width, number_mean + half_width)
+    for quartile_name, quartile_share in _QUARTILES.items():
+        rows_by_measure[quartile_name] = (
+            float(np.quantile(sorted_numbers, quartile_share)),
+            None,
+            *_around(sorted_numbers, quartile_share, confidence),
+        )
+    return Numbers(question, n, len(number_array) - n, rows_by_measure, confidence)
 
 
 def _around(sorted_numbers: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:

@@ -21,12 +21,13 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import number_text
-from naysay.estimate.information import answered_under, checked_target
-from naysay.estimate.linear import Floats
-from naysay.estimate.mean import QUANTITIES, Measured, Quantity, Row
+from naysay.estimate.fit import number_text
+from naysay.estimate.likelihood import answered_under, checked_target
+from naysay.estimate.mean import Measured, Row
+from naysay.estimate.result import PrintOptions
 from naysay.show import Column, Content, Table
 from naysay.tally import Tally
 
@@ -94,23 +95,23 @@ class Ranges(Measured):
         sums : (t, q) float
             0 or 1: which categories each sum adds.
         """
-        covariance, scores = np.zeros((sums.shape[1],) * 2), []
-        for part, weights in zip(self._parts, self.tree.weights(sums), strict=True):
-            alpha, _ = part.design.design.even_mean
-            number = part.design.space.added(part.codes, weights) / alpha
-            score = (number - part.weight @ number / part.weight.sum()) / part.weight.sum()
+        covariance, part_scores = np.zeros((sums.shape[1],) * 2), []
+        for part, part_weights in zip(self._parts, self.tree.weights(sums), strict=True):
+            alpha, _ = part.design.design.structure.even_mean
+            answer_numbers = part.design.space.added(part.codes, part_weights) / alpha
+            answer_scores = (answer_numbers - part.weight @ answer_numbers / part.weight.sum()) / part.weight.sum()
             if self.tally.complex is not None:
-                scores.append(score)
+                part_scores.append(answer_scores)
             elif part.n > 1:
-                covariance += part.n / (part.n - 1) * ((score * part.weight_squared[:, None]).T @ score)
+                covariance += part.n / (part.n - 1) * ((answer_scores * part.weight_squared[:, None]).T @ answer_scores)
             else:
                 covariance += math.nan
         if self.tally.complex is not None:
-            covariance = self.tally.complex.covariance(np.vstack(scores))
+            covariance = self.tally.complex.covariance(np.vstack(part_scores))
         if self.target == "file":  # lot and randomization are left: what people themselves vary is taken off
-            mean = sums.T @ self.proportions
-            people = sums.T @ (self.proportions[:, None] * sums) - np.outer(mean, mean)
-            covariance = covariance - people / self.tally.effective
+            sum_means = sums.T @ self.proportions
+            people_covariance = sums.T @ (self.proportions[:, None] * sums) - np.outer(sum_means, sum_means)
+            covariance = covariance - people_covariance / self.tally.effective
         return covariance
 
     def range(self, low: Any, high: Any, confidence: float = 0.95) -> Row:
@@ -126,51 +127,55 @@ class Ranges(Measured):
         Row
             Estimate, standard error, and the ends of a Wald interval cut to [0, 1].
         """
-        first, last = (self._place(end_category) for end_category in (low, high))
-        if first > last:
+        first_place, last_place = (self._place(end_category) for end_category in (low, high))
+        if first_place > last_place:
             raise DataError(f"a range goes from a category to a later one; got {low!r} to {high!r}", value=low)
-        return self._row(first, last + 1, confidence)
+        return self._row(first_place, last_place + 1, confidence)
 
     def _row(self, first: int, end: int, confidence: float) -> Row:
         labels = self.design.categories
-        inside = np.zeros((len(labels), 1))
-        inside[first:end] = 1
-        error = math.sqrt(max(float(self.covariance(inside)[0, 0]), 0.0))
-        value = float(self.proportions[first:end].sum())
-        half = scipy.stats.norm.ppf(0.5 + _checks.confidence(confidence) / 2) * error
-        ends = np.clip([value - half, value + half], 0, 1)
-        names = [_checks.label(labels[place]) for place in (first, end - 1)]
-        return Row(" to ".join(dict.fromkeys(names)), value, error, *ends.tolist())
+        range_indicator = np.zeros((len(labels), 1))
+        range_indicator[first:end] = 1
+        standard_error = math.sqrt(max(float(self.covariance(range_indicator)[0, 0]), 0.0))
+        range_share = float(self.proportions[first:end].sum())
+        half_width = scipy.stats.norm.ppf(0.5 + _checks.confidence(confidence) / 2) * standard_error
+        interval_ends = np.clip([range_share - half_width, range_share + half_width], 0, 1)
+        end_names = [_checks.label(labels[end_place]) for end_place in (first, end - 1)]
+        return Row(" to ".join(dict.fromkeys(end_names)), range_share, standard_error, *interval_ends.tolist())
 
     def _place(self, label: Any) -> int:
-        place = int(self.design.positions([label])[0])
-        if place < 0:
+        category_place = int(self.design.positions([label])[0])
+        if category_place < 0:
             raise DataError("a range needs two categories", value=label)
-        return place
+        return category_place
 
     @cached_property
     def _cuts(self) -> NDArray[np.int64]:
         """The cuts of the band: all, or where there are many, those that the estimate spreads evenly, and even ones."""
         t = len(self.proportions)
-        most = min(max(_FEWEST, _CUTS // t), _MOST)
-        if t - 1 <= most:
+        most_cuts = min(max(_FEWEST, _CUTS // t), _MOST)
+        if t - 1 <= most_cuts:
             return np.arange(1, t)
-        rising = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
-        spread = np.searchsorted(rising, np.linspace(0, 1, most - most // 4 + 2)[1:-1]) + 1
-        even = np.linspace(0, t, most // 4 + 2)[1:-1].round().astype(np.int64)
-        return np.unique(np.clip(np.concatenate([spread, even]), 1, t - 1))
+        rising_shares = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
+        spread_cuts = np.searchsorted(rising_shares, np.linspace(0, 1, most_cuts - most_cuts // 4 + 2)[1:-1]) + 1
+        even_cuts = np.linspace(0, t, most_cuts // 4 + 2)[1:-1].round().astype(np.int64)
+        return np.unique(np.clip(np.concatenate([spread_cuts, even_cuts]), 1, t - 1))
 
     @cached_property
     def _cumulative(self) -> tuple[Floats, Floats, Floats]:
         """The share below each cut, its standard error, and normal draws of the largest deviation, (draws,)."""
-        below = (np.arange(len(self.proportions))[:, None] < self._cuts).astype(float)
-        covariance = self.covariance(below)
-        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-        scale = np.where(errors > 0, errors, 1.0)
-        values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        normal = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(values)))
-        return np.cumsum(self.proportions)[self._cuts - 1], errors, np.abs(normal @ root.T).max(axis=1)
+        is_below = (np.arange(len(self.proportions))[:, None] < self._cuts).astype(float)
+        covariance = self.covariance(is_below)
+        standard_errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+        error_scale = np.where(standard_errors > 0, standard_errors, 1.0)
+        eigenvalues, eigenvectors = np.linalg.eigh(covariance / np.outer(error_scale, error_scale))
+        covariance_root = eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+        normal_draws = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(eigenvalues)))
+        return (
+            np.cumsum(self.proportions)[self._cuts - 1],
+            standard_errors,
+            np.abs(normal_draws @ covariance_root.T).max(axis=1),
+        )
 
     def band(self, confidence: float = 0.95) -> Band:
         """The confidence band of the distribution function, which holds at all cuts at once.
@@ -184,11 +189,11 @@ class Ranges(Measured):
         Band
             With few categories every cut; otherwise chosen ones, between which the function cannot decrease.
         """
-        share, errors, largest = self._cumulative
-        critical = float(np.quantile(largest, _checks.confidence(confidence)))
-        low = np.maximum.accumulate(np.clip(share - critical * errors, 0, 1))
-        high = np.minimum.accumulate(np.clip(share + critical * errors, 0, 1)[::-1])[::-1]
-        return Band(self._cuts, share, low, high, critical)
+        cumulative_shares, standard_errors, largest_deviations = self._cumulative
+        critical = float(np.quantile(largest_deviations, _checks.confidence(confidence)))
+        low_ends = np.maximum.accumulate(np.clip(cumulative_shares - critical * standard_errors, 0, 1))
+        high_ends = np.minimum.accumulate(np.clip(cumulative_shares + critical * standard_errors, 0, 1)[::-1])[::-1]
+        return Band(self._cuts, cumulative_shares, low_ends, high_ends, critical)
 
     def quantile(self, p: Any, confidence: float = 0.95) -> Row:
         """The first category at or below which a share `p` of people lie, with the interval that the band gives.
@@ -209,30 +214,35 @@ class Ranges(Measured):
         if not isinstance(p, int | float) or not 0 < p < 1:
             raise DataError(f"p must lie strictly between 0 and 1; got {p!r}", value=p)
         band, labels = self.band(confidence), self.design.categories
-        rising = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
-        cuts = np.concatenate([[0], band.cuts, [len(labels)]])
-        first = cuts[np.searchsorted(band.high, p)]  # below the cut before the first one that may reach p
-        last = cuts[np.searchsorted(band.low, p) + 1] - 1
-        best = min(int(np.searchsorted(rising, p)), len(labels) - 1)
-        best = min(max(best, int(first)), int(last))
-        return Row(f"p{100 * p:g}", labels[best], math.nan, labels[int(first)], labels[int(last)])
+        rising_shares = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
+        all_cuts = np.concatenate([[0], band.cuts, [len(labels)]])
+        first_place = all_cuts[np.searchsorted(band.high, p)]  # below the cut before the first one that may reach p
+        last_place = all_cuts[np.searchsorted(band.low, p) + 1] - 1
+        best_place = min(int(np.searchsorted(rising_shares, p)), len(labels) - 1)
+        best_place = min(max(best_place, int(first_place)), int(last_place))
+        return Row(f"p{100 * p:g}", labels[best_place], math.nan, labels[int(first_place)], labels[int(last_place)])
 
     def rows(self, confidence: float = 0.95) -> list[Row]:
         return [self.quantile(p, confidence) for p in QUANTILES]
 
     def beside(self, confidence: float) -> list[Content]:
-        rows = self._widest(confidence)
-        cells = tuple((row.name, *(number_text(number, 4) for number in row[1:])) for row in rows)
-        return [Table(tuple(map(Column, ("range", "share", "s.e.", "low", "high"))), cells)]
+        range_rows = self._widest(confidence)
+        table_rows = tuple(
+            (range_row.name, *(number_text(number, 4) for number in range_row[1:])) for range_row in range_rows
+        )
+        return [Table(tuple(map(Column, ("range", "share", "s.e.", "low", "high"))), table_rows)]
 
     def _widest(self, confidence: float) -> list[Row]:
         """The ranges that the groups of the first level are."""
-        t, width = len(self.proportions), self._parts[0].design.width
-        return [self._row(first, min(first + width, t), confidence) for first in range(0, t, width)]
+        t, group_width = len(self.proportions), self._parts[0].design.width
+        return [
+            self._row(first_place, min(first_place + group_width, t), confidence)
+            for first_place in range(0, t, group_width)
+        ]
 
-    def to_dict(self, options: Any = None) -> dict[str, Any]:
-        json_content = super().to_dict(options)
-        return json_content | {"ranges": [row._asdict() for row in self._widest(json_content["confidence"])]}
+    def numbers(self, options: PrintOptions | None = None) -> dict[str, object]:
+        confidence = (options or PrintOptions()).confidence
+        return super().numbers(options) | {"ranges": [row._asdict() for row in self._widest(confidence)]}
 
 
 def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> Ranges:
@@ -278,31 +288,31 @@ def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> R
     answered_under(design, tally)
     checked_target(target)
     fanout = getattr(design, "fanout", None)
-    if design.estimates != "ranges" or fanout is None:
+    if design.structure.estimates != "ranges" or fanout is None:
         raise DataError(f"ranges need a hierarchy, such as hierarchy(epsilon=1); got {design.name or design.kind}")
-    parts = [tally.by_level.get(level) for level in design.levels]
-    empty = [level for level, part in zip(design.levels, parts, strict=True) if part is None or not part.weight.sum()]
-    if empty:
+    level_parts = [tally.by_level.get(level) for level in design.levels]
+    empty_levels = [
+        level for level, part in zip(design.levels, level_parts, strict=True) if part is None or not part.weight.sum()
+    ]
+    if empty_levels:
         raise DataError(
-            f"every level of a hierarchy needs answers; level {_checks.listing_text(empty)} has none", value=empty
+            f"every level of a hierarchy needs answers; level {_checks.listing_text(empty_levels)} has none",
+            value=empty_levels,
         )
-    measured, variances = zip(*map(_measure_groups, parts), strict=True)
-    tree = Tree(fanout, tuple(map(len, measured)), variances)
-    shares = _checks.read_only(tree.consistent(measured))
-    if not np.isfinite(shares).all():
+    measured_shares, share_variances = zip(*map(_measure_groups, level_parts), strict=True)
+    tree = Tree(fanout, tuple(map(len, measured_shares)), share_variances)
+    consistent_shares = _checks.read_only(tree.consistent(measured_shares))
+    if not np.isfinite(consistent_shares).all():
         raise DataError("the shares of a hierarchy must be finite numbers")
-    return Ranges(design, tally, target, shares, tree)
+    return Ranges(design, tally, target, consistent_shares, tree)
 
 
 def _measure_groups(part: Any) -> tuple[Floats, float]:
     """The unbiased shares of a level's groups, and the variance that each has where few people are in it."""
-    alpha, beta = part.design.design.even_mean
+    alpha, beta = part.design.design.structure.even_mean
     group_counts, _ = part.total()
     shares = (group_counts / part.weight.sum() - beta) / alpha
     return shares, beta * (1 - beta) / (alpha**2 * part.effective)
-
-
-QUANTITIES["ranges"] = Quantity("ranges", ranges, "quantiles and shares of ranges, from a hierarchy", ("ranges",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,12 +342,12 @@ class Tree:
     @cached_property
     def _spread(self) -> tuple[list[Floats], list[Floats]]:
         """For each level the variance of each group after going up, and the summed variance of the groups below."""
-        after, below = [np.full(self.sizes[-1], self.variances[-1])], [np.zeros(0)]
-        for size, variance in zip(self.sizes[-2::-1], self.variances[-2::-1], strict=True):
-            summed = self._sum_by_parent(after[0], size)
-            after.insert(0, 1 / (1 / variance + 1 / summed))
-            below.insert(0, summed)
-        return after, below
+        upward_variances, summed_variances = [np.full(self.sizes[-1], self.variances[-1])], [np.zeros(0)]
+        for group_count, group_variance in zip(self.sizes[-2::-1], self.variances[-2::-1], strict=True):
+            summed_variance = self._sum_by_parent(upward_variances[0], group_count)
+            upward_variances.insert(0, 1 / (1 / group_variance + 1 / summed_variance))
+            summed_variances.insert(0, summed_variance)
+        return upward_variances, summed_variances
 
     def _sum_by_parent(self, values: Floats, groups: int) -> Floats:
         """The sums over the groups of the level above, (groups, …)."""
@@ -350,26 +360,26 @@ class Tree:
 
     def _shares(self, level: int) -> Floats:
         """The share of what is left over that each group of a level takes among its siblings."""
-        after, below = self._spread
+        upward_variances, summed_variances = self._spread
         if level == 0:
-            return np.asarray(after[0] / after[0].sum())
-        return np.asarray(after[level] / self._spread_out(below[level - 1], self.sizes[level]))
+            return np.asarray(upward_variances[0] / upward_variances[0].sum())
+        return np.asarray(upward_variances[level] / self._spread_out(summed_variances[level - 1], self.sizes[level]))
 
     def consistent(self, measured: Sequence[Floats]) -> Floats:
         """The shares of the finest groups that fit all levels best, (sizes[-1],)."""
-        after, below = self._spread
-        up = [measured[-1]]
+        upward_variances, summed_variances = self._spread
+        upward_shares = [measured[-1]]
         for level in range(len(self.sizes) - 2, -1, -1):
             measured_part, part_below = (
                 measured[level] / self.variances[level],
-                self._sum_by_parent(up[0], self.sizes[level]) / below[level],
+                self._sum_by_parent(upward_shares[0], self.sizes[level]) / summed_variances[level],
             )
-            up.insert(0, after[level] * (measured_part + part_below))
-        shares = up[0] + self._shares(0) * (1 - up[0].sum())
+            upward_shares.insert(0, upward_variances[level] * (measured_part + part_below))
+        level_shares = upward_shares[0] + self._shares(0) * (1 - upward_shares[0].sum())
         for level in range(1, len(self.sizes)):
-            remainder = shares - self._sum_by_parent(up[level], self.sizes[level - 1])
-            shares = up[level] + self._shares(level) * self._spread_out(remainder, self.sizes[level])
-        return np.asarray(shares)
+            remainder = level_shares - self._sum_by_parent(upward_shares[level], self.sizes[level - 1])
+            level_shares = upward_shares[level] + self._shares(level) * self._spread_out(remainder, self.sizes[level])
+        return np.asarray(level_shares)
 
     def weights(self, sums: Floats) -> list[Floats]:
         """How much each measurement weighs in sums of the solution, (groups, q) for each level.
@@ -379,18 +389,22 @@ class Tree:
         sums : (sizes[-1], q) float
             The coefficients of each sum: of the finest groups that it adds, such as 1 within a range and 0 outside.
         """
-        after, below = self._spread
+        upward_variances, summed_variances = self._spread
         level_weights: list[Floats] = []
-        rest = sums
+        level_coefficients = sums
         for level in range(len(self.sizes) - 1, 0, -1):  # the steps of `consistent`, each transposed, in reverse
-            upper = self._sum_by_parent(self._shares(level)[:, None] * rest, self.sizes[level - 1])
-            level_weights.insert(0, rest - self._spread_out(upper, self.sizes[level]))
-            rest = upper
-        level_weights.insert(0, rest - (self._shares(0)[:, None] * rest).sum(axis=0))
+            parent_coefficients = self._sum_by_parent(
+                self._shares(level)[:, None] * level_coefficients, self.sizes[level - 1]
+            )
+            level_weights.insert(0, level_coefficients - self._spread_out(parent_coefficients, self.sizes[level]))
+            level_coefficients = parent_coefficients
+        level_weights.insert(0, level_coefficients - (self._shares(0)[:, None] * level_coefficients).sum(axis=0))
         weights_by_level = []
-        for level, size in enumerate(self.sizes):
+        for level, group_count in enumerate(self.sizes):
             if level:
-                ratio = (after[level - 1] / below[level - 1])[:, None]
-                level_weights[level] = level_weights[level] + self._spread_out(ratio * level_weights[level - 1], size)
-            weights_by_level.append(level_weights[level] * (after[level] / self.variances[level])[:, None])
+                variance_ratios = (upward_variances[level - 1] / summed_variances[level - 1])[:, None]
+                level_weights[level] = level_weights[level] + self._spread_out(
+                    variance_ratios * level_weights[level - 1], group_count
+                )
+            weights_by_level.append(level_weights[level] * (upward_variances[level] / self.variances[level])[:, None])
         return weights_by_level

@@ -1,412 +1,56 @@
-"""The estimate as data: proportions with their covariance, what they rest on, and which estimator made them.
+"""The estimate: its numbers, their intervals, what it tells beyond them, and how all of it reads.
 
-The parts on which an estimate builds: options of printing, intervals, findings, and the estimator's protocol.
+Some estimates have *findings* beside their numbers: another estimate, a test, a band. Each kind is one class, and
+`FINDINGS` lists them. An estimator hands in how the other estimates are made (`Estimate.others`).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Share
-from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.fitting import GoodnessOfFit
-from naysay.estimate.independence import IndependenceTest
-from naysay.estimate.information import Maximum, alike
-from naysay.estimate.linear import Floats, Indicators
-from naysay.estimate.named import Named
-from naysay.estimate.projection import Projected
-from naysay.show import Points, plain, text
+from naysay._values import Floats, Label
+from naysay.design import Answerable
+from naysay.errors import DataError
+from naysay.estimate import samples
+from naysay.estimate.assumptions import (
+    NONCOMPLIERS,
+    behaviors,
+    noncompliance_band,
+    preference_band,
+    probability_band,
+    quick,
+)
+from naysay.estimate.fit import (
+    Fit,
+    Intervals,
+    decimals_of,
+    is_pooled,
+    number_text,
+    projected,
+    reliable_errors,
+    reliable_nuisance,
+)
+from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
+from naysay.estimate.intervals import intervals, nuisance_intervals
+from naysay.estimate.linear import is_stacked
+from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content
-from naysay.show.html import notebook
-from naysay.tally import Tally
+from naysay.show.result import Records, Result
 
-_ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left
-
-
-class Value(NamedTuple):
-    """A nuisance parameter with its standard error."""
-
-    value: float
-    standard_error: float
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Estimated cells of several samples, and the shares that are computed from them by the delta method.
-
-    Only the shares are estimates: the answers may not tell all cells apart.
-
-    Parameters
-    ----------
-    cells : tuple of label
-    categories, nuisance : tuple of Share
-    proportions : (cells,) float
-    covariance : (cells, cells) float
-    """
-
-    cells: tuple[Any, ...]
-    categories: tuple[Share, ...]
-    nuisance: tuple[Share, ...]
-    proportions: Floats
-    covariance: Floats
-
-    @property
-    def shares(self) -> tuple[Share, ...]:
-        """The categories, then the nuisance parameters."""
-        return (*self.categories, *self.nuisance)
-
-    @cached_property
-    def _weights(self) -> tuple[Floats, Floats]:
-        above, below = zip(*(share.weights(self.cells) for share in self.shares), strict=True)
-        return np.array(above), np.array(below)
-
-    @property
-    def _denominators(self) -> Floats:
-        """What each share is a share of, (shares,); NaN where that is zero but for rounding."""
-        denominators = self._weights[1] @ self.proportions
-        return np.where(np.abs(denominators) > _ROUNDING, denominators, np.nan)
-
-    @property
-    def values(self) -> Floats:
-        """The shares, (shares,)."""
-        return _without_rounding(self._weights[0] @ self.proportions / self._denominators)
-
-    @property
-    def gradients(self) -> Floats:
-        """Derivatives of the shares with respect to the cells, (shares, cells)."""
-        above, below = self._weights
-        return np.asarray((above - self.values[:, None] * below) / self._denominators[:, None])
-
-    @property
-    def covariance_of_shares(self) -> Floats:
-        """Covariance of the shares, (shares, shares)."""
-        return np.asarray(self.gradients @ self.covariance @ self.gradients.T)
-
-    @property
-    def estimates(self) -> tuple[Floats, Floats]:
-        """The shares of the categories, (t,), and their covariance, (t, t)."""
-        t = len(self.categories)
-        return self.values[:t], self.covariance_of_shares[:t, :t]
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """What a tally says about the population.
-
-    Parameters
-    ----------
-    design : Design or Levels
-    tally : Tally
-    method : str
-        The method in words.
-    target : {"population", "file"}
-        What the proportions describe: a population from which the respondents are a sample, or the fixed file whose
-        records were randomized.
-    proportions : (t,) float
-        In category order. Moments may leave [0, 1]; they are reported as they are.
-    covariance : (t, t) float
-        NaN where it is undefined.
-    standard_error_kind : str
-        What the standard errors rest on.
-    made_by : str
-        The name of the estimator; `estimator` is the object of this name.
-    warnings : tuple of StatisticalWarning
-        Reservations, printed with the numbers.
-    indicators : Indicators, optional
-        For means of unbiased indicators: these indicators; None where a closed form needs none (`named`).
-    solution : {"mean", "least_squares"}, optional
-        The unbiased map that you asked for by name; intervals and bands use the same map.
-    maximum : Maximum, optional
-        For likelihood methods: the certificate.
-    path : (iterations + 1, t) float, optional
-        Counts per category after each step of an iterative method.
-    level_weights : {level: float}, optional
-        Weights of the levels, where they are not proportional to the numbers of answers.
-    named : Named, optional
-        For a design that is stored as one pattern: how many people named each category.
-    cells : Cells, optional
-        Where the proportions are shares of cells: these cells.
-
-    Examples
-    --------
-    >>> from naysay import designs, estimate
-    >>> survey = designs.negative(("a", "b", "c", "d"))
-    >>> fit = estimate.moments(survey, survey.tally(count=[280, 240, 260, 220]))
-    >>> fit.proportions.round(6)
-    array([0.16, 0.28, 0.22, 0.34])
-    >>> fit.standard_errors.round(6)
-    array([0.042617, 0.040537, 0.041633, 0.039319])
-    >>> fit.interval(confidence=0.95).round(3)[0]
-    array([0.074, 0.241])
-    """
-
-    design: Answerable
-    tally: Tally
-    method: str
-    target: str
-    proportions: Floats
-    covariance: Floats
-    standard_error_kind: str
-    made_by: str
-    warnings: tuple[StatisticalWarning, ...] = ()
-    indicators: Indicators | None = field(default=None, repr=False)
-    solution: str | None = field(default=None, repr=False)
-    maximum: Maximum | None = field(default=None, repr=False)
-    path: Floats | None = field(default=None, repr=False)
-    level_weights: Mapping[Any, float] | None = field(default=None, repr=False)
-    named: Named | None = field(default=None, repr=False)
-    cells: Cells | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        proportions = _without_rounding(np.array(self.proportions, dtype=float))
-        for name, values in (("proportions", proportions), ("covariance", np.array(self.covariance, dtype=float))):
-            object.__setattr__(self, name, _checks.read_only(values))
-
-    @property
-    def estimator(self) -> Maker:
-        """The estimator that made this estimate; it defines the intervals and the findings."""
-        return MAKERS[self.made_by]
-
-    @property
-    def categories(self) -> tuple[Any, ...]:
-        """The t categories."""
-        return self.design.categories
-
-    @property
-    def n(self) -> int:
-        """Respondents who answered."""
-        return self.tally.n
-
-    @property
-    def missing(self) -> int:
-        """Respondents who gave no answer; they do not enter the estimate."""
-        return self.tally.missing
-
-    @property
-    def counts(self) -> Floats:
-        """Estimated respondents in each category, (t,): proportions times n."""
-        return self.proportions * self.n
-
-    def projected(self) -> Projected:
-        """The nearest possible shares beside these, labeled as a display; see `estimate.projected`."""
-        return Projected(self)
-
-    @cached_property
-    def standard_errors(self) -> Floats:
-        """Square roots of the variances, (t,); NaN where undefined."""
-        variances = np.diagonal(self.covariance)
-        with np.errstate(invalid="ignore"):
-            errors = np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan))
-        return _checks.read_only(np.asarray(errors, dtype=float))
-
-    @property
-    def cells_of_samples(self) -> Cells:
-        """The cells behind an estimate from several samples; raise `DataError` for any other estimate."""
-        if self.cells is None:
-            raise DataError(f"{self.method} is not an estimate from several samples")
-        return self.cells
-
-    @cached_property
-    def nuisance(self) -> dict[Any, Value]:
-        """Nuisance parameters by name, each with its delta-method standard error."""
-        if self.cells is None:
-            return {}
-        t, errors = len(self.categories), np.sqrt(np.diagonal(self.cells.covariance_of_shares))
-        pairs = zip(self.cells.values[t:].tolist(), errors[t:].tolist(), strict=True)
-        return {share.name: Value(*pair) for share, pair in zip(self.cells.nuisance, pairs, strict=True)}
-
-    @property
-    def nuisance_shares(self) -> dict[Any, float]:
-        """The nuisance parameters that are determined; values outside [0, 1] are moved to its nearest end."""
-        values = {name: parameter.value for name, parameter in self.nuisance.items() if math.isfinite(parameter.value)}
-        return {name: min(max(value, 0.0), 1.0) for name, value in values.items()}
-
-    def interval(
-        self,
-        confidence: float = 0.95,
-        *,
-        method: str | None = None,
-        replicates: int = 1_999,
-        rng: np.random.Generator | None = None,
-    ) -> Floats:
-        """Confidence intervals for each proportion, (t, 2), within [0, 1].
-
-        Parameters
-        ----------
-        confidence : float
-            The confidence of each interval by itself.
-        method : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
-            By default the method whose measured coverage holds for such an estimate (see the page on coverage).
-        replicates, rng : int, numpy Generator
-            Resamples of the bootstrap, and their generator; by default one with a fixed seed.
-
-        Raises
-        ------
-        DataError
-            If the method does not exist or does not suit this estimate; the message names methods that do.
-        """
-        return np.asarray(self.intervals(confidence, method=method, replicates=replicates, rng=rng).bounds)
-
-    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
-        """The intervals, with the name of their method and the flagged categories."""
-        return self.estimator.intervals(self, confidence, method=method, **options)
-
-    @cached_property
-    def privacy(self) -> dict[Any, privacy.Statement]:
-        """What one answer tells about its person, by level (the key is None where there are no levels).
-
-        Where cells are finer than the categories, it is about the category, at the estimated nuisance shares.
-        """
-        statements = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
-        return statements if isinstance(statements, dict) else {None: statements}
-
-    @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        """What this estimate tells beyond its numbers, in the order in which it is printed."""
-        possible_findings = (self._finding(name) for name in self.estimator.findings)
-        return tuple(finding for finding in possible_findings if finding is not None)
-
-    @cached_property
-    def _findings_by_name(self) -> dict[str, Finding | None]:
-        """Findings made so far: each is made once, when it is first asked for."""
-        return {}
-
-    def _finding(self, name: str) -> Finding | None:
-        if name not in self._findings_by_name:
-            self._findings_by_name[name] = self.estimator.findings[name](self)
-        return self._findings_by_name[name]
-
-    def _value(self, name: str) -> Any:
-        finding = self._finding(name)
-        return None if finding is None else finding.value
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
-        return cast("Comparison | None", self._value("comparison"))
-
-    @property
-    def sensitivity(self) -> Floats | None:
-        """For the two-option scheme: the band (t, 2) over all ways of choosing between two false categories.
-
-        None for other designs, and where it would take long; call `preference_band` then.
-        """
-        return cast("Floats | None", self._value("sensitivity"))
-
-    @property
-    def goodness_of_fit(self) -> GoodnessOfFit | None:
-        """Pearson's test and the deviance; None unless the answers have more degrees of freedom than the estimate."""
-        return cast("GoodnessOfFit | None", self._value("goodness_of_fit"))
-
-    @property
-    def unbounded(self) -> Estimate | None:
-        """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
-        return cast("Estimate | None", self._value("unbounded"))
-
-    @property
-    def by_sample(self) -> dict[Any, Estimate] | None:
-        """The unbiased estimate of each of several samples by itself; None unless every sample has one."""
-        return cast("dict[Any, Estimate] | None", self._value("by_sample"))
-
-    def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
-        """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
-        band = self._value("noncompliance")
-        return None if band is None else np.asarray(band(share, noncompliers))
-
-    @property
-    def probability_band(self) -> Floats | None:
-        """The band (t, 2) over the range of a design probability that is not certain; None if no range is stated."""
-        return cast("Floats | None", self._value("probability_band"))
-
-    def sections(self, options: Options | None = None) -> list[Content]:
-        """The estimate in the vocabulary of `naysay.show`: what it is, its table, and what it rests on."""
-        return self.estimator.sections(self, options or Options())
-
-    def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:
-        """The estimate as one JSON object with stable names; undefined numbers are None."""
-        return self.estimator.plain(self, Options(confidence, interval_method))
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
-
-    def __repr__(self) -> str:
-        shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])
-        return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Stratified beside pooled.
-
-    Parameters
-    ----------
-    stratified, pooled : Estimate
-    difference : (t,) float
-        stratified - pooled.
-    standard_errors : (t,) float
-        Of the difference, valid whether or not the choice of level depends on the category.
-    test : IndependenceTest
-    """
-
-    stratified: Estimate
-    pooled: Estimate
-    difference: Floats
-    standard_errors: Floats
-    test: IndependenceTest
-
-    def beside(self, fit: Estimate) -> Estimate:
-        """The estimate to show beside another: pooled beside stratified, and stratified beside pooled."""
-        return self.stratified if is_pooled(fit) else self.pooled
-
-
-def _without_rounding(shares: Floats) -> Floats:
-    """Shares, exactly 0 or 1 where only rounding parts them from it: -1e-17 is neither outside [0, 1] nor a chance."""
-    nearest = np.clip(np.round(shares), 0.0, 1.0)
-    return np.where(np.abs(shares - nearest) < _ROUNDING, nearest, shares)
-
-
-def is_stratified(fit: Estimate) -> bool:
-    """Whether an estimate combines the levels' own estimates, with any weights."""
-    return fit.design.assigned_by == "respondent" and fit.maximum is None
-
-
-def is_pooled(fit: Estimate) -> bool:
-    """Whether an estimate maximizes one likelihood over all levels."""
-    return fit.design.assigned_by == "respondent" and fit.maximum is not None
-
-
-def reliable_errors(fit: Estimate) -> Floats:
-    """The standard errors that can be trusted, (t,); NaN at the boundary, and where all answers are alike."""
-    return np.where(_reliable(fit, fit.proportions), fit.standard_errors, np.nan)
-
-
-def reliable_nuisance(fit: Estimate) -> dict[str, float]:
-    """The standard errors of the nuisance parameters, where they can be trusted; NaN elsewhere."""
-    pairs = (
-        (name, parameter, bool(_reliable(fit, np.array(parameter.value)))) for name, parameter in fit.nuisance.items()
-    )
-    return {name: parameter.standard_error if keep else math.nan for name, parameter, keep in pairs}
-
-
-def _reliable(fit: Estimate, values: Floats) -> NDArray[np.bool_]:
-    inside = (values > 1e-9) & (values < 1 - 1e-9)
-    return np.full(values.shape, not alike(fit.tally)) & (inside if fit.maximum is not None else True)
+_TESTED = 50_000  # a pure design with more responses × categories has no test of fit
 
 
 @dataclass(frozen=True)
-class Options:
+class PrintOptions:
     """How an estimate is printed.
 
     Parameters
@@ -427,28 +71,19 @@ class Options:
     noncompliers: str = "anyone"
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """Confidence intervals of all proportions.
+FEW = 30
+"""The coverage of weighted intervals was measured from so many answers on (their worth under the weights)."""
 
-    Parameters
-    ----------
-    bounds : (t, 2) float
-    method : str
-    confidence : float
-    flagged : (t,) bool
-        Where the interval missed [0, 1], and that of an estimate at the nearest end replaces it; for `bootstrap` and
-        `profile` by name, that end itself.
-    misfit : bool
-        Whether some interval misses [0, 1] by so much that, if respondents keep to the design, at most one in a hundred
-        surveys would.
-    """
+_TINY = 5  # up to so many answers the coverage of intervals was measured as .82
+_NAMED = 8  # categories named in a sentence
 
-    bounds: Floats
-    method: str
-    confidence: float
-    flagged: NDArray[np.bool_]
-    misfit: bool = False
+NONCOMPLIANCE = PrintOptions().noncompliance
+"""The share of respondents whose non-compliance is shown by default."""
+
+_LEAST_GAP = 1e-9
+_NUMBERS = ("categories", "proportions", "standard_errors", "standard_error_kind", "covariance")
+_FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisance", "moments", "by_sample")
+"""The order in JSON of fields that only some estimates have; other such fields follow these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -489,38 +124,757 @@ class Finding(ABC):
     def compute(fit: Any) -> Any:
         """The value; None where there is none."""
 
+    @classmethod
+    def of(cls, fit: Fit) -> Self | None:
+        """The finding; None where an estimate has none of this kind."""
+        if not cls.concerns(fit):
+            return None
+        value = cls.compute(fit)
+        return cls(fit, value) if value is not None or cls.left_out else None
+
     def columns(self) -> Iterable[tuple[str, Floats]]:
         """Columns of the table: names, and a number for each category."""
         return ()
 
-    def words(self, options: Options) -> str:
+    def words(self, options: PrintOptions) -> str:
         """One line about the value; empty where the table says all."""
         return ""
 
-    def content_below(self, options: Options) -> Sequence[Content]:
+    def content_below(self, options: PrintOptions) -> Sequence[Content]:
         """The content below the table."""
         line = self.left_out if self.value is None else self.words(options)
         return [Points((line,))] if line else []
 
-    def plain(self, options: Options) -> Any:
+    def plain(self, options: PrintOptions) -> Any:
         """The value in JSON; None where JSON holds nothing of it."""
         return plain(self.value)
 
 
-class Maker(Protocol):
-    """What an estimate asks of the estimator that made it."""
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Stratified beside pooled.
+
+    Parameters
+    ----------
+    stratified, pooled : Estimate
+    difference : (t,) float
+        stratified - pooled.
+    standard_errors : (t,) float
+        Of the difference, valid whether or not the choice of level depends on the category.
+    test : IndependenceTest
+    """
+
+    stratified: Estimate
+    pooled: Estimate
+    difference: Floats
+    standard_errors: Floats
+    test: IndependenceTest
+
+    def beside(self, fit: Estimate) -> Estimate:
+        """The estimate to show beside another: pooled beside stratified, and stratified beside pooled."""
+        return self.stratified if is_pooled(fit) else self.pooled
+
+
+class Compared(Finding):
+    """For levels: the stratified beside the pooled estimate, with the test of independence."""
+
+    name, field, beside = "comparison", "levels", True
+    left_out = "stratified beside pooled: not available, some level alone does not tell all categories apart"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return fit.design.offer.assigned_by == "respondent" and "comparison" in fit.others
+
+    @staticmethod
+    def compute(fit: Fit) -> Comparison | None:
+        return cast("Comparison | None", fit.others["comparison"](fit))
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        if self.value is not None:
+            other_fit = self.value.beside(self.fit)
+            yield "pooled" if is_pooled(other_fit) else "stratified", other_fit.proportions
+            yield "s.e.", reliable_errors(other_fit)
+            yield "stratified-pooled", self.value.difference
+            yield "s.e.", self.value.standard_errors
+
+    def words(self, options: PrintOptions) -> str:
+        return str(self.value.test)
+
+    def plain(self, options: PrintOptions) -> Any:
+        comparison = self.value
+        if comparison is None:
+            return None
+        json_content: dict[str, Any] = {}
+        for estimator_name, compared_fit in {"stratified": comparison.stratified, "pooled": comparison.pooled}.items():
+            json_content |= {
+                estimator_name: compared_fit.proportions,
+                f"{estimator_name}_standard_errors": compared_fit.standard_errors,
+            }
+        json_content |= {"difference": comparison.difference, "difference_standard_errors": comparison.standard_errors}
+        test_fields = ("statistic", "degrees_of_freedom", "p_value", "reference", "test")
+        return plain(
+            json_content
+            | {"independence": {test_field: getattr(comparison.test, test_field) for test_field in test_fields}}
+        )
+
+
+class Unbounded(Finding):
+    """The unbiased estimate beside one at the boundary."""
+
+    name, field, beside = "unbounded", "moments", True
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        cell_shares = fit.proportions if fit.cells is None else fit.cells.values
+        at_edge = bool(((cell_shares <= 1e-9) | (cell_shares >= 1 - 1e-9)).any())
+        is_likelihood = fit.maximum is not None and "unbounded" in fit.others
+        return at_edge and is_likelihood and fit.design.offer.assigned_by != "respondent"
+
+    @staticmethod
+    def compute(fit: Fit) -> Estimate | None:
+        return cast("Estimate | None", fit.others["unbounded"](fit))
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        yield "moments", self.value.proportions
+        yield "s.e.", self.value.standard_errors
+
+    def plain(self, options: PrintOptions) -> Any:
+        return _numbers(self.value)
+
+
+class Preferences(Finding):
+    """For the two-option scheme: the band over all ways of choosing between false categories."""
+
+    name, field, beside = "sensitivity", "preference_band", True
+    left_out = "band of preferences: takes long here, ask estimate.preference_band(design, tally)"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return not fit.design.offer.several and fit.design.channel().structure.shown is not None
+
+    @staticmethod
+    def compute(fit: Fit) -> Floats | None:
+        return preference_band(fit.design, fit.tally) if quick(fit.design) else None
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        return () if self.value is None else zip(("band low", "band high"), self.value.T, strict=True)
+
+    def words(self, options: PrintOptions) -> str:
+        return "band: what the share could be if people chose between two false categories as they like"
+
+
+class BySample(Finding):
+    """Each of several samples alone."""
+
+    name = field = "by_sample"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return is_stacked(fit.design) and fit.design.cells == fit.design.categories and "by_sample" in fit.others
+
+    @staticmethod
+    def compute(fit: Fit) -> dict[Label, Estimate] | None:
+        return cast("dict[Label, Estimate] | None", fit.others["by_sample"](fit))
+
+    def words(self, options: PrintOptions) -> str:
+        decimal_places = decimals_of(self.fit)
+        sample_texts = (
+            f"{sample_name} {number_text(sample_fit.proportions[0], decimal_places)} "
+            f"({number_text(reliable_errors(sample_fit)[0], decimal_places)})"
+            for sample_name, sample_fit in self.value.items()
+        )
+        return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(sample_texts)}"
+
+    def plain(self, options: PrintOptions) -> Any:
+        return {str(name): _numbers(sample_fit) for name, sample_fit in self.value.items()}
+
+
+class FitTest(Finding):
+    """Whether the answers fit the design."""
+
+    name = field = "goodness_of_fit"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        # A test of many rare answers takes long, and says little.
+        large = any(
+            part.design.structure.pure and part.design.space.size * len(fit.categories) > _TESTED
+            for part in fit.tally.parts
+        )
+        return fit.tally.free >= len(fit.design.categories) and not large and not fit.tally.summed
+
+    @staticmethod
+    def compute(fit: Fit) -> GoodnessOfFit | None:
+        return goodness_of_fit(fit.design, fit.tally, maximum=fit.maximum)
+
+    def words(self, options: PrintOptions) -> str:
+        return str(self.value)
+
+    def plain(self, options: PrintOptions) -> Any:
+        return self.value.to_dict()
+
+
+class Untested(Finding):
+    """A note that the fit is not tested, although the answers would allow a test."""
+
+    name, field = "untested", "untested"
+    left_out = "fit: not tested, the answers are weighted"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return fit.tally.weighted and is_stacked(fit.design) and samples.overdetermined(fit)
+
+    @staticmethod
+    def compute(fit: Fit) -> None:
+        return None
+
+
+class Noncompliance(Finding):
+    """What the estimate would be if people did not comply; the value gives the band for a share of such people."""
+
+    name = field = "noncompliance"
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return bool(behaviors(fit.design))
+
+    @staticmethod
+    def compute(fit: Fit) -> Callable[[float, str], Floats]:
+        return functools.partial(_band, fit)  # not a closure: with one, a printed estimate could not be pickled
+
+    def words(self, options: PrintOptions) -> str:
+        share, noncomplier_kind = options.noncompliance, options.noncompliers
+        behavior_text = f"{NONCOMPLIERS[noncomplier_kind]} {' or '.join(behaviors(self.fit.design))}"
+        ranges_text = _ranges(self.fit, self.value(share, noncomplier_kind))
+        return f"if up to {share:.3g} of the respondents did not comply ({behavior_text}): {ranges_text}"
+
+    def plain(self, options: PrintOptions) -> Any:
+        share, who = options.noncompliance, options.noncompliers
+        return plain({"share": share, "noncompliers": who, "bounds": self.value(share, who)})
+
+
+class Probability(Finding):
+    """What the estimate would be under another probability than the stated one."""
+
+    name = field = "probability_band"
+    compute = staticmethod(probability_band)
+
+    @classmethod
+    def concerns(cls, fit: Fit) -> bool:
+        return bool(fit.design.alternatives)
+
+    def words(self, options: PrintOptions) -> str:
+        return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
+
+
+def _band(fit: Fit, share: float, noncompliers: str) -> Floats:
+    return noncompliance_band(fit, share=share, noncompliers=noncompliers)
+
+
+FINDINGS = (Compared, Unbounded, Preferences, BySample, FitTest, Untested, Noncompliance, Probability)
+"""The kinds of findings, in the order in which they are printed."""
+
+
+def _numbers(fit: Fit) -> dict[str, Any]:
+    numbers: dict[str, Any] = plain({"proportions": fit.proportions, "standard_errors": fit.standard_errors})
+    return numbers
+
+
+def _ranges(fit: Fit, band: Floats) -> str:
+    format_share = functools.partial(number_text, places=decimals_of(fit))
+    is_outside = (fit.proportions < 0) | (fit.proportions > 1)
+    nearest_text = " (nearest to what lies outside [0, 1])"
+    range_texts = [
+        f"“{_checks.label(category)}” from {format_share(band_low)} to {format_share(band_high)}"
+        f"{nearest_text if is_beyond and band_low == band_high else ''}"
+        for category, (band_low, band_high), is_beyond in zip(fit.categories, band.tolist(), is_outside, strict=True)
+    ]
+    shown_texts = range_texts[:1] if len(range_texts) == 2 else range_texts
+    return f"{', '.join(shown_texts)} (around the estimate, before sampling error)"
+
+
+class Estimate(Fit, Result):
+    """What a tally says about the population.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    tally : Tally
+    method : str
+        The method in words.
+    target : {"population", "file"}
+        What the proportions describe: a population from which the respondents are a sample, or the fixed file whose
+        records were randomized.
+    proportions : (t,) float
+        In category order. Moments may leave [0, 1]; they are reported as they are.
+    covariance : (t, t) float
+        NaN where it is undefined.
+    standard_error_kind : str
+        What the standard errors rest on.
+    made_by : str
+        The name of the estimator, one of `ESTIMATORS`.
+    warnings : tuple of StatisticalWarning
+        Reservations, printed with the numbers.
+    indicators : Indicators, optional
+        For means of unbiased indicators: these indicators; None where a closed form needs none (`named`).
+    solution : {"mean", "least_squares"}, optional
+        The unbiased map that you asked for by name; intervals and bands use the same map.
+    maximum : Maximum, optional
+        For likelihood methods: the certificate.
+    path : (iterations + 1, t) float, optional
+        Counts per category after each step of an iterative method.
+    level_weights : {level: float}, optional
+        Weights of the levels, where they are not proportional to the numbers of answers.
+    named : Named, optional
+        For a design that is stored as one pattern: how many people named each category.
+    cells : Cells, optional
+        Where the proportions are shares of cells: these cells.
+    maps : LinearMaps, optional
+        The unbiased maps of the parts that were made on the way here.
+    others : {finding: callable}, optional
+        Makes the other estimates that stand beside this one, by the names of their findings.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d"))
+    >>> fit = estimate.moments(survey, survey.tally(count=[280, 240, 260, 220]))
+    >>> fit.proportions.round(6)
+    array([0.16, 0.28, 0.22, 0.34])
+    >>> fit.standard_errors.round(6)
+    array([0.042617, 0.040537, 0.041633, 0.039319])
+    >>> fit.interval(confidence=0.95).round(3)[0]
+    array([0.074, 0.241])
+    """
+
+    def projected(self) -> Projected:
+        """The nearest possible shares beside these, labeled as a display; see `estimate.projected`."""
+        return Projected(self)
+
+    def interval(
+        self,
+        confidence: float = 0.95,
+        *,
+        method: str | None = None,
+        replicates: int = 1_999,
+        rng: np.random.Generator | None = None,
+    ) -> Floats:
+        """Confidence intervals for each proportion, (t, 2), within [0, 1].
+
+        Parameters
+        ----------
+        confidence : float
+            The confidence of each interval by itself.
+        method : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
+            By default the method whose measured coverage holds for such an estimate (see the page on coverage).
+        replicates, rng : int, numpy Generator
+            Resamples of the bootstrap, and their generator; by default one with a fixed seed.
+
+        Raises
+        ------
+        DataError
+            If the method does not exist or does not suit this estimate; the message names methods that do.
+        """
+        return np.asarray(self.intervals(confidence, method=method, replicates=replicates, rng=rng).bounds)
+
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
+        """The intervals, with the name of their method and the flagged categories."""
+        return intervals(self, confidence, method=method, **options)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What this estimate tells beyond its numbers, in the order in which it is printed."""
+        return tuple(finding for kind in FINDINGS if (finding := self._finding(kind)) is not None)
+
+    @cached_property
+    def _findings_by_kind(self) -> dict[type[Finding], Finding | None]:
+        """Findings made so far: each is made once, when it is first asked for."""
+        return {}
+
+    def _finding(self, kind: type[Finding]) -> Finding | None:
+        if kind not in self._findings_by_kind:
+            self._findings_by_kind[kind] = kind.of(self)
+        return self._findings_by_kind[kind]
+
+    def _value_of(self, kind: type[Finding]) -> Any:
+        finding = self._finding(kind)
+        return None if finding is None else finding.value
 
     @property
-    def name(self) -> str: ...
+    def comparison(self) -> Comparison | None:
+        """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
+        return cast("Comparison | None", self._value_of(Compared))
+
     @property
-    def intervals(self) -> Callable[..., Intervals]: ...
+    def sensitivity(self) -> Floats | None:
+        """For the two-option scheme: the band (t, 2) over all ways of choosing between two false categories.
+
+        None for other designs, and where it would take long; call `preference_band` then.
+        """
+        return cast("Floats | None", self._value_of(Preferences))
+
     @property
-    def findings(self) -> Mapping[str, Callable[[Any], Finding | None]]: ...
+    def goodness_of_fit(self) -> GoodnessOfFit | None:
+        """Pearson's test and the deviance; None unless the answers have more degrees of freedom than the estimate."""
+        return cast("GoodnessOfFit | None", self._value_of(FitTest))
+
     @property
-    def sections(self) -> Callable[[Any, Options], list[Content]]: ...
+    def unbounded(self) -> Estimate | None:
+        """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
+        return cast("Estimate | None", self._value_of(Unbounded))
+
     @property
-    def plain(self) -> Callable[[Any, Options], dict[str, Any]]: ...
+    def by_sample(self) -> dict[Any, Estimate] | None:
+        """The unbiased estimate of each of several samples by itself; None unless every sample has one."""
+        return cast("dict[Any, Estimate] | None", self._value_of(BySample))
+
+    def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
+        """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
+        band = self._value_of(Noncompliance)
+        return None if band is None else np.asarray(band(share, noncompliers))
+
+    @property
+    def probability_band(self) -> Floats | None:
+        """The band (t, 2) over the range of a design probability that is not certain; None if no range is stated."""
+        return cast("Floats | None", self._value_of(Probability))
+
+    def parts(self, options: PrintOptions | None = None) -> list[Content]:
+        """What it is, its table, and what it rests on."""
+        print_options = options or PrintOptions()
+        estimate_intervals = self.intervals(print_options.confidence, method=print_options.method)
+        contents_beside = [
+            content for finding in self.findings if finding.beside for content in finding.content_below(print_options)
+        ]
+        basis_lines = (*checks(self, print_options), *privacy.lines(self.design, self.nuisance_shares))
+        notes = [Note(reservation) for reservation in reservations(self, estimate_intervals)]
+        return [
+            *_heading(self, estimate_intervals),
+            _table(self, estimate_intervals),
+            *contents_beside,
+            Points(basis_lines),
+            *notes,
+        ]
+
+    def numbers(self, options: PrintOptions | None = None) -> dict[str, object]:
+        """Its numbers, what they rest on and what it tells beyond them, under the stable names of JSON."""
+        print_options = options or PrintOptions()
+        estimate_intervals = self.intervals(print_options.confidence, method=print_options.method)
+        numbers: dict[str, object] = {
+            "question": self.tally.question,
+            "design": self.design.name or self.design.kind,
+            **{
+                attribute_name: getattr(self, attribute_name)
+                for attribute_name in ("n", "missing", "target", "method", *_NUMBERS)
+            },
+            "intervals": estimate_intervals.bounds,
+            "confidence": print_options.confidence,
+            "interval_method": estimate_intervals.method,
+            "privacy": _privacy(self),
+            "warnings": reservations(self, estimate_intervals),
+        }
+        findings_by_field = {finding.field: finding.plain(print_options) for finding in self.findings} | {
+            "assumptions": assumptions(self)
+        }
+        if self.tally.complex is not None:
+            numbers |= {
+                "sampling": str(self.tally.complex),
+                "degrees_of_freedom": self.tally.complex.degrees_of_freedom,
+            }
+        if self.nuisance:
+            findings_by_field["nuisance"] = _nuisance(self, estimate_intervals)
+        field_order = [
+            *(field_name for field_name in _FIELDS if field_name in findings_by_field),
+            *(field_name for field_name in findings_by_field if field_name not in _FIELDS),
+        ]
+        return numbers | {
+            field_name: findings_by_field[field_name]
+            for field_name in field_order
+            if findings_by_field[field_name] is not None
+        }
+
+    def records(self) -> Records:
+        """The categories with their proportions, standard errors and 0.95 intervals."""
+        names = ("category", "estimate", "standard_error", "low", "high")
+        numbers_of_category = zip(
+            self.categories, self.proportions, self.standard_errors, *self.interval().T, strict=True
+        )
+        return Records(names, [list(row) for row in numbers_of_category])
+
+    def to_dict(
+        self,
+        confidence: float = 0.95,
+        *,
+        interval_method: str | None = None,
+        options: PrintOptions | None = None,
+    ) -> dict[str, Any]:
+        """The estimate as one JSON object with stable names; undefined numbers are None."""
+        json_object: dict[str, Any] = plain(self.numbers(options or PrintOptions(confidence, interval_method)))
+        return json_object
 
 
-MAKERS: dict[str, Maker] = {}
-"""The estimators by name, below the estimates, so that each estimate finds its own; `estimators` fills it."""
+_LARGEST = 30_000_000  # largest array of answers × categories, in entries (240 MB)
+
+
+@dataclass(frozen=True, eq=False)
+class EvenEstimate(Estimate):
+    """An estimate whose covariance (t, t) is made only when it is asked for.
+
+    Parameters
+    ----------
+    variances : (t,) float
+    general : callable
+        Makes the same estimate in the general way, with all its arrays.
+    spread : callable
+        Makes the covariance (t, t).
+    """
+
+    covariance: Floats = field(init=False, repr=False)
+    variances: Floats = field(kw_only=True, repr=False)
+    general: Callable[[], Estimate] = field(kw_only=True, repr=False)
+    spread: Callable[[], Floats] = field(kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("proportions", "variances"):
+            getattr(self, name).setflags(write=False)
+
+    def __getattr__(self, name: str) -> Any:
+        # Python calls this only for attributes that are not set: fields without a value. Anything else is unknown.
+        if name not in ("covariance", "_general"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        attribute = self.general() if name == "_general" else self.spread()
+        object.__setattr__(self, name, attribute)
+        return attribute
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Square roots of the variances, (t,); NaN where undefined."""
+        return np.asarray(np.sqrt(self.variances))
+
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
+        """The intervals; methods without a closed form use the general estimate."""
+        if method in (None, "agresti_coull", "wald"):
+            return super().intervals(confidence, method=method, **options)
+        distinct_answers, t = sum(part.distinct or 0 for part in self.tally.parts), len(self.proportions)
+        without_rows = self.maximum is not None and self.design.structure.by_transform is not None
+        if without_rows or max(distinct_answers, t) * t > _LARGEST:
+            raise DataError(
+                f"{method} intervals of {distinct_answers:,} distinct answers about {t:,} categories take too long; "
+                "use method='agresti_coull' or 'wald'"
+            )
+        return self._general.intervals(confidence, method=method, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Projected(Result):
+    """The projected shares of an estimate, labeled as a display wherever they are printed.
+
+    Parameters
+    ----------
+    fit : Estimate
+        The unbiased estimate, which alone has intervals.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.k_ary(("a", "b", "c"), epsilon=1)
+    >>> print(estimate.moments(survey, survey.tally(count=[60, 25, 15])).projected())
+    category  estimate     low    high  display
+    a           1.0656  0.7310  1.0000   0.9805
+    b           0.1045  0.0000  0.3613   0.0195
+    c          -0.1701  0.0000  0.2490   0.0000
+    <BLANKLINE>
+    note: display: moved to the nearest possible shares; its sums are biased, it is not a basis for intervals
+    """
+
+    fit: Estimate
+
+    @property
+    def shares(self) -> Floats:
+        """The nearest possible shares, (t,)."""
+        return projected(self.fit.proportions)
+
+    def parts(self, confidence: float = 0.95) -> list[Content]:
+        """The raw estimate with its intervals, and the projected shares in a column of their own."""
+        number_array = np.column_stack([self.fit.proportions, self.fit.interval(confidence), self.shares])
+        labeled_rows = zip(map(_checks.label, self.fit.categories), number_array.tolist(), strict=True)
+        table_columns = (Column("category", words=True, width=40), *map(Column, ("estimate", "low", "high", "display")))
+        note_text = (
+            "display: moved to the nearest possible shares; its sums are biased, it is not a basis for intervals"
+        )
+        return [
+            Table(
+                table_columns,
+                tuple(
+                    (category_label, *(f"{number:.4f}" for number in row_numbers))
+                    for category_label, row_numbers in labeled_rows
+                ),
+            ),
+            Note(note_text),
+        ]
+
+    def numbers(self) -> dict[str, object]:
+        return {"categories": self.fit.categories, "estimate": self.fit.proportions, "display": self.shares}
+
+
+def _heading(fit: Estimate, intervals: Intervals) -> list[Sentence]:
+    """The lines above the numbers."""
+    missing_text = f"{fit.missing:,} missing" if fit.missing else "none missing"
+    weighted_text = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
+    complex_sample = fit.tally.complex
+    sample_sentences = [] if complex_sample is None else [Sentence(complex_sample.sentence)]
+    gap_text = "" if fit.maximum is None else f"; within {_bound(fit.maximum.total_gap)} of the maximum log-likelihood"
+    return [
+        Sentence(f"{fit.tally.question or 'Estimate'}: {fit.design.name or fit.design.kind}"),
+        Sentence(f"{fit.n:,} answers, {missing_text}{weighted_text}; target: the {fit.target}"),
+        *sample_sentences,
+        Sentence(f"{fit.method}; standard errors: {fit.standard_error_kind}{gap_text}"),
+        Sentence(f"{intervals.confidence:.4g} intervals: {intervals.method}"),
+    ]
+
+
+def _bound(gap: float) -> str:
+    """A gap rounded up to a power of ten. Below the least one it is the noise of one processor."""
+    return f"{10.0 ** math.ceil(math.log10(max(gap, _LEAST_GAP))):.0e}"
+
+
+def reservations(fit: Estimate, intervals: Intervals) -> list[str]:
+    """Warnings of the estimate and of its intervals."""
+    return [*cautions(fit), *beyond(fit, intervals)]
+
+
+def beyond(fit: Estimate, intervals: Intervals) -> list[str]:
+    """The sentence about intervals that lie outside [0, 1], and what is shown in their place; none elsewhere."""
+    if not intervals.flagged.any():
+        return []
+    category_names = ", ".join(
+        _checks.label(c) for c, is_flagged in zip(fit.categories, intervals.flagged, strict=True) if is_flagged
+    )
+    misfit_text = "; these answers hardly fit this design" if intervals.misfit else ""
+    has_points = (intervals.bounds[:, 0] == intervals.bounds[:, 1])[intervals.flagged].any()
+    shown_instead = "the nearest end, which is no certainty" if has_points else "that of an estimate at the nearest end"
+    return [f"interval outside [0, 1], shown is {shown_instead}: {category_names}{misfit_text}"]
+
+
+def cautions(fit: Estimate) -> list[str]:
+    """Warnings of the estimate, and of intervals that rest on few answers."""
+    warning_texts = [str(warning) for warning in fit.warnings]
+    if fit.n <= _TINY:
+        warning_texts.append(
+            "so few people tell nothing: intervals of 1 to 5 answers can hold the true share less often than they say "
+            "(.82 of two direct answers)"
+        )
+    if fit.tally.weighted and fit.tally.effective < FEW:
+        warning_texts.append(
+            f"the weights leave the worth of {fit.tally.effective:.0f} answers; intervals need {FEW} at least"
+        )
+    if fit.tally.weighted:
+        carrier_worths = np.maximum(fit.proportions, 0.0) * fit.tally.effective
+        few_categories = [
+            _checks.label(c) for c, worth in zip(fit.categories, carrier_worths, strict=True) if worth < FEW
+        ]
+        if few_categories:
+            warning_texts.append(
+                f"the weights leave the worth of fewer than {FEW} people in {', '.join(few_categories[:_NAMED])}"
+                f"{f' and {len(few_categories) - _NAMED} more' if len(few_categories) > _NAMED else ''}: if weights go "
+                "with the category, intervals there can hold the true share far less often than they say "
+                "(measured: .46 in place of .95, where fewer than one such person, of 15 times the weight, is expected)"
+            )
+    return warning_texts
+
+
+def _table(fit: Estimate, intervals: Intervals) -> Table:
+    """The numbers: one row per category, then one row per nuisance parameter."""
+    number_columns = [
+        ("estimate", fit.proportions),
+        ("s.e.", reliable_errors(fit)),
+        ("low", intervals.bounds[:, 0]),
+        ("high", intervals.bounds[:, 1]),
+        *(column for finding in fit.findings if finding.beside for column in finding.columns()),
+    ]
+    column_names, column_numbers = zip(*number_columns, strict=True)
+    labeled_rows = [
+        (_checks.label(category), category_numbers)
+        for category, category_numbers in zip(fit.categories, np.column_stack(column_numbers), strict=True)
+    ]
+    nuisance_ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
+    nuisance_errors = reliable_nuisance(fit)
+    for parameter_name, value in fit.nuisance.items():
+        unbounded_numbers = fit.unbounded.nuisance[parameter_name] if fit.unbounded is not None else ()
+        labeled_rows.append(
+            (
+                str(parameter_name),
+                np.array(
+                    [value.value, nuisance_errors[parameter_name], *nuisance_ends[parameter_name], *unbounded_numbers]
+                ),
+            )
+        )
+    decimal_places = decimals_of(fit)
+    text_rows = [
+        (row_label, *(number_text(float(number), decimal_places) for number in row_numbers))
+        for row_label, row_numbers in labeled_rows
+    ]
+    row_width = len(column_names) + 1
+    table_columns = (Column("category", words=True, width=40), *map(Column, column_names))
+    return Table(table_columns, tuple((*row_cells, *[""] * (row_width - len(row_cells))) for row_cells in text_rows))
+
+
+def checks(fit: Estimate, options: PrintOptions | None = None) -> list[str]:
+    """What the estimate rests on, and what it would be otherwise, one line for each."""
+    print_options = options or PrintOptions()
+    contents = [
+        content for finding in fit.findings if not finding.beside for content in finding.content_below(print_options)
+    ]
+    basis_lines = [basis_line for basis_line in text(contents).splitlines() if basis_line]
+    basis_lines += fit.design.notes if is_stacked(fit.design) else ()
+    assumption_texts = assumptions(fit)
+    return basis_lines + ([f"assumes: {'; '.join(assumption_texts)}"] if assumption_texts else [])
+
+
+def assumptions(fit: Estimate) -> list[str]:
+    """What the designs of an estimate assume; each assumption occurs once."""
+    return list(dict.fromkeys(_assumption_texts(fit.design)))
+
+
+def _assumption_texts(design: Answerable) -> Iterator[str]:
+    if design.protocol is not None:
+        yield from design.protocol.assumes
+    for part in design.made_of:
+        yield from _assumption_texts(part)
+
+
+def _nuisance(fit: Estimate, intervals: Intervals) -> dict[str, Any]:
+    nuisance_ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
+    nuisance_content = {
+        str(parameter_name): {
+            "estimate": value.value,
+            "standard_error": value.standard_error,
+            "interval": nuisance_ends[parameter_name],
+        }
+        for parameter_name, value in fit.nuisance.items()
+    }
+    json_content: dict[str, Any] = plain(nuisance_content)
+    return json_content
+
+
+def _privacy(fit: Estimate) -> dict[str, Any]:
+    privacy_by_level = {
+        level: {
+            "epsilon": "inf" if math.isinf(statement.epsilon) else statement.epsilon,
+            **{
+                field_name: getattr(statement, field_name)
+                for field_name in ("reason", "bits", "prior", "still_possible")
+            },
+        }
+        for level, statement in fit.privacy.items()
+    }
+    if None in privacy_by_level:
+        return privacy_by_level[None]
+    worst_statement = max(fit.privacy.values(), key=lambda statement: (statement.epsilon, statement.bits))
+    worst_content = next(
+        privacy_by_level[level] for level, statement in fit.privacy.items() if statement is worst_statement
+    )
+    level_key = "by_level" if fit.design.offer.assigned_by == "respondent" else "by_sample"
+    return {
+        **worst_content,
+        level_key: {str(level): level_content for level, level_content in privacy_by_level.items()},
+    }

@@ -15,13 +15,22 @@ import numpy as np
 import scipy
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable, Share
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate import profile
-from naysay.estimate.information import Maximum, alike, evidence, information, inverse, likelihood_covariance, maximize
-from naysay.estimate.linear import Floats, tangent
-from naysay.estimate.result import Cells, Estimate
-from naysay.estimate.score import EMPTY, foretold
+from naysay.estimate import inversion
+from naysay.estimate.fit import Cells, Fit
+from naysay.estimate.inversion import EMPTY, foretold
+from naysay.estimate.likelihood import (
+    Maximum,
+    alike,
+    evidence,
+    information,
+    inverse,
+    likelihood_covariance,
+    maximize,
+    tangent,
+)
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
@@ -52,21 +61,27 @@ class Stack(NamedTuple):
 
     def cells(self, means: Sequence[Floats]) -> Floats:
         """The cells (cells,), if the parts' statistics have these means."""
-        steps = zip(self.parts, self.slopes, means, strict=True)
-        shifts = [slope @ (mean - part.design.expected_statistic @ self.centre) for part, slope, mean in steps]
-        return np.asarray(self.centre + np.sum(shifts, axis=0))
+        part_triples = zip(self.parts, self.slopes, means, strict=True)
+        cell_shifts = [
+            part_slope @ (part_mean - part.design.expected_statistic @ self.centre)
+            for part, part_slope, part_mean in part_triples
+        ]
+        return np.asarray(self.centre + np.sum(cell_shifts, axis=0))
 
     def estimate_cells(self) -> tuple[Floats, Floats]:
         """The cells (cells,) and their covariance (cells, cells)."""
         cells = self.cells([_mean(part, _statistic(part)) for part in self.parts])
-        scores = np.vstack(self.influences)
+        answer_influences = np.vstack(self.influences)
         corrected_squares = np.split(self.sampled.kept, np.cumsum([len(part.codes) for part in self.parts])[:-1])
-        covariance = self.sampled.covariance(scores)
-        for part, slope, squared in zip(self.parts, self.slopes, corrected_squares, strict=True):
-            if squared.any():  # a finite population takes off no randomization: Σ (T Tᵀ - Σ_j c_j A_j A_jᵀ)
-                statistic, expected = _statistic(part), part.design.expected_statistic
-                spread = statistic.T @ (statistic * squared[:, None]) - squared.sum() * (expected * cells) @ expected.T
-                covariance = covariance + slope @ spread @ slope.T / part.weight.sum() ** 2
+        covariance = self.sampled.covariance(answer_influences)
+        for part, part_slope, part_squares in zip(self.parts, self.slopes, corrected_squares, strict=True):
+            if part_squares.any():  # a finite population takes off no randomization: Σ (T Tᵀ - Σ_j c_j A_j A_jᵀ)
+                part_statistic, expected_statistic = _statistic(part), part.design.expected_statistic
+                statistic_spread = (
+                    part_statistic.T @ (part_statistic * part_squares[:, None])
+                    - part_squares.sum() * (expected_statistic * cells) @ expected_statistic.T
+                )
+                covariance = covariance + part_slope @ statistic_spread @ part_slope.T / part.weight.sum() ** 2
         return cells, covariance
 
     @property
@@ -96,13 +111,15 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     """
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
-    parts = tuple(replace(part, design=design.channel(part.level)) for part in answering(tally))
-    channels = [part.design for part in parts]
-    silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
-    sizes = np.array([part.n for part in parts], dtype=float)
-    solved = _solve_cells(design, channels, sizes / sizes.sum(), silent)
-    answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
-    return Stack(parts, tally.drawn(by_part=True).take(answered), *solved)
+    answered_parts = tuple(replace(part, design=design.channel(part.level)) for part in answering(tally))
+    part_designs = [part.design for part in answered_parts]
+    silent_samples = [
+        str(sample_name) for sample_name in design.levels if sample_name not in {part.level for part in answered_parts}
+    ]
+    part_sizes = np.array([part.n for part in answered_parts], dtype=float)
+    solved_cells = _solve_cells(design, part_designs, part_sizes / part_sizes.sum(), silent_samples)
+    has_weight = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
+    return Stack(answered_parts, tally.drawn(by_part=True).take(has_weight), *solved_cells)
 
 
 def answering(tally: Tally) -> list[Part]:
@@ -127,39 +144,52 @@ def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tu
 def _solve_cells(
     design: Answerable, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
 ) -> tuple[tuple[Floats, ...], Floats, Floats]:
-    """Slopes, centre and `Stack.told`, by least squares with equal weight for every answer."""
-    basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
-    scales = np.sqrt(sizes)
-    stacked = np.vstack([s * channel.expected_statistic for s, channel in zip(scales, channels, strict=True)]) @ basis
-    left_vectors, values, right = np.linalg.svd(stacked, full_matrices=False)
-    rank = int((values > _SMALL * max(values.max(initial=0.0), _SMALL)).sum())
-    determined_rows = np.vstack([np.ones(len(centre)) / np.sqrt(len(centre)), right[:rank] @ basis.T])
+    """Slopes, centre and `Stack.determined_rows`, by least squares with equal weight for every answer."""
+    basis, even_shares = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
+    size_roots = np.sqrt(sizes)
+    stacked_statistics = (
+        np.vstack([s * channel.expected_statistic for s, channel in zip(size_roots, channels, strict=True)]) @ basis
+    )
+    left_vectors, singular_values, right_vectors = np.linalg.svd(stacked_statistics, full_matrices=False)
+    rank = int((singular_values > _SMALL * max(singular_values.max(initial=0.0), _SMALL)).sum())
+    determined_rows = np.vstack([np.ones(len(even_shares)) / np.sqrt(len(even_shares)), right_vectors[:rank] @ basis.T])
     for share in (*design.shares, *design.nuisance):
         _check_estimable(share, design, determined_rows, rank, silent)
-    solution = basis @ (right[:rank].T / values[:rank]) @ left_vectors[:, :rank].T
-    ends = np.cumsum([channel.expected_statistic.shape[0] for channel in channels])
-    part_slopes = tuple(s * block for s, block in zip(scales, np.split(solution, ends[:-1], axis=1), strict=True))
-    return part_slopes, centre, determined_rows
+    stacked_solution = basis @ (right_vectors[:rank].T / singular_values[:rank]) @ left_vectors[:, :rank].T
+    channel_ends = np.cumsum([channel.expected_statistic.shape[0] for channel in channels])
+    part_slopes = tuple(
+        s * solution_block
+        for s, solution_block in zip(size_roots, np.split(stacked_solution, channel_ends[:-1], axis=1), strict=True)
+    )
+    return part_slopes, even_shares, determined_rows
 
 
 def _check_estimable(
     share: Share, design: Answerable, determined_rows: Floats, rank: int, silent: Sequence[str]
 ) -> None:
     """Raise `NotEstimable` unless numerator and denominator of a share lie in the span of `determined_rows`."""
-    for weights in share.weights(design.cells):
-        undetermined_part = weights - determined_rows.T @ (determined_rows @ weights)
+    for share_weights in share.weights(design.cells):
+        undetermined_part = share_weights - determined_rows.T @ (determined_rows @ share_weights)
         if np.abs(undetermined_part).max() < 1e-8:
             continue
         contrast = undetermined_part / np.abs(undetermined_part).max()
-        up = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value > 1e-9]
-        down = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value < -1e-9]
-        advice = (
+        growing_labels = [
+            _checks.label(cell)
+            for cell, contrast_entry in zip(design.cells, contrast, strict=True)
+            if contrast_entry > 1e-9
+        ]
+        shrinking_labels = [
+            _checks.label(cell)
+            for cell, contrast_entry in zip(design.cells, contrast, strict=True)
+            if contrast_entry < -1e-9
+        ]
+        advice_text = (
             f"nobody answered in sample {', '.join(silent)}" if silent else "the samples must differ in their designs"
         )
         raise NotEstimable(
             f"the answers cannot tell the share of {_checks.label(share.name)!r}: people can move between "
-            f"{_checks.listing_text(up)} and {_checks.listing_text(down)} without changing any response probability "
-            f"(rank {rank} of {len(design.cells) - 1}); {advice}",
+            f"{_checks.listing_text(growing_labels)} and {_checks.listing_text(shrinking_labels)} without changing any "
+            f"response probability (rank {rank} of {len(design.cells) - 1}); {advice_text}",
             contrast=contrast.tolist(),
             rank=rank,
         )
@@ -180,31 +210,39 @@ def _statistic(part: Part) -> Floats:
 
 def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[str]:
     """Warnings that a reader of shares of cells, (shares,), needs."""
-    sentences = alike(tally)
-    names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
-    pairs = list(zip(names, values.tolist(), strict=True))
-    unknown = [name for name, value in pairs if math.isnan(value)]
-    outside = [name for name, value in pairs if not -1e-9 <= value <= 1 + 1e-9 and name not in unknown]
-    edge = [name for name, value in pairs if value <= 1e-9 or value >= 1 - 1e-9]
-    if unknown:
-        sentences.append(f"not determined by these answers: {', '.join(unknown)}")
-    if outside and maximum is None:
-        stays = "maximum_likelihood stays inside"
-        sentences.append(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {stays}")
-    if maximum is not None and edge:
-        sentences.append(f"at the boundary: {', '.join(edge)}; standard errors are unreliable there, see intervals")
-    empty = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
-    if empty:
-        sentences.append(f"nobody answered in sample {', '.join(empty)}")
-    return sentences
+    warning_texts = alike(tally)
+    share_names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
+    named_shares = list(zip(share_names, values.tolist(), strict=True))
+    unknown_names = [share_name for share_name, value in named_shares if math.isnan(value)]
+    outside_names = [
+        share_name
+        for share_name, value in named_shares
+        if not -1e-9 <= value <= 1 + 1e-9 and share_name not in unknown_names
+    ]
+    edge_names = [share_name for share_name, value in named_shares if value <= 1e-9 or value >= 1 - 1e-9]
+    if unknown_names:
+        warning_texts.append(f"not determined by these answers: {', '.join(unknown_names)}")
+    if outside_names and maximum is None:
+        inside_text = "maximum_likelihood stays inside"
+        warning_texts.append(
+            f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside_names)}; {inside_text}"
+        )
+    if maximum is not None and edge_names:
+        warning_texts.append(
+            f"at the boundary: {', '.join(edge_names)}; standard errors are unreliable there, see intervals"
+        )
+    empty_samples = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
+    if empty_samples:
+        warning_texts.append(f"nobody answered in sample {', '.join(empty_samples)}")
+    return warning_texts
 
 
-def apart_from_likelihood(fit: Estimate) -> bool:
+def apart_from_likelihood(fit: Fit) -> bool:
     """Whether an estimate is by moments that differ from maximum likelihood."""
     return fit.maximum is None and overdetermined(fit)
 
 
-def overdetermined(fit: Estimate) -> bool:
+def overdetermined(fit: Fit) -> bool:
     """Whether the samples' answers have more degrees of freedom than the estimate."""
     stack = stacked(fit.design, fit.tally, "population")
     answers = sum(
@@ -213,20 +251,20 @@ def overdetermined(fit: Estimate) -> bool:
     return answers > len(stack.determined_rows) - 1
 
 
-def wald(fit: Estimate, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
+def wald(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
     """Wald intervals of some shares of a fit, (shares, 2): estimate ± standard errors times the quantile of t.
 
     With `within`, an estimate beyond 0 or 1 gets the interval of an estimate at that end.
     """
     stacked_cells = fit.cells_of_samples
-    places = [stacked_cells.shares.index(share) for share in shares]
+    share_places = [stacked_cells.shares.index(share) for share in shares]
     quantile = np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)))
-    values = np.clip(stacked_cells.values, 0.0, 1.0) if within else stacked_cells.values
-    half = quantile * np.sqrt(np.diagonal(stacked_cells.covariance_of_shares))
-    return np.column_stack([values - half, values + half])[places]
+    interval_centers = np.clip(stacked_cells.values, 0.0, 1.0) if within else stacked_cells.values
+    half_widths = quantile * np.sqrt(np.diagonal(stacked_cells.covariance_of_shares))
+    return np.column_stack([interval_centers - half_widths, interval_centers + half_widths])[share_places]
 
 
-def bounds(fit: Estimate, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
+def bounds(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
     """Profile-likelihood intervals of some shares of a fit, (shares, 2).
 
     The reference is F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer
@@ -235,82 +273,102 @@ def bounds(fit: Estimate, confidence: float, shares: Sequence[Share], *, within:
     lie beyond what the design allows make no share more certain.
     """
     stacked_cells = fit.cells_of_samples
-    rows, weights = _pad_answers(fit.tally)
-    best = maximize(rows, weights, tolerance=1e-6).proportions
-    if within and (best < EMPTY).any():
-        rows, weights = foretold(fit.tally, best)
-    start = 0.999 * best + 0.001 / len(best)
+    likelihood_rows, weights = _pad_answers(fit.tally)
+    best_cells = maximize(likelihood_rows, weights, tolerance=1e-6).proportions
+    if within and (best_cells < EMPTY).any():
+        likelihood_rows, weights = foretold(fit.tally, best_cells)
+    start_cells = 0.999 * best_cells + 0.001 / len(best_cells)
     quantile = scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)) * _variance_ratios(fit)
-    summit = profile.told_summit(rows, weights, start)
+    summit = inversion.told_summit(likelihood_rows, weights, start_cells)
     weights_of = [share.weights(stacked_cells.cells) for share in shares]
-    ends: list[tuple[float, float]] = []
-    for share, (above, below) in zip(shares, weights_of, strict=True):
-        first = weights_of[0]
-        if len(ends) == 1 and np.array_equal(first[0] + above, below) and np.array_equal(first[1], below):
-            ends.append((1 - ends[0][1], 1 - ends[0][0]))  # the second share is the complement of the first
+    share_ends: list[tuple[float, float]] = []
+    for share, (numerator_weights, denominator_weights) in zip(shares, weights_of, strict=True):
+        first_weights = weights_of[0]
+        if (
+            len(share_ends) == 1
+            and np.array_equal(first_weights[0] + numerator_weights, denominator_weights)
+            and np.array_equal(first_weights[1], denominator_weights)
+        ):
+            share_ends.append(
+                (1 - share_ends[0][1], 1 - share_ends[0][0])
+            )  # the second share is the complement of the first
         else:
-            ends.append(profile.share_profile(summit, above, below, float(quantile[stacked_cells.shares.index(share)])))
-    return np.array(ends)
+            share_ends.append(
+                inversion.share_profile(
+                    summit, numerator_weights, denominator_weights, float(quantile[stacked_cells.shares.index(share)])
+                )
+            )
+    return np.array(share_ends)
 
 
 def _pad_answers(tally: Tally) -> tuple[Floats, Floats]:
     """Likelihood rows and weights; where a possible answer never came, each possible one gets half an answer more."""
-    rows, weights = [], []
-    scale = tally.n / tally.weight
+    row_blocks, weight_blocks = [], []
+    weight_scale = tally.n / tally.weight
     for part in answering(tally):
-        likelihood_rows, amounts = part.design.rows(part.codes), part.weight.astype(float) * scale
-        possible = part.design.rows(part.design.space.listing())
-        possible = possible[possible.max(axis=1) > 0]
-        if len(possible) > len(likelihood_rows):
-            likelihood_rows, amounts = (
-                np.vstack([likelihood_rows, possible]),
-                np.concatenate([amounts, np.full(len(possible), 0.5)]),
+        likelihood_rows, answer_amounts = part.design.rows(part.codes), part.weight.astype(float) * weight_scale
+        possible_rows = part.design.rows(part.design.space.listing())
+        possible_rows = possible_rows[possible_rows.max(axis=1) > 0]
+        if len(possible_rows) > len(likelihood_rows):
+            likelihood_rows, answer_amounts = (
+                np.vstack([likelihood_rows, possible_rows]),
+                np.concatenate([answer_amounts, np.full(len(possible_rows), 0.5)]),
             )
-        rows.append(likelihood_rows)
-        weights.append(amounts)
-    return np.vstack(rows), np.concatenate(weights)
+        row_blocks.append(likelihood_rows)
+        weight_blocks.append(answer_amounts)
+    return np.vstack(row_blocks), np.concatenate(weight_blocks)
 
 
-def influences(fit: Estimate) -> list[tuple[Part, Floats]]:
+def influences(fit: Fit) -> list[tuple[Part, Floats]]:
     """Each part with the change of every share per unit of weight on each of its answers, (distinct, shares)."""
     stacked_cells = fit.cells_of_samples
     if fit.maximum is None:
         stack = stacked(fit.design, fit.tally, "population")
-        pairs = zip(answering(fit.tally), stack.influences, strict=True)
-        return [(part, influence @ stacked_cells.gradients.T) for part, influence in pairs]
-    rows, weights, _ = evidence(fit.tally)
-    bread = inverse(information(rows, weights, stacked_cells.proportions)) * (fit.n / fit.tally.weight)
+        part_influences = zip(answering(fit.tally), stack.influences, strict=True)
+        return [(part, influence @ stacked_cells.gradients.T) for part, influence in part_influences]
+    likelihood_rows, weights, _ = evidence(fit.tally)
+    inverse_information = inverse(information(likelihood_rows, weights, stacked_cells.proportions)) * (
+        fit.n / fit.tally.weight
+    )
     part_rows = [(part, part.design.rows(part.codes)) for part in answering(fit.tally)]
-    scores = ((part, rows / (rows @ stacked_cells.proportions)[:, None] - 1) for part, rows in part_rows)
-    return [(part, score @ bread @ stacked_cells.gradients.T) for part, score in scores]
+    part_scores = (
+        (part, answer_rows / (answer_rows @ stacked_cells.proportions)[:, None] - 1) for part, answer_rows in part_rows
+    )
+    return [
+        (part, answer_scores @ inverse_information @ stacked_cells.gradients.T) for part, answer_scores in part_scores
+    ]
 
 
-def _degrees_of_freedom(fit: Estimate) -> Floats:
+def _degrees_of_freedom(fit: Fit) -> Floats:
     """2 V²/Var(V) for the variance V of each share (Satterthwaite 1946), in the same way as for means of indicators.
 
     With survey weights, a sample counts as many answers as an unweighted sample of equal precision (Kish 1965).
     """
-    variance, spread = np.zeros((2, len(fit.cells_of_samples.shares)))
+    share_variances, variance_spreads = np.zeros((2, len(fit.cells_of_samples.shares)))
     for part, influence in influences(fit):
-        share = part.weight / part.weight.sum()
-        squares = ((influence - share @ influence) * part.weight.sum()) ** 2
-        second = share @ squares
-        variance += second / part.effective
-        spread += share @ (squares - second) ** 2 / part.effective**3
+        weight_shares = part.weight / part.weight.sum()
+        squared_deviations = ((influence - weight_shares @ influence) * part.weight.sum()) ** 2
+        second_moment = weight_shares @ squared_deviations
+        share_variances += second_moment / part.effective
+        variance_spreads += weight_shares @ (squared_deviations - second_moment) ** 2 / part.effective**3
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = 2 * variance**2 / spread
-    most = 1e9 if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom
-    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, most)
+        df = 2 * share_variances**2 / variance_spreads
+    most_df = 1e9 if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom
+    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, most_df)
 
 
-def _variance_ratios(fit: Estimate) -> Floats:
+def _variance_ratios(fit: Fit) -> Floats:
     """Linearized variance divided by the model's, (shares,): 1 without survey weights (Rao & Scott)."""
     stacked_cells = fit.cells_of_samples
     if not fit.tally.weighted:
         return np.ones(len(stacked_cells.shares))
     answer_evidence = evidence(fit.tally)
-    free = replace(maximize(*answer_evidence[:2]), undetermined=np.zeros((len(stacked_cells.cells), 0)))
-    model = stacked_cells.gradients @ likelihood_covariance(*answer_evidence, free) @ stacked_cells.gradients.T
+    determined_maximum = replace(maximize(*answer_evidence[:2]), undetermined=np.zeros((len(stacked_cells.cells), 0)))
+    model_covariance = (
+        stacked_cells.gradients
+        @ likelihood_covariance(*answer_evidence, determined_maximum)
+        @ stacked_cells.gradients.T
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.diagonal(stacked_cells.covariance_of_shares) / np.diagonal(model)
-    return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
+        variance_ratios = np.diagonal(stacked_cells.covariance_of_shares) / np.diagonal(model_covariance)
+    return np.where(np.isfinite(variance_ratios) & (variance_ratios > 0), variance_ratios, 1.0)

@@ -46,8 +46,8 @@ def kind(path: Path, *, to_write: bool = False) -> str:
             ".duckdb": "; databases of DuckDB are read, not written: take .parquet",
         }
         hint = hints.get(suffix, "")
-        what = "file to write" if to_write else "file of answers"
-        raise DataError(f"the name of a {what} must end in {', '.join(kind_of_suffix)}; got {str(path)!r}{hint}")
+        file_title = "file to write" if to_write else "file of answers"
+        raise DataError(f"the name of a {file_title} must end in {', '.join(kind_of_suffix)}; got {str(path)!r}{hint}")
     return kind_of_suffix[suffix]
 
 
@@ -63,10 +63,10 @@ def library(path: Path) -> Any:
     try:
         return importlib.import_module(_LIBRARIES[file_kind])
     except ModuleNotFoundError as error:
-        extra = "duckdb" if file_kind == "duckdb" else "files"
+        extra_name = "duckdb" if file_kind == "duckdb" else "files"
         raise DataError(
             f"{str(path)!r} is a file of {PROGRAMS[file_kind]}, and {error.name}, which reads and writes it, is not "
-            f'installed; get it with: pip install "naysay[{extra}]"'
+            f'installed; get it with: pip install "naysay[{extra_name}]"'
         ) from None
 
 

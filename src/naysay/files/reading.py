@@ -1,18 +1,26 @@
-"""A file of answers as a lazy frame."""
+"""A file of answers as a lazy frame, whatever program it is from, and what the file calls its columns.
+
+A table of a DuckDB database becomes a Parquet file, which is there for as long as the program runs. The order of its
+rows is that of the table: whoever reads it a second time reads the same rows, in pieces or whole.
+"""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from naysay import _checks
 from naysay.errors import DataError
 from naysay.files import statistical, text
-from naysay.files.codebook import codebook_of
-from naysay.files.database import scan_table
-from naysay.files.kinds import kind, no_rows, readable
-from naysay.files.meanings import explained, is_randomized
+from naysay.files.codebook import codebook_of, explained, is_randomized
+from naysay.files.kinds import kind, library, no_rows, readable
 from naysay.files.workbook import labels_in, scan_workbook
 
 
@@ -65,9 +73,9 @@ def scan(
     book = codebook_of(path)
     if book is None:
         return _scan_plain(path, separator=separator, encoding=encoding, codes=codes, table=table)
-    listed = [entry.column for entry in book.entries if entry.listed or entry.holds == "numbers"]
-    bare = True if codes is True else [*(codes or ()), *listed]
-    frame = _scan_plain(path, separator=separator, encoding=encoding, codes=bare, table=table)
+    listed_columns = [entry.column for entry in book.entries if entry.listed or entry.holds == "numbers"]
+    coded_columns = True if codes is True else [*(codes or ()), *listed_columns]
+    frame = _scan_plain(path, separator=separator, encoding=encoding, codes=coded_columns, table=table)
     return book.read(frame, names=codes is True, escaped=kind(path) == "csv")
 
 
@@ -126,8 +134,11 @@ def stored_cells(path: Path, *, separator: str = ",", encoding: str | None = Non
     if kind(path) not in ("spss", "stata"):
         return _scan_plain(path, separator=separator, encoding=encoding, codes=False).collect()
     cells_of, _ = statistical.stored(path, encoding=encoding)
-    texts = {name: [None if cell is None else str(cell) for cell in column] for name, column in cells_of.items()}
-    return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+    texts_of = {
+        column_name: [None if cell is None else str(cell) for cell in column_cells]
+        for column_name, column_cells in cells_of.items()
+    }
+    return pl.DataFrame(texts_of, schema=dict.fromkeys(texts_of, pl.String))
 
 
 def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[str, str]:
@@ -157,9 +168,103 @@ def randomized_columns(path: Path, *, encoding: str | None = None) -> tuple[str,
     """
     book = codebook_of(path)
     if book is not None:
-        labels = {entry.column: explained(entry).label for entry in book.entries if entry.asked is not None}
+        label_of = {entry.column: explained(entry).label for entry in book.entries if entry.asked is not None}
     elif kind(path) == "xlsx":
-        labels = labels_in(path)
+        label_of = labels_in(path)
     else:
-        labels = variable_labels(path, encoding=encoding)
-    return tuple(name for name, label in labels.items() if is_randomized(label))
+        label_of = variable_labels(path, encoding=encoding)
+    return tuple(column_name for column_name, label in label_of.items() if is_randomized(label))
+
+
+_AS_TEXT = ("UUID", "INTERVAL", "BIT", "TIME WITH TIME ZONE")  # types that Parquet, or polars, has not
+_WIDE = ("HUGEINT", "UHUGEINT")  # of sums; Parquet would round them
+
+
+def scan_table(path: Path, table: str | None) -> pl.LazyFrame:
+    """A table of a database, streamed to a temporary file once, as a lazy frame.
+
+    Parameters
+    ----------
+    path : Path
+    table : str, optional
+        Its name, or ``schema.name``; not needed where the database holds one table.
+
+    Raises
+    ------
+    DataError
+        A table that is not there, or is not named where there are several; a view, whose rows have no order; a database
+        that cannot be read, or whose last changes are not in the file.
+    """
+    log_path = path.with_name(f"{path.name}.wal")
+    if log_path.is_file() and log_path.stat().st_size:
+        raise DataError(
+            f"{str(path)!r} has changes that are still in {log_path.name!r}: close the program that has it open, or "
+            "run CHECKPOINT there"
+        )
+    file_status = path.stat()
+    return pl.scan_parquet(
+        _parquet_copy(path, path.resolve(), table, file_status.st_mtime_ns, file_status.st_size), glob=False
+    )
+
+
+@functools.cache
+def _parquet_copy(path: Path, absolute: Path, table: str | None, changed: int, size: int) -> Path:
+    """The copy of a table; a database that changed is copied anew."""
+    duckdb = library(path)
+    folder = tempfile.mkdtemp(prefix="naysay-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    copy_path = Path(folder) / "table.parquet"
+    quoted_path = str(copy_path).replace("'", "''")
+    try:
+        with duckdb.connect(str(absolute), read_only=True) as database:
+            source_table = _quoted_table(database, path, table)
+            column_rows = database.execute(f"DESCRIBE SELECT * FROM {source_table}").fetchall()
+            cells_text = ", ".join(
+                _cell(str(column_name), str(column_type)) for column_name, column_type, *_ in column_rows
+            )
+            database.execute("SET preserve_insertion_order = true")
+            database.execute(f"COPY (SELECT {cells_text} FROM {source_table}) TO '{quoted_path}' (FORMAT parquet)")
+    except duckdb.Error as error:
+        raise DataError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}") from None
+    return copy_path
+
+
+def _quoted_table(database: Any, path: Path, table: str | None) -> str:
+    """The table, quoted."""
+    table_rows = database.execute(
+        "SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE NOT internal AND NOT temporary UNION ALL "
+        "SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE NOT internal AND NOT temporary ORDER BY ALL"
+    ).fetchall()
+    tables = [(schema_name, table_name) for schema_name, table_name, table_kind in table_rows if table_kind == "table"]
+    table_names = [
+        table_name if schema_name == "main" else f"{schema_name}.{table_name}" for schema_name, table_name in tables
+    ]
+    if not tables:
+        raise DataError(f"{str(path)!r} holds no table")
+    if table is None and len(tables) > 1:
+        copy_command = f"COPY {'.'.join(map(_quoted, tables[0]))} TO '{tables[0][1]}.parquet'"
+        raise DataError(
+            f"{str(path)!r} holds several tables, {_checks.listing_text(table_names)}: say which one with --table, or "
+            f"where a command has no such option, write it to a file: {copy_command}"
+        )
+    if table is not None and table in [
+        table_name for schema_name, table_name, table_kind in table_rows if table_kind == "view"
+    ]:
+        raise DataError(f"{table!r} is a view, whose rows have no fixed order; make a table of it: CREATE TABLE … AS")
+    matching_tables = [
+        schema_and_name
+        for schema_and_name, table_name in zip(tables, table_names, strict=True)
+        if table in (None, table_name, ".".join(schema_and_name))
+    ]
+    if not matching_tables:
+        raise DataError(f"{str(path)!r} has no table {table!r}; {_checks.nearest(table, table_names)}")
+    return ".".join(map(_quoted, matching_tables[0]))
+
+
+def _cell(name: str, kind: str) -> str:
+    cast = "VARCHAR" if kind in _AS_TEXT else "BIGINT" if kind in _WIDE else ""
+    return f"CAST({_quoted(name)} AS {cast}) AS {_quoted(name)}" if cast else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

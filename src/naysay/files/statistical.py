@@ -1,10 +1,6 @@
-"""Files of SPSS and Stata, written with the labels of variables and values.
+"""Files of SPSS and Stata: read in pieces, and only the columns that are asked for; written with labels of values.
 
-The variables of a file of SPSS or Stata: how their cells are stored, and what their codes mean.
-
-Names of columns and texts that files of SPSS and Stata can hold.
-
-Files of SPSS and Stata, read in pieces, and only the columns that are asked for.
+A `Variable` says how cells are stored and what their codes mean. `portable` makes names that both programs take.
 """
 
 from __future__ import annotations
@@ -20,9 +16,9 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
-from naysay.files.casts import text_of
 from naysay.files.codebook import Codebook, Entry, Value
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
+from naysay.files.text import text_of
 
 _ELLIPSIS = len("…".encode())
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
@@ -48,17 +44,17 @@ def _letters(text: str, most: int) -> str:
 
 def _value_label(value: Value, most: int) -> str:
     """What a value means, in so many bytes: the option is cut wherever it stands, and never the words around it."""
-    option = value.label.strip() or value.name
-    text = value.meaning or option
-    excess = len(text.encode()) - most
-    if excess <= 0 or not value.meaning:
-        return cut(text, most)
-    bytes_left = len(option.encode()) + -excess // max(
-        text.count(option), 1
+    option_text = value.label.strip() or value.name
+    label_text = value.meaning or option_text
+    excess_bytes = len(label_text.encode()) - most
+    if excess_bytes <= 0 or not value.meaning:
+        return cut(label_text, most)
+    bytes_left = len(option_text.encode()) + -excess_bytes // max(
+        label_text.count(option_text), 1
     )  # of each option, where levels name it again
-    if bytes_left > _ELLIPSIS and option in text:
-        return text.replace(option, cut(option, bytes_left))
-    return cut(f"see the codebook: {option}", most)  # half a meaning would be another one
+    if bytes_left > _ELLIPSIS and option_text in label_text:
+        return label_text.replace(option_text, cut(option_text, bytes_left))
+    return cut(f"see the codebook: {option_text}", most)  # half a meaning would be another one
 
 
 def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str, dict[Any, str]]:
@@ -66,16 +62,14 @@ def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str
 
     A label that is no value of the entry, by its text or by its code, stays as it is.
     """
-    limits, values = (
-        _LIMITS[system],
-        {spelling: value for value in entry.values for spelling in (value.code, value.name)},
-    )
-    meanings = dict(labels)
+    limits = _LIMITS[system]
+    value_of = {spelling: value for value in entry.values for spelling in (value.code, value.name)}
+    meaning_of = dict(labels)
     for code, label in labels.items():
-        if value := values.get(label) or values.get(code):
+        if value := value_of.get(label) or value_of.get(code):
             meaning = value.meaning.replace(value.label, label)
-            meanings[code] = _value_label(replace(value, label=label, meaning=meaning), limits.value)
-    return limits.variable(entry.label), meanings
+            meaning_of[code] = _value_label(replace(value, label=label, meaning=meaning), limits.value)
+    return limits.variable(entry.label), meaning_of
 
 
 def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: str, book: Codebook | None) -> None:
@@ -86,33 +80,35 @@ def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: st
     """
     writer = library(path)
     _check_texts(frame, path, system)
-    names = portable(frame.columns, system)
-    entries = book.columns if book is not None else {}
+    names_there = portable(frame.columns, system)
+    entry_of = book.columns if book is not None else {}
     limits = _LIMITS[system]
     writer_options: dict[str, Any] = {
         "column_labels": {
-            there: limits.variable(entries[name].label if name in entries else name)
-            for name, there in names.items()
-            if name in entries or name != there
+            name_there: limits.variable(entry_of[column_name].label if column_name in entry_of else column_name)
+            for column_name, name_there in names_there.items()
+            if column_name in entry_of or column_name != name_there
         },
         "variable_value_labels": {
-            names[name]: {value.code: _value_label(value, limits.value) for value in entry.values}
-            for name, entry in entries.items()
-            if entry.holds in ("values", "numbers") and entry.values and name in names
+            names_there[column_name]: {value.code: _value_label(value, limits.value) for value in entry.values}
+            for column_name, entry in entry_of.items()
+            if entry.holds in ("values", "numbers") and entry.values and column_name in names_there
         },
     }
     if book is not None:
         writer_options["file_label"] = limits.file(f"{book.survey} {book.hash}" if system == "stata" else book.title)
     if system == "spss":
         writer_options["variable_measure"] = {
-            names[name]: entry.measure for name, entry in entries.items() if name in names
+            names_there[column_name]: entry.measure
+            for column_name, entry in entry_of.items()
+            if column_name in names_there
         }
         writer_options["compress"] = path.suffix.lower() == ".zsav"
         if book is not None:
             writer_options["note"] = [f"survey {book.survey}", f"hash {book.hash}"]
-    write = writer.write_sav if system == "spss" else writer.write_dta
+    write_file = writer.write_sav if system == "spss" else writer.write_dta
     try:
-        write(_cells(frame).rename(names), place, **writer_options)
+        write_file(_cells(frame).rename(names_there), place, **writer_options)
     except (writer.ReadstatError, writer.PyreadstatError) as error:
         raise DataError(f"cannot write {str(path)!r} as a file of {PROGRAMS[system]}: {error}") from None
 
@@ -120,20 +116,22 @@ def write_statistical(frame: pl.DataFrame, place: str, *, path: Path, system: st
 def _check_texts(frame: pl.DataFrame, path: Path, system: str) -> None:
     """Raise for a text that the program would cut."""
     for column in frame.select(pl.col(pl.String)):
-        longest = column.str.len_bytes().max() or 0
-        if isinstance(longest, int) and longest > _LONGEST_TEXT[system]:
-            problem = f"column {column.name!r} holds a text of {longest:,} bytes; a file of {PROGRAMS[system]} such as"
+        longest_bytes = column.str.len_bytes().max() or 0
+        if isinstance(longest_bytes, int) and longest_bytes > _LONGEST_TEXT[system]:
+            problem = (
+                f"column {column.name!r} holds a text of {longest_bytes:,} bytes; a file of {PROGRAMS[system]} such as"
+            )
             raise DataError(f"{problem} {path.name!r} takes {_LONGEST_TEXT[system]:,}: write .csv or .parquet instead")
 
 
 def _cells(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with cells of the kinds that both programs know."""
     cell_expressions = []
-    for name, dtype in frame.schema.items():
-        cell = pl.col(name)
+    for column_name, dtype in frame.schema.items():
+        cell = pl.col(column_name)
         if dtype.is_float():
             cell = cell.fill_nan(None)
-        elif dtype == pl.Boolean or (dtype.is_integer() and dtype.to_python() is int and _small(frame[name])):
+        elif dtype == pl.Boolean or (dtype.is_integer() and dtype.to_python() is int and _small(frame[column_name])):
             cell = cell.cast(pl.Int32)
         elif isinstance(dtype, pl.Datetime):
             cell = cell.dt.replace_time_zone(None)
@@ -200,12 +198,12 @@ class Variable:
 
     def check_labels(self) -> None:
         """Raise where two codes have the same label."""
-        first: dict[str, Code] = {}
+        first_code: dict[str, Code] = {}
         for code, label in self.labels.items():
-            if label in first:
-                codes = f"{code_text(first[label])} and {code_text(code)}"
-                raise self._alike(f"in column {self.name!r} the codes {codes} are both labelled {label!r}", label)
-            first[label] = code
+            if label in first_code:
+                codes_text = f"{code_text(first_code[label])} and {code_text(code)}"
+                raise self._alike(f"in column {self.name!r} the codes {codes_text} are both labelled {label!r}", label)
+            first_code[label] = code
 
     def cells(self, codes: Sequence[Code | None], *, row: int = 0) -> pl.Series:
         """The column of these codes, the first of which is in this row, counted from 0.
@@ -215,27 +213,28 @@ class Variable:
         DataError
             A code without a label that reads like the label of another code.
         """
-        stored = pl.Series(self.name, codes, dtype=self.stored)
-        plain = stored.to_frame().select(_moment(self.name, self.moment))
+        stored_codes = pl.Series(self.name, codes, dtype=self.stored)
+        plain_frame = stored_codes.to_frame().select(_moment(self.name, self.moment))
         if self.labels:
-            label = stored.replace_strict(dict(self.labels), default=None, return_dtype=pl.String)
-            bare = plain.select(text_of(self.name, plain.schema[self.name])).to_series()
-            self._check_bare(bare, label.is_null(), row)
-            plain = label.fill_null(bare).to_frame()
-        column = plain.to_series()
+            label_cells = stored_codes.replace_strict(dict(self.labels), default=None, return_dtype=pl.String)
+            bare_texts = plain_frame.select(text_of(self.name, plain_frame.schema[self.name])).to_series()
+            self._check_bare(bare_texts, label_cells.is_null(), row)
+            plain_frame = label_cells.fill_null(bare_texts).to_frame()
+        column = plain_frame.to_series()
         return column.replace("", None) if self.dtype == pl.String else column
 
     def _check_bare(self, text: pl.Series, unlabelled: pl.Series, row: int) -> None:
         """Raise for a code without a label that reads like one."""
-        bad = (unlabelled & text.is_in(list(self.labels.values()))).fill_null(value=False)
-        if bad.any():
-            at = bad.arg_max() or 0
-            label = text[at]
+        is_ambiguous = (unlabelled & text.is_in(list(self.labels.values()))).fill_null(value=False)
+        if is_ambiguous.any():
+            bad_place = is_ambiguous.arg_max() or 0
+            label = text[bad_place]
             code = next(code for code, other_label in self.labels.items() if other_label == label)
             problem = (
-                f"column {self.name!r}, row {row + at + 1}, holds the code {label}, which has no label, while the code "
+                f"column {self.name!r}, row {row + bad_place + 1}, holds the code {label}, which has no label, "
+                "while the code "
             )
-            raise self._alike(f"{problem}{code_text(code)} is labelled {label!r}", label, row=row + at)
+            raise self._alike(f"{problem}{code_text(code)} is labelled {label!r}", label, row=row + bad_place)
 
     def _alike(self, problem: str, label: str, *, row: int | None = None) -> DataError:
         way_out = "read the codes instead (--codes), or correct the labels in the file"
@@ -258,31 +257,41 @@ def _moment(name: str, moment: str | None) -> pl.Expr:
         return ((cell - _SPSS_EPOCH) / _DAY).floor().cast(pl.Int32).cast(pl.Date)
     if moment == "stata date":
         return (cell - _STATA_EPOCH).floor().cast(pl.Int32).cast(pl.Date)
-    since = (cell - _SPSS_EPOCH) * 1000 if moment == "spss datetime" else cell - _STATA_EPOCH * _DAY * 1000
-    return since.round().cast(pl.Int64).cast(pl.Datetime("ms"))
+    elapsed_time = (cell - _SPSS_EPOCH) * 1000 if moment == "spss datetime" else cell - _STATA_EPOCH * _DAY * 1000
+    return elapsed_time.round().cast(pl.Int64).cast(pl.Datetime("ms"))
 
 
 def variables(metadata: Any, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
     """The variables by name, from what pyreadstat tells of a file of this system, spss or stata."""
     variable_of = {}
-    for name in metadata.column_names:
-        stored = _STORED.get(metadata.readstat_variable_types[name], pl.Int64)
-        bare = codes if isinstance(codes, bool) else name in codes
-        labels = {} if bare else _labels(metadata, name, text=stored is pl.String)
-        form = metadata.original_variable_types[name] or ""
-        moments = (kind for kind, pattern in _MOMENTS.items() if kind.startswith(system) and pattern.match(form))
-        variable_of[name] = Variable(name, stored, None if stored is pl.String else next(moments, None), labels)
+    for variable_name in metadata.column_names:
+        stored_type = _STORED.get(metadata.readstat_variable_types[variable_name], pl.Int64)
+        keeps_codes = codes if isinstance(codes, bool) else variable_name in codes
+        label_of = {} if keeps_codes else _labels(metadata, variable_name, text=stored_type is pl.String)
+        stored_format = metadata.original_variable_types[variable_name] or ""
+        moments = (
+            moment_name
+            for moment_name, pattern in _MOMENTS.items()
+            if moment_name.startswith(system) and pattern.match(stored_format)
+        )
+        variable_of[variable_name] = Variable(
+            variable_name, stored_type, None if stored_type is pl.String else next(moments, None), label_of
+        )
     return variable_of
 
 
 def _labels(metadata: Any, name: str, *, text: bool) -> dict[Code, str]:
     """The labels of codes that a cell can hold: not of user-missing ones, which may well share a label."""
-    ranges = [(missing_range["lo"], missing_range["hi"]) for missing_range in metadata.missing_ranges.get(name, ())]
+    missing_ranges = [
+        (missing_range["lo"], missing_range["hi"]) for missing_range in metadata.missing_ranges.get(name, ())
+    ]
     return {
         code: label
         for code, label in metadata.variable_value_labels.get(name, {}).items()
         # Stata's .a to .z come as letters among numbers
-        if isinstance(code, str) == text and label.strip() and not any(low <= code <= high for low, high in ranges)
+        if isinstance(code, str) == text
+        and label.strip()
+        and not any(low <= code <= high for low, high in missing_ranges)
     }
 
 
@@ -321,10 +330,10 @@ def portable(names: Iterable[str], system: str) -> dict[str, str]:
 
 def _bare(name: str, system: str) -> str:
     """A name of letters, digits and underscores that begins with a letter, and is no word of the program."""
-    text = re.sub(r"\W+", "_", name)
-    text = text if text[:1].isalpha() else f"v{text}"
-    text = _fitted(text, system)
-    return f"{text}_" if text.casefold() in _RESERVED[system] else text
+    bare_name = re.sub(r"\W+", "_", name)
+    bare_name = bare_name if bare_name[:1].isalpha() else f"v{bare_name}"
+    bare_name = _fitted(bare_name, system)
+    return f"{bare_name}_" if bare_name.casefold() in _RESERVED[system] else bare_name
 
 
 def _free(name: str, system: str, used_names: set[str]) -> str:
@@ -337,8 +346,8 @@ def _free(name: str, system: str, used_names: set[str]) -> str:
 
 
 def _fitted(name: str, system: str, end: str = "") -> str:
-    most = _LONGEST[system] - len(end)
-    return (cut(name, most, ellipsis="") if system == "spss" else name[:most]) + end
+    name_length = _LONGEST[system] - len(end)
+    return (cut(name, name_length, ellipsis="") if system == "spss" else name[:name_length]) + end
 
 
 def cut(text: str, most: int, *, ellipsis: str = "…") -> str:
@@ -364,9 +373,11 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
     file = _opened(path, encoding)
     metadata = file.metadata()
     variable_of = variables(metadata, system=kind(path), codes=codes)
-    first = list(variable_of)[:1]
+    first_names = list(variable_of)[:1]
     # where a file does not say how many rows it holds, one is read
-    if not first or not (metadata.number_rows or file.read_cells(usecols=first, row_limit=1)[0][first[0]]):
+    if not first_names or not (
+        metadata.number_rows or file.read_cells(usecols=first_names, row_limit=1)[0][first_names[0]]
+    ):
         raise no_rows(path)
 
     def source(
@@ -384,14 +395,14 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
 def variable_labels(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
     """The labels of one variable by code as text, in the order of the codes; none where there is no such variable."""
     variable_of = variables(_opened(path, encoding).metadata(), system=kind(path), codes=False)
-    labels = variable_of[name].labels if name in variable_of else {}
-    return {code if isinstance(code, str) else code_text(code): labels[code] for code in sorted(labels)}
+    label_of = variable_of[name].labels if name in variable_of else {}
+    return {code if isinstance(code, str) else code_text(code): label_of[code] for code in sorted(label_of)}
 
 
 def stored(path: Path, *, encoding: str | None) -> tuple[dict[str, list[Code | None]], Any]:
     """All cells as the file stores them, user-missing ones too, and all that it tells of its variables."""
-    ranges = {} if path.suffix.lower() == ".por" else {"user_missing": True}
-    return _opened(path, encoding).read_cells(**ranges)
+    read_options = {} if path.suffix.lower() == ".por" else {"user_missing": True}
+    return _opened(path, encoding).read_cells(**read_options)
 
 
 def titles_of(path: Path, *, encoding: str | None) -> dict[str, str]:
@@ -435,32 +446,32 @@ class _File:
 
     def metadata(self) -> Any:
         """What the file tells of its variables, with the ranges of codes that are user-missing."""
-        ranges = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
-        return self.read_cells(metadataonly=True, **ranges)[1]
+        read_options = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
+        return self.read_cells(metadataonly=True, **read_options)[1]
 
 
 def _pieces(
     file: _File, wanted_variables: Sequence[Variable], *, rows: int | None, most: int | None
 ) -> Iterator[pl.DataFrame]:
     """These variables in pieces; `rows` is what the file says that it holds."""
-    names = [variable.name for variable in wanted_variables]
-    end = min((number for number in (rows, most) if number is not None), default=None)
-    size = max(_CELLS // len(names), 1)
-    at, full = 0, True
-    while full and at != end:
-        limit = size if end is None else min(size, end - at)
-        cells, _ = file.read_cells(usecols=names, row_limit=limit, row_offset=at)
-        height = len(cells[names[0]])
-        piece = pl.DataFrame([variable.cells(cells[variable.name], row=at) for variable in wanted_variables])
+    variable_names = [variable.name for variable in wanted_variables]
+    end_row = min((row_count for row_count in (rows, most) if row_count is not None), default=None)
+    piece_size = max(_CELLS // len(variable_names), 1)
+    start_row, is_full = 0, True
+    while is_full and start_row != end_row:
+        piece_limit = piece_size if end_row is None else min(piece_size, end_row - start_row)
+        cells, _ = file.read_cells(usecols=variable_names, row_limit=piece_limit, row_offset=start_row)
+        piece_height = len(cells[variable_names[0]])
+        piece = pl.DataFrame([variable.cells(cells[variable.name], row=start_row) for variable in wanted_variables])
         _check_letters(file.path, piece)
         yield piece
-        at, full = at + height, height == limit
+        start_row, is_full = start_row + piece_height, piece_height == piece_limit
 
 
 def _check_letters(path: Path, piece: pl.DataFrame) -> None:
     """Raise where the reader of .por files put U+FFFD for what is not UTF-8: different words may become one."""
-    texts = piece.select(pl.col(pl.String)) if path.suffix.lower() == ".por" else pl.DataFrame()
-    for column in texts:
+    text_frame = piece.select(pl.col(pl.String)) if path.suffix.lower() == ".por" else pl.DataFrame()
+    for column in text_frame:
         if column.str.contains("\ufffd", literal=True).any():
             raise DataError(
                 f"column {column.name!r} of {str(path)!r} holds letters that are not UTF-8; save it as .sav instead",
@@ -471,10 +482,10 @@ def _check_letters(path: Path, piece: pl.DataFrame) -> None:
 def _opened(path: Path, encoding: str | None) -> _File:
     """The file, and the library that reads it, after checking that both can be used."""
     try:
-        name = None if encoding is None else codecs.lookup(encoding).name.removesuffix("-sig")
+        codec_name = None if encoding is None else codecs.lookup(encoding).name.removesuffix("-sig")
     except LookupError:
         raise DataError(f"no encoding is called {encoding!r}; known are utf-8, latin-1, cp1252, …") from None
     reader = library(path)
-    if name is not None and (path.suffix.lower() == ".por" or name.startswith(("utf-16", "utf-32"))):
+    if codec_name is not None and (path.suffix.lower() == ".por" or codec_name.startswith(("utf-16", "utf-32"))):
         raise DataError(f"{str(path)!r} cannot be in {encoding}; leave --encoding out")
-    return _File(path, name, reader)
+    return _File(path, codec_name, reader)

@@ -27,16 +27,20 @@ def scan_workbook(path: Path) -> pl.LazyFrame:
     except (BadZipFile, KeyError, ValueError, openpyxl.utils.exceptions.InvalidFileException) as error:
         raise DataError(f"cannot read {str(path)!r}: it is damaged or no workbook of Excel ({error})") from None
     try:
-        rows = ([_text(cell) for cell in row] for row in book.worksheets[0].iter_rows(values_only=True))
-        names = [str(name) for name in next(rows, []) if name is not None]
-        cells = [(row + [None] * len(names))[: len(names)] for row in rows]  # empty cells at the end are not kept
+        sheet_rows = (
+            [_text(cell) for cell in sheet_row] for sheet_row in book.worksheets[0].iter_rows(values_only=True)
+        )
+        column_names = [str(name) for name in next(sheet_rows, []) if name is not None]
+        filled_rows = [
+            (sheet_row + [None] * len(column_names))[: len(column_names)] for sheet_row in sheet_rows
+        ]  # empty cells at the end are not kept
     finally:
         book.close()
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None or not names:
-        problem = "no names of columns" if twice is None else f"two columns {twice!r}"
+    repeated_name = next((name for name in column_names if column_names.count(name) > 1), None)
+    if repeated_name is not None or not column_names:
+        problem = "no names of columns" if repeated_name is None else f"two columns {repeated_name!r}"
         raise DataError(f"{str(path)!r} has {problem} in its first row")
-    return pl.LazyFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
+    return pl.LazyFrame(filled_rows, schema=dict.fromkeys(column_names, pl.String), orient="row")
 
 
 def labels_in(path: Path) -> dict[str, str]:
@@ -67,21 +71,21 @@ def write_workbook(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Pat
     """
     openpyxl = library(path)
     workbook = openpyxl.Workbook(write_only=True)
-    sheet, height = workbook.create_sheet("data"), 0
-    with closing(sheet):
+    data_sheet, row_count = workbook.create_sheet("data"), 0
+    with closing(data_sheet):
         for piece in pieces:
             _check_letters(piece, path)
-            if not height:
-                sheet.append([_safe(sheet, name) for name in piece.columns])
-            height += piece.height
-            if height >= MOST_ROWS:
+            if not row_count:
+                data_sheet.append([_safe(data_sheet, column_name) for column_name in piece.columns])
+            row_count += piece.height
+            if row_count >= MOST_ROWS:
                 raise DataError(f"{path.name!r}: Excel takes {MOST_ROWS - 1:,} rows; write .parquet or .csv instead")
-            for row in piece.iter_rows():
-                sheet.append([_safe(sheet, cell) for cell in row])
-    for title, rows in _sheets(book):
-        codebook_sheet = workbook.create_sheet(title)
-        for line in rows:
-            codebook_sheet.append([_safe(codebook_sheet, cell) for cell in line])
+            for table_row in piece.iter_rows():
+                data_sheet.append([_safe(data_sheet, cell) for cell in table_row])
+    for sheet_title, sheet_rows in _sheets(book):
+        codebook_sheet = workbook.create_sheet(sheet_title)
+        for sheet_row in sheet_rows:
+            codebook_sheet.append([_safe(codebook_sheet, cell) for cell in sheet_row])
     workbook.save(file)
 
 
@@ -113,8 +117,8 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
     """What the columns and their values mean, a sheet each."""
     if book is None:
         return
-    head = ["column", "label", "meaning", "holds", "measure", "after randomization", "level"]
-    rows = [
+    column_titles = ["column", "label", "meaning", "holds", "measure", "after randomization", "level"]
+    entry_rows = [
         [
             entry.column,
             entry.label,
@@ -126,8 +130,11 @@ def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]
         ]
         for entry in book.entries
     ]
-    yield _VARIABLES, [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
-    values = [
+    yield (
+        _VARIABLES,
+        [column_titles, *entry_rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]],
+    )
+    value_rows = [
         [entry.column, value.name, value.label, value.meaning] for entry in book.entries for value in entry.values
     ]
-    yield "values", [["column", "value", "label", "meaning"], *values]
+    yield "values", [["column", "value", "label", "meaning"], *value_rows]

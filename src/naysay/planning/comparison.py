@@ -1,10 +1,8 @@
-"""Comparisons of designs: precision against privacy, and against a direct question to which people lie.
-
-The result of a comparison of designs, and its text, table and JSON.
-"""
+"""Designs beside one another, and beside a direct question to which people lie: their numbers, charts and page."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks, privacy
+from naysay._values import Label
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.design.several import choice, lies, share
@@ -21,9 +20,10 @@ from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
 from naysay.planning.power import MOST, checked_error
 from naysay.planning.variance import place_among, respondents, variance
-from naysay.show import Column, Points, Table, text
-from naysay.show.html import notebook
-from naysay.show.text import csv_text
+from naysay.show import Chart, Column, Content, Points, Records, Result, Table
+from naysay.show.charts import Line, lines
+from naysay.show.finish import Axis
+from naysay.show.page import Section, html
 
 
 def compare(
@@ -31,7 +31,7 @@ def compare(
     proportions: ArrayLike,
     *,
     n: float = 1_000,
-    category: Any = None,
+    category: Label | None = None,
     standard_error: float | None = None,
     liars: Liars | None = None,
     **assumed: Any,
@@ -80,23 +80,29 @@ def compare(
     [('direct()', 0.041, None), ('warner(p=0.6)', 0.078, 3772), ('warner(p=0.75)', 0.029, 490)]
     """
     named_designs = _designs_by_name(designs)
-    first = next(iter(named_designs.values()))
-    finer = next((candidate for candidate in named_designs.values() if candidate.finer), first)
-    cells = _checks.probability_vector(proportions, len(finer.cells), what="proportions")
-    pi = finer.proportions_of(cells)
-    place = place_among(first.categories, category, len(pi))
+    first_design = next(iter(named_designs.values()))
+    finer_design = next((candidate for candidate in named_designs.values() if candidate.structure.finer), first_design)
+    cell_shares = _checks.probability_vector(proportions, len(finer_design.cells), what="proportions")
+    pi = finer_design.structure.proportions(cell_shares)
+    category_place = place_among(first_design.categories, category, len(pi))
     wanted_error = None if standard_error is None else checked_error(standard_error)
     question = _Question(
-        pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted_error, liars, assumed
+        pi,
+        dict(zip(finer_design.cells, cell_shares, strict=True)),
+        category_place,
+        respondents(n),
+        wanted_error,
+        liars,
+        assumed,
     )
-    options, direct, lying = [], None, 0.0
+    options, direct_option, lying_share = [], None, 0.0
     if liars is not None:
         # The direct question has no levels and only one estimator, so it takes neither argument.
         simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
-        direct = _option("direct()", direct_question(first.categories), simple, liars.share, None)
-        options, lying = [direct], liars.under_design
-    options += [_option(name, design, question, lying, direct) for name, design in named_designs.items()]
-    label, share = _checks.label(first.categories[place]), float(pi[place])
+        direct_option = _option("direct()", direct_question(first_design.categories), simple, liars.share, None)
+        options, lying_share = [direct_option], liars.under_design
+    options += [_option(name, design, question, lying_share, direct_option) for name, design in named_designs.items()]
+    label, share = _checks.label(first_design.categories[category_place]), float(pi[category_place])
     return Comparison(label, share, n=int(n), wanted=wanted_error, liars=liars, options=tuple(options))
 
 
@@ -112,7 +118,7 @@ class _Question:
 
     def stated_shares(self, design: Answerable, amount: float) -> NDArray[np.float64]:
         """Shares of a design's cells as people state them, if a share of the sensitive category lies."""
-        if design.finer:
+        if design.structure.finer:
             if amount:
                 raise DataError(
                     f"the cells of {design.name or design.kind} already say who lies; leave out liars under a design"
@@ -133,37 +139,39 @@ def _designs_by_name(designs: Mapping[str, Answerable] | Sequence[Answerable]) -
         raise DataError("at least one design is needed to compare")
     for design in design_list:
         check_design(design, needed_text="a comparison takes designs")
-    names = list(designs) if isinstance(designs, Mapping) else [design.name or design.kind for design in design_list]
-    for name, design in zip(names, design_list, strict=True):
+    design_names = (
+        list(designs) if isinstance(designs, Mapping) else [design.name or design.kind for design in design_list]
+    )
+    for design_name, design in zip(design_names, design_list, strict=True):
         if tuple(map(str, design.categories)) != tuple(map(str, design_list[0].categories)):
             raise DataError(
-                f"designs to compare must have the same categories; {names[0]} has "
+                f"designs to compare must have the same categories; {design_names[0]} has "
                 f"{_checks.listing_text(design_list[0].categories)}, "
-                f"{name} has {_checks.listing_text(design.categories)}"
+                f"{design_name} has {_checks.listing_text(design.categories)}"
             )
-    if len(set(names)) < len(names):
-        raise DataError(f"designs to compare must differ in name; got {_checks.listing_text(names)}")
-    return dict(zip(names, design_list, strict=True))
+    if len(set(design_names)) < len(design_names):
+        raise DataError(f"designs to compare must differ in name; got {_checks.listing_text(design_names)}")
+    return dict(zip(design_names, design_list, strict=True))
 
 
 def _option(name: str, design: Answerable, question: _Question, lying: float, direct: Option | None) -> Option:
     stated_shares = question.stated_shares(design, lying)
-    chosen_by_people = design.assigned_by == "respondent"
-    assumed = question.assumed if chosen_by_people else {**question.assumed, "preferences": None}
-    design_variance = variance(design, stated_shares, **assumed)
+    chosen_by_people = design.offer.assigned_by == "respondent"
+    assumed_arguments = question.assumed if chosen_by_people else {**question.assumed, "preferences": None}
+    design_variance = variance(design, stated_shares, **assumed_arguments)
     person_variance = float(design_variance.each[question.place])
-    bias = float(design.proportions_of(stated_shares)[question.place] - question.proportions[question.place])
-    error = math.sqrt(person_variance / question.n)
+    bias = float(design.structure.proportions(stated_shares)[question.place] - question.proportions[question.place])
+    estimate_error = math.sqrt(person_variance / question.n)
     return Option(
         name=name,
         bias=bias,
-        standard_error=error,
-        rmse=math.hypot(bias, error),
+        standard_error=estimate_error,
+        rmse=math.hypot(bias, estimate_error),
         deviation=math.sqrt(person_variance),
         needed=None if question.wanted_error is None else _needed_people(person_variance, bias, question.wanted_error),
         pays_from=None if direct is None else _pays_from(person_variance, bias, direct),
         kind=design_variance.kind,
-        **_private(design, stated_shares, assumed.get("preferences")),
+        **_private(design, stated_shares, assumed_arguments.get("preferences")),
     )
 
 
@@ -189,15 +197,17 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
 
     If samples have finer cells: what an answer reveals about the categories, at the assumed shares of cells.
     """
-    about = privacy.channels_about(design, _within(design, cells)) if design.finer else None
+    about = privacy.channels_about(design, _within(design, cells)) if design.structure.finer else None
     channels = list((about or design.parts).values())
     level_shares = choice(design, preferences).mean(axis=1)
     statements: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
-    fewest, most = zip(*(statement.still_possible for statement in statements), strict=True)
+    fewest_possible, most_possible = zip(
+        *(channel_statement.still_possible for channel_statement in statements), strict=True
+    )
     return {
-        "still_possible": (min(fewest), max(most)),
-        "bits": float(level_shares @ [statement.bits for statement in statements]),
-        "epsilon": max(statement.epsilon for statement in statements),
+        "still_possible": (min(fewest_possible), max(most_possible)),
+        "bits": float(level_shares @ [channel_statement.bits for channel_statement in statements]),
+        "epsilon": max(channel_statement.epsilon for channel_statement in statements),
         "largest_odds": max(_largest_odds(channel) for channel in channels),
     }
 
@@ -297,7 +307,7 @@ def _number(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """A comparison of designs; `compare` makes it.
 
     Parameters
@@ -321,80 +331,290 @@ class Comparison:
     liars: Liars | None
     options: tuple[Option, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as one JSON object."""
+    def numbers(self) -> dict[str, object]:
+        """The comparison by the names of its JSON."""
         json_fields = asdict(self)
         del json_fields["options"]  # options come last, below the assumptions that they rest on
         return json_fields | {"prior": "uniform", "options": [option.to_dict() for option in self.options]}
 
-    def to_csv(self) -> str:
-        """One line for each design; numbers are not rounded."""
-        csv_rows = [option.to_dict() for option in self.options]
-        for row in csv_rows:
+    def records(self) -> Records:
+        """One row for each design; numbers are not rounded."""
+        rows = [option.to_dict() for option in self.options]
+        for row in rows:
             row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
-        return csv_text([list(csv_rows[0]), *(list(row.values()) for row in csv_rows)])
+        return Records(list(rows[0]), [list(row.values()) for row in rows])
 
-    def sections(self) -> tuple[Points, Table, Points]:
-        """The assumptions, a table with a row for each design, and notes on how to read the numbers."""
-        lines = [f"Proportion of {self.category!r}, assumed to be {self.proportion:.4g}; {self.n:,} respondents answer"]
+    @property
+    def assumptions(self) -> list[str]:
+        """What is assumed of the population, and of liars."""
+        assumption_lines = [
+            f"Proportion of {self.category!r}, assumed to be {self.proportion:.4g}; {self.n:,} respondents answer"
+        ]
         if self.liars is not None:
-            says = "another category" if self.liars.says is None else repr(_checks.label(self.liars.says))
-            lines.append(
-                f"A share of {self.liars.share:.4g} of those in {self.category!r} says {says} to the direct question, "
-                f"{self.liars.under_design:.4g} under a randomized design"
+            stated_words = "another category" if self.liars.says is None else repr(_checks.label(self.liars.says))
+            assumption_lines.append(
+                f"A share of {self.liars.share:.4g} of those in {self.category!r} says {stated_words} "
+                f"to the direct question, {self.liars.under_design:.4g} under a randomized design"
             )
-        return Points(tuple(lines)), self._table(), Points(tuple(self._notes()), small=True)
+        return assumption_lines
 
-    def _table(self) -> Table:
+    def parts(self) -> tuple[Content, ...]:
+        """The assumptions, a table with a row for each design, and notes on how to read the numbers."""
+        return Points(tuple(self.assumptions)), self.table(), self.notes()
+
+    def table(self, caption: str = "") -> Table:
+        """The numbers of each design."""
         has_liars = self.liars is not None
-        names = ["s.e.", *(["bias", "rmse", "pays from n"] if has_liars else [])]
-        names += ["n needed"] if self.wanted is not None else []
-        rows = []
+        column_names = ["s.e.", *(["bias", "rmse", "pays from n"] if has_liars else [])]
+        column_names += ["n needed"] if self.wanted is not None else []
+        table_rows = []
         for option in self.options:
-            row = [option.name, f"{option.standard_error:.4f}"]
+            row_texts = [option.name, f"{option.standard_error:.4f}"]
             if has_liars:
                 pays = "never" if option.pays_from is None else f"{option.pays_from:,}"
-                row += [f"{option.bias:.4f}", f"{option.rmse:.4f}", "–" if option is self.options[0] else pays]
+                row_texts += [f"{option.bias:.4f}", f"{option.rmse:.4f}", "–" if option is self.options[0] else pays]
             if self.wanted is not None:
-                row.append("none reaches it" if option.needed is None else f"{option.needed:,}")
+                row_texts.append("none reaches it" if option.needed is None else f"{option.needed:,}")
             few, many = option.still_possible
-            row += [f"{few}" if few == many else f"{few} to {many}", _number_text(option.bits, ".3f")]
-            rows.append((*row, _number_text(option.epsilon), _number_text(option.largest_odds)))
-        names += ["categories left", "bits", "ε", "largest odds"]
-        return Table((Column("design", words=True, width=44), *map(Column, names)), tuple(rows))
+            row_texts += [f"{few}" if few == many else f"{few} to {many}", _number_text(option.bits, ".3f")]
+            table_rows.append((*row_texts, _number_text(option.epsilon), _number_text(option.largest_odds)))
+        column_names += ["categories left", "bits", "ε", "largest odds"]
+        return Table((Column("design", words=True, width=44), *map(Column, column_names)), tuple(table_rows), caption)
 
-    def _notes(self) -> list[str]:
-        lines = [
+    def notes(self) -> Points:
+        """How the numbers are to be read."""
+        note_lines = [
             "categories left, bits and odds: from one answer alone, under a uniform prior; of an offer of levels the "
             "bits as they are chosen, the rest of the most revealing level",
         ]
         if self.wanted is not None:
             what = "root mean square error" if self.liars is not None else "standard error"
-            lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached_sentence(self.wanted)}")
+            note_lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached_sentence(self.wanted)}")
         if self.liars is not None:
-            lines.append(
+            note_lines.append(
                 "pays from n: with so many respondents or more the design errs less than the direct question; the bias "
                 "of the direct question does not shrink with n"
             )
         kinds = dict.fromkeys(option.kind for option in self.options)
-        return [*lines, f"standard errors: {'; '.join(kinds)}"]
+        return Points((*note_lines, f"standard errors: {'; '.join(kinds)}"), small=True)
 
     def _unreached_sentence(self, wanted_error: float) -> str:
         """Why some designs do not reach the wanted precision."""
-        never = [option for option in self.options if option.needed is None]
-        biased_names = [option.name for option in never if abs(option.bias) >= wanted_error]
-        unreachable = [option.name for option in never if option.name not in biased_names]
-        reasons = [f"the bias of {', '.join(biased_names)} alone is as large"] if biased_names else []
-        if unreachable:
-            reasons.append(f"{', '.join(unreachable)} would need more respondents than there are people")
-        return f"; none reaches it: {'; '.join(reasons)}" if reasons else ""
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
+        unreached_options = [option for option in self.options if option.needed is None]
+        biased_names = [option.name for option in unreached_options if abs(option.bias) >= wanted_error]
+        unreachable_names = [option.name for option in unreached_options if option.name not in biased_names]
+        unreached_reasons = [f"the bias of {', '.join(biased_names)} alone is as large"] if biased_names else []
+        if unreachable_names:
+            unreached_reasons.append(
+                f"{', '.join(unreachable_names)} would need more respondents than there are people"
+            )
+        return f"; none reaches it: {'; '.join(unreached_reasons)}" if unreached_reasons else ""
 
 
 def _number_text(value: float, form: str = ".3g") -> str:
     return "–" if math.isnan(value) else "∞" if math.isinf(value) else format(value, form)
+
+
+MEASURES = {
+    "bits": "bits that an answer tells",
+    "epsilon": "ε, in nats",
+    "still_possible": "fewest categories left",
+    "largest_odds": "largest posterior over prior odds",
+}
+"""Measures of privacy for the axis of a trade-off."""
+
+_NEAR, _FAR = 10, 500  # ratios of an axis's ends: below the first it gets more ticks, above the second fewer
+
+
+def tradeoff(comparison: Comparison, *, measure: str = "bits", size: int = 640) -> str:
+    """An SVG image of the standard error against a measure of privacy, one point for each design.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    measure : {"bits", "epsilon", "still_possible", "largest_odds"}
+        Designs for which the measure is infinite or was not computed are left out.
+    size : int
+        Width in pixels at which text has its natural size.
+
+    Raises
+    ------
+    DataError
+        An unknown measure, or one that is infinite for all designs.
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> found = planning.compare([designs.warner(p=p) for p in (0.6, 0.8)], (0.1, 0.9))
+    >>> svg = tradeoff(found)
+    >>> svg[:4], "warner(p=0.8)" in svg
+    ('<svg', True)
+    """
+    if measure not in MEASURES:
+        raise DataError(f"a trade-off is drawn against {', '.join(MEASURES)}; got {measure!r}")
+    # With liars, the first option is the direct question: leave it out.
+    options = comparison.options[0 if comparison.liars is None else 1 :]
+    option_values = {
+        option: privacy_measure for option in options if math.isfinite(privacy_measure := privacy_of(option, measure))
+    }
+    if not option_values:
+        raise DataError(f"{measure} is infinite for all of these designs; draw another measure of privacy")
+    chart_lines = []
+    for option, privacy_measure in option_values.items():
+        point_sentence = (
+            f"{option.name}: standard error {option.standard_error:.4f}, {MEASURES[measure]} {privacy_measure:.4g}"
+        )
+        chart_lines.append(
+            Line(option.name, privacy_measure, option.standard_error, option.name, points=(point_sentence,))
+        )
+    privacy_axis = _privacy(list(option_values.values()), measure)
+    error_axis = Axis("standard error", (0, max(option.standard_error for option in option_values) * 1.08), ".3~f")
+    chart_title = f"standard error of {comparison.category} against {MEASURES[measure]}, {comparison.n:,} respondents"
+    return lines(
+        chart_lines,
+        privacy_axis,
+        error_axis,
+        title=chart_title,
+        description="; ".join(line.points[0] for line in chart_lines),
+        size=size,
+    )
+
+
+def privacy_of(option: Option, measure: str) -> float:
+    """The value of one of the `MEASURES` for a design."""
+    return float(option.still_possible[0] if measure == "still_possible" else getattr(option, measure))
+
+
+def _privacy(values: list[float], measure: str) -> Axis:
+    """The axis of a measure of privacy, with some margin beyond the outermost points."""
+    low_end, high_end = min(values), max(values)
+    if measure == "largest_odds":
+        axis_room = (high_end / low_end) ** 0.05 if high_end > low_end else 1.5
+        marked = _ticks(low_end / axis_room, high_end * axis_room)
+        ticks = marked if len(marked) > 1 else 6
+        return Axis(MEASURES[measure], (low_end / axis_room, high_end * axis_room), "~g", ticks=ticks, log=True)
+    axis_room = (high_end - low_end) * 0.05 if high_end > low_end else max(abs(high_end), 1.0) * 0.5
+    axis_ends = max(0.0, low_end - axis_room) if low_end >= 0 else low_end - axis_room, high_end + axis_room
+    if measure == "still_possible":
+        return Axis(
+            MEASURES[measure], axis_ends, "d", ticks=range(math.ceil(axis_ends[0]), math.floor(axis_ends[1]) + 1)
+        )
+    return Axis(MEASURES[measure], axis_ends, "", ticks=6)
+
+
+def errors(comparison: Comparison, *, size: int = 640) -> str:
+    """An SVG image of the error against the number of respondents, one line for each design.
+
+    With liars, the dashed line is the direct question, which levels off at its bias. Where a design's line is below it,
+    randomizing pays.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    size : int
+        Width in pixels at which text has its natural size.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> found = planning.compare([designs.warner(p=0.8)], (0.1, 0.9), liars=planning.Liars(0.5))
+    >>> svg = errors(found)
+    >>> svg[:4], "root mean square error" in svg
+    ('<svg', True)
+    """
+    respondent_numbers = _numbers(comparison)
+    chart_lines = []
+    for place, option in enumerate(comparison.options):
+        is_direct = comparison.liars is not None and place == 0
+        pays = "" if is_direct or option.pays_from is None else f", pays from {option.pays_from:,} respondents"
+        line_sentence = f"{option.name}: {option.rmse:.4f} with {comparison.n:,} respondents{pays}"
+        design_errors = np.hypot(option.bias, option.deviation / np.sqrt(respondent_numbers))
+        chart_lines.append(
+            Line(
+                option.name,
+                respondent_numbers,
+                design_errors,
+                line_sentence,
+                role="pooled" if is_direct else "estimate",
+                dashed=is_direct,
+            )
+        )
+    error_words = "standard error" if comparison.liars is None else "root mean square error"
+    values = np.concatenate([np.ravel(chart_line.y) for chart_line in chart_lines])
+    low_error, high_error = float(values.min()) / 1.15, float(values.max()) * 1.15
+    fewest_people, most_people = float(respondent_numbers[0]), float(respondent_numbers[-1])
+    return lines(
+        chart_lines,
+        Axis("respondents", (fewest_people, most_people), ",d", ticks=_ticks(fewest_people, most_people), log=True),
+        Axis(error_words, (low_error, high_error), ".3~f", ticks=_ticks(low_error, high_error), log=True),
+        title=f"{error_words} of {comparison.category} against the number of respondents",
+        description="; ".join(chart_line.told for chart_line in chart_lines),
+        size=size,
+    )
+
+
+def _numbers(comparison: Comparison) -> NDArray[np.float64]:
+    """Numbers of respondents to draw: a decade around n, and around the numbers from which randomizing pays."""
+    pays = [float(option.pays_from) for option in comparison.options if option.pays_from is not None]
+    sample_sizes = [float(comparison.n), *(n for n in pays if n > 1)]
+    low, high = max(10.0, min(sample_sizes) / 10), min(max(sample_sizes) * 10, comparison.n * 1e4)
+    return np.geomspace(low, high, 60)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Ticks at 1, 2 and 5 times powers of ten; only powers of ten on a long axis, more ticks on a short one."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1,) if high / low > _FAR else (1, 2, 5) if high / low > _NEAR else (1, 2, 3, 5, 7)
+    return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]
+
+
+def comparison_html(
+    comparison: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()
+) -> str:
+    """A comparison of designs as a page: error against respondents, precision against privacy, a table.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    title : str
+    above : sequence of str
+        Sentences that stand first, such as what a plan reaches and with which power.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> found = planning.compare([designs.warner(p=0.7), designs.two_coins()], (0.1, 0.9))
+    >>> comparison_html(found).startswith("<!doctype html>")
+    True
+    """
+    tradeoff_charts = [
+        Chart(lambda size, _, measure=measure: tradeoff(comparison, measure=measure, size=size))  # type: ignore[misc]
+        for measure in MEASURES
+        if _varies(comparison, measure)
+    ]
+    numbers_table = comparison.table("Standard errors and privacy of one answer")
+    page_sections = [
+        Section("Error and number of respondents", [Chart(lambda size, _: errors(comparison, size=size))]),
+        *([Section("Precision against privacy", tradeoff_charts)] if tradeoff_charts else []),
+        Section("The numbers", [numbers_table, comparison.notes()]),
+    ]
+    return html(title, page_sections, lead=[f"{line}." for line in (*above, *comparison.assumptions)])
+
+
+def _varies(comparison: Comparison, measure: str) -> bool:
+    """Whether a chart shows anything: at least two designs that differ in a finite measure."""
+    options = comparison.options[0 if comparison.liars is None else 1 :]
+    values = {privacy_of(option, measure) for option in options}
+    return len({value for value in values if math.isfinite(value)}) > 1

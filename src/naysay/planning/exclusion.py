@@ -6,7 +6,7 @@ with the count, so the counts that exclude a value are those up to one number an
 more categories the interval of a likelihood is extended to hold its estimate, and so excludes less in a few surveys;
 drawn ones tell how much. Elsewhere the printed interval is that of the score test: it holds the values c that the
 estimate does not reject with the variance V(c) of the value itself. Where it ends is computed as in
-`naysay.estimate.score`, and the estimate is taken as normal. Fewer respondents than that law is good for are drawn
+`naysay.estimate.inversion`, and the estimate is taken as normal. Fewer respondents than that law is good for are drawn
 and estimated: as many surveys as a plan may take time for, with a fixed seed.
 """
 
@@ -21,17 +21,19 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.estimators import ESTIMATORS
+from naysay.estimate.fit import reliable_errors
 from naysay.estimate.intervals import more_is_told, share_ends, share_within, two_values
-from naysay.estimate.result import Estimate, reliable_errors
-from naysay.estimate.score import score_ends
+from naysay.estimate.inversion import score_ends
+from naysay.estimate.linear import linear_map
+from naysay.estimate.registry import ESTIMATORS
+from naysay.estimate.result import Estimate
 from naysay.planning.variance import Variance, variance_of
 from naysay.tally import Part, Tally
 
-Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 
 SURVEYS = 200
@@ -82,49 +84,60 @@ class BinomialCount:
 
     def exclusion_chance(self, null: float, n: Floats, z: float) -> Floats:
         """The chance that the interval from n answers excludes the null value, for each n."""
-        size = np.floor(n)
+        people_counts = np.floor(n)
 
         def ends(count: Floats) -> Floats:
-            share = share_within(count / size, self.low, self.high)
-            width = self.high - self.low
+            high_share = share_within(count / people_counts, self.low, self.high)
+            value_width = self.high - self.low
             if self.file:
-                member, other = (width**2 * chance * (1 - chance) for chance in (self._chance(1.0), self._chance(0.0)))
+                member, other = (
+                    value_width**2 * chance * (1 - chance) for chance in (self._chance(1.0), self._chance(0.0))
+                )
                 variance = np.array([other, member - other, 0.0])
-                return np.clip(score_ends(self.low + width * share, size, variance, z**2), 0.0, 1.0)
-            return np.clip(self.low + width * share_ends(share, size, z), 0.0, 1.0)
+                return np.clip(score_ends(self.low + value_width * high_share, people_counts, variance, z**2), 0.0, 1.0)
+            return np.clip(self.low + value_width * share_ends(high_share, people_counts, z), 0.0, 1.0)
 
-        above = _least_count(size, lambda count: ends(count)[:, 0] > null)
-        below = _least_count(size, lambda count: ends(count)[:, 1] >= null) - 1
+        least_above = _least_count(people_counts, lambda count: ends(count)[:, 0] > null)
+        most_below = _least_count(people_counts, lambda count: ends(count)[:, 1] >= null) - 1
         if not self.file:
-            law = scipy.stats.binom(size, self.share)
-            return np.asarray(law.cdf(below) + law.sf(above - 1))
+            law = scipy.stats.binom(people_counts, self.share)
+            return np.asarray(law.cdf(most_below) + law.sf(least_above - 1))
         up_to = [
-            self._up_to(ends, int(people)) for ends, people in zip(np.array([below, above - 1]).T, size, strict=True)
+            self._up_to(ends, int(people))
+            for ends, people in zip(np.array([most_below, least_above - 1]).T, people_counts, strict=True)
         ]
         return np.array([1 + low - high for low, high in up_to])
 
     def _up_to(self, counts: Floats, n: int) -> Floats:
         """The chances of at most so many answers `high` in a file of n people."""
-        members = int(whole_people(self.shares, n)[self.place])
-        law = scipy.stats.binom(members, self._chance(1.0))
-        low, high = law.support() if members < _ALL else law.mean() + np.array([-1, 1]) * (8 * law.std() + 1)
-        member_counts = np.arange(max(math.floor(low), 0), min(math.ceil(high), members) + 1)
-        other_counts = np.clip(counts[:, None] - member_counts, -1, n - members)
-        below = scipy.special.bdtr(np.maximum(other_counts, 0), n - members, self._chance(0.0))
-        return np.asarray(np.where(other_counts < 0, 0.0, below) @ law.pmf(member_counts))
+        member_total = int(whole_people(self.shares, n)[self.place])
+        member_law = scipy.stats.binom(member_total, self._chance(1.0))
+        low, high = (
+            member_law.support()
+            if member_total < _ALL
+            else member_law.mean() + np.array([-1, 1]) * (8 * member_law.std() + 1)
+        )
+        member_counts = np.arange(max(math.floor(low), 0), min(math.ceil(high), member_total) + 1)
+        other_counts = np.clip(counts[:, None] - member_counts, -1, n - member_total)
+        below = scipy.special.bdtr(np.maximum(other_counts, 0), n - member_total, self._chance(0.0))
+        return np.asarray(np.where(other_counts < 0, 0.0, below) @ member_law.pmf(member_counts))
 
     def counts(self, n: int) -> tuple[Floats, Floats, Floats]:
         """The counts that come: their chances, the estimates, and their printed variances (NaN where none is)."""
-        law = scipy.stats.binom(n, self.share)
-        count = np.arange(law.ppf(_NEVER), law.isf(_NEVER) + 1)
-        share, width = count / n, self.high - self.low
-        estimate = self.low + width * share
-        variance = share * (1 - share) * width**2 / max(n if self.likelihood else n - 1, 1)
-        edge = (estimate < 1e-9) | (estimate > 1 - 1e-9) if self.likelihood else (count == 0) | (count == n)
+        count_law = scipy.stats.binom(n, self.share)
+        answer_counts = np.arange(count_law.ppf(_NEVER), count_law.isf(_NEVER) + 1)
+        high_shares, value_width = answer_counts / n, self.high - self.low
+        count_estimates = self.low + value_width * high_shares
+        estimate_variances = high_shares * (1 - high_shares) * value_width**2 / max(n if self.likelihood else n - 1, 1)
+        is_edge = (
+            (count_estimates < 1e-9) | (count_estimates > 1 - 1e-9)
+            if self.likelihood
+            else (answer_counts == 0) | (answer_counts == n)
+        )
         return (
-            law.pmf(count),
-            np.clip(estimate, 0, 1) if self.likelihood else estimate,
-            np.where(edge, np.nan, variance),
+            count_law.pmf(answer_counts),
+            np.clip(count_estimates, 0, 1) if self.likelihood else count_estimates,
+            np.where(is_edge, np.nan, estimate_variances),
         )
 
 
@@ -143,16 +156,23 @@ def _least_count(size: Floats, reached: Callable[[Floats], NDArray[np.bool_]]) -
 
 def binomial_count(design: Answerable, design_variance: Variance, place: int) -> BinomialCount | None:
     """The binomial count on which the printed interval of a value rests; None where it rests on more."""
-    channel = next(iter(design.parts.values()))
-    likelihood = design_variance.ask.estimator.principle == "likelihood" and channel.by_transform is None
-    if design.several or design.finer or (likelihood and more_is_told(channel)):
+    first_channel = next(iter(design.parts.values()))
+    is_likelihood = (
+        design_variance.ask.estimator.principle == "likelihood" and first_channel.structure.by_transform is None
+    )
+    if design.offer.several or design.structure.finer or (is_likelihood and more_is_told(first_channel)):
         return None
-    values = two_values(channel)
-    if values is None:
+    channel_values = two_values(first_channel, linear_map(first_channel))
+    if channel_values is None:
         return None
-    low, high = sorted((float(values[0][place]), float(values[1][place])))
+    low_value, high_value = sorted((float(channel_values[0][place]), float(channel_values[1][place])))
     return BinomialCount(
-        low, high, design_variance.ask.proportions, place, likelihood, design_variance.ask.target == "file"
+        low_value,
+        high_value,
+        design_variance.ask.proportions,
+        place,
+        is_likelihood,
+        design_variance.ask.target == "file",
     )
 
 
@@ -174,45 +194,50 @@ class NormalScore:
 
     def exclusion_chance(self, null: float, n: Floats, z: float) -> Floats:
         """The chance that the interval from n answers excludes the null value, for each n."""
-        size = np.asarray(n, dtype=float)
+        people_counts = np.asarray(n, dtype=float)
 
         def excludes(estimate: Floats, end: int) -> NDArray[np.bool_]:
-            ends = np.clip(score_ends(np.clip(estimate, 0.0, 1.0), size, self.curve, z**2), 0.0, 1.0)
+            ends = np.clip(score_ends(np.clip(estimate, 0.0, 1.0), people_counts, self.curve, z**2), 0.0, 1.0)
             return np.asarray(ends[:, 0] > null if end == 0 else ends[:, 1] < null)
 
-        error = np.sqrt(self.variance / size)
-        chance = np.zeros_like(size)
+        estimate_error = np.sqrt(self.variance / people_counts)
+        chance = np.zeros_like(people_counts)
         for end, sign in ((0, 1.0), (1, -1.0)):
-            near, far = np.full_like(size, null), self.value + sign * 40 * error + sign * abs(self.value - null)
+            near, far = (
+                np.full_like(people_counts, null),
+                self.value + sign * 40 * estimate_error + sign * abs(self.value - null),
+            )
             possible = excludes(far, end)
             for _ in range(_HALVINGS):
                 middle = (near + far) / 2
                 outside = excludes(middle, end)
                 near, far = np.where(outside, near, middle), np.where(outside, middle, far)
             with np.errstate(divide="ignore", invalid="ignore"):
-                beyond = scipy.special.ndtr(sign * (self.value - far) / error)
+                beyond = scipy.special.ndtr(sign * (self.value - far) / estimate_error)
             certain = sign * (self.value - far) > 0
-            chance += np.where(possible, np.where(error > 0, beyond, certain), 0.0)
+            chance += np.where(possible, np.where(estimate_error > 0, beyond, certain), 0.0)
         return chance
 
 
 def normal_score(design: Answerable, design_variance: Variance, place: int, null: float) -> NormalScore:
     """The variance of a value as a curve from the true value to the null value; the others keep their mutual shares."""
     pi = design_variance.ask.proportions
-    value, other_shares = float(design_variance.values[place]), np.delete(pi, place)
+    true_value, other_shares = float(design_variance.values[place]), np.delete(pi, place)
     other_shares = (
         other_shares / other_shares.sum()
         if other_shares.sum() > 0
         else np.full(len(other_shares), 1 / len(other_shares))
     )
     inside = 0.0 if design_variance.ask.averages else _INSIDE
-    at = np.clip(np.linspace(value, null, 3), inside, 1 - inside)
-    variances = []
-    for category_share in at:
+    curve_shares = np.clip(np.linspace(true_value, null, 3), inside, 1 - inside)
+    curve_variances = []
+    for category_share in curve_shares:
         shifted_shares = np.insert((1 - category_share) * other_shares, place, category_share)
-        variances.append(variance_of(design, design_variance.ask._replace(proportions=shifted_shares)).each[place])
-    curvature, slope, constant = np.polyfit(at, variances, 2)
-    return NormalScore(value, float(design_variance.each[place]), np.array([constant, slope, curvature]))
+        curve_variances.append(
+            variance_of(design, design_variance.ask._replace(proportions=shifted_shares)).each[place]
+        )
+    curvature, slope, constant = np.polyfit(curve_shares, curve_variances, 2)
+    return NormalScore(true_value, float(design_variance.each[place]), np.array([constant, slope, curvature]))
 
 
 def difference_excluded(groups: tuple[BinomialCount, BinomialCount], sizes: tuple[int, int], z: float) -> float | None:
@@ -245,12 +270,16 @@ def less_excluded(
     design: Answerable, design_variance: Variance, place: int, null: float, confidence: float
 ) -> Callable[[int], float] | None:
     """How much more often the interval of moments excludes the null value than that of the likelihood, where drawn."""
-    moments = replace(design_variance, ask=design_variance.ask._replace(estimator=ESTIMATORS["moments"]))
-    shorter, longer = (
+    moments_variance = replace(design_variance, ask=design_variance.ask._replace(estimator=ESTIMATORS["moments"]))
+    moments_exclusion, likelihood_exclusion = (
         simulated_exclusion(design, either_variance, place, null, confidence)
-        for either_variance in (moments, design_variance)
+        for either_variance in (moments_variance, design_variance)
     )
-    return None if shorter is None or longer is None else lambda n: shorter(n) - longer(n)
+    return (
+        None
+        if moments_exclusion is None or likelihood_exclusion is None
+        else lambda n: moments_exclusion(n) - likelihood_exclusion(n)
+    )
 
 
 def difference_simulated(
@@ -271,16 +300,16 @@ def difference_simulated(
 
     def share(sizes: tuple[int, int]) -> float:
         estimates, variances = [], []
-        for number, ((surveys, place), n) in enumerate(zip(drawn_groups, sizes, strict=True)):
+        for group_number, ((surveys, category_place), n) in enumerate(zip(drawn_groups, sizes, strict=True)):
 
-            def share_and_variance(fit: Estimate, place: int = place) -> tuple[float, float]:
+            def share_and_variance(fit: Estimate, place: int = category_place) -> tuple[float, float]:
                 return float(fit.proportions[place]), float(reliable_errors(fit)[place]) ** 2
 
-            values = np.array(
-                surveys.read_surveys(n, share_and_variance, without=(np.nan, np.nan), seed=_SEED + number)
+            drawn_estimates = np.array(
+                surveys.read_surveys(n, share_and_variance, without=(np.nan, np.nan), seed=_SEED + group_number)
             )
-            estimates.append(values[:, 0])
-            variances.append(values[:, 1])
+            estimates.append(drawn_estimates[:, 0])
+            variances.append(drawn_estimates[:, 1])
         (x, y), (v, w) = estimates, variances
         with np.errstate(invalid="ignore"):
             return float(np.mean((x[:, None] - y) ** 2 > z**2 * (v[:, None] + w)))
@@ -310,16 +339,19 @@ class DrawnSurveys:
     @classmethod
     def of(cls, design: Answerable, design_variance: Variance) -> DrawnSurveys | None:
         """None where the responses are too many to list."""
-        ask, parts = design_variance.ask, list(design.parts.values())
-        if not all(channel.listed for channel in parts) or sum(channel.space.size for channel in parts) > _LISTED:
+        ask, design_channels = design_variance.ask, list(design.parts.values())
+        if (
+            not all(channel.structure.listed for channel in design_channels)
+            or sum(channel.space.size for channel in design_channels) > _LISTED
+        ):
             return None
-        codes = [channel.space.listing() for channel in parts]
-        chances = [
+        response_codes = [channel.space.listing() for channel in design_channels]
+        response_chances = [
             channel.rows(part_codes) * preference
-            for channel, part_codes, preference in zip(parts, codes, ask.preferences, strict=True)
+            for channel, part_codes, preference in zip(design_channels, response_codes, ask.preferences, strict=True)
         ]
-        together = np.vstack(chances)
-        return cls(design, ask, codes, together / together.sum(axis=0))
+        together = np.vstack(response_chances)
+        return cls(design, ask, response_codes, together / together.sum(axis=0))
 
     def read_surveys(
         self, n: int, read_estimate: Callable[[Estimate], Value], *, without: Value, seed: int = _SEED
@@ -331,19 +363,19 @@ class DrawnSurveys:
             survey_counts = rng.multinomial(people, self.chances.T, (SURVEYS, len(people))).sum(axis=1)
         else:
             survey_counts = rng.multinomial(n, self.chances @ self.ask.proportions, SURVEYS)
-        surveys, place = np.unique(survey_counts, axis=0, return_inverse=True)
+        surveys, survey_places = np.unique(survey_counts, axis=0, return_inverse=True)
         values = [self._read_survey(counts, read_estimate, without) for counts in surveys]
-        return [values[at] for at in place.ravel().tolist()]
+        return [values[at] for at in survey_places.ravel().tolist()]
 
     def _read_survey(
         self, counts: NDArray[np.int64], read_estimate: Callable[[Estimate], Value], without: Value
     ) -> Value:
         ends = np.cumsum([len(part_codes) for part_codes in self.codes])[:-1]
         part_counts = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
-        answers = Tally(
+        survey_tally = Tally(
             tuple(Part.of(channel, y[c > 0], level=level, count=c[c > 0]) for (level, channel), y, c in part_counts)
         )
         try:
-            return read_estimate(self.ask.estimator.fit(self.design, answers, target=self.ask.target))
+            return read_estimate(self.ask.estimator.fit(self.design, survey_tally, target=self.ask.target))
         except (DataError, NotEstimable):  # such answers give no interval
             return without

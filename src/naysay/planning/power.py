@@ -24,6 +24,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
 from naysay.design.several import number, positive, share
 from naysay.errors import DataError
@@ -40,7 +41,6 @@ from naysay.planning.exclusion import (
 )
 from naysay.planning.variance import Variance, respondents, variance, variance_of
 
-Floats = NDArray[np.float64]
 Chance = Callable[[Floats], Floats]
 """How often an interval excludes a value, for each number of respondents (of the first group)."""
 
@@ -71,22 +71,24 @@ class Curve:
     @classmethod
     def of(cls, design: Answerable, design_variance: Variance, place: int) -> Curve:
         """The curve of one value at `place`."""
-        value, person_variance = float(design_variance.values[place]), float(design_variance.each[place])
+        true_value, person_variance = float(design_variance.values[place]), float(design_variance.each[place])
         if person_variance <= 0:
-            return cls(value, 0.0, 0.0, 0.0)
+            return cls(true_value, 0.0, 0.0, 0.0)
         shifted_shares = [design_variance.at + step * design_variance.moves[place] for step in (_STEP, -_STEP)]
         if not design_variance.ask.averages and (
             np.min(shifted_shares) < _MARGIN or np.max(shifted_shares) > 1 - _MARGIN
         ):
             return cls(
-                value, person_variance, 0.0, 0.0
+                true_value, person_variance, 0.0, 0.0
             )  # outside [0, 1] a likelihood has no variance, so there is no slope
         shifted_variances = (
             variance_of(design, design_variance.ask._replace(proportions=kind_shares)) for kind_shares in shifted_shares
         )
-        above, below = (float(shifted_variance.covariance[place, place]) for shifted_variance in shifted_variances)
-        bend = (above + below - 2 * person_variance) / (2 * _STEP**2)
-        return cls(value, person_variance, (above - below) / (2 * _STEP), min(bend, 0.0))
+        variance_above, variance_below = (
+            float(shifted_variance.covariance[place, place]) for shifted_variance in shifted_variances
+        )
+        bend = (variance_above + variance_below - 2 * person_variance) / (2 * _STEP**2)
+        return cls(true_value, person_variance, (variance_above - variance_below) / (2 * _STEP), min(bend, 0.0))
 
 
 @dataclass(frozen=True)
@@ -112,14 +114,14 @@ class Curves:
     @property
     def value_curve(self) -> Curve:
         """The curve of the value itself: each group is off in proportion to its part of the variance."""
-        parts = [curve.variance / size for curve, size in zip(self.curves, self.sizes, strict=True)]
-        total = sum(parts)
-        if total == 0:
+        variance_parts = [curve.variance / size for curve, size in zip(self.curves, self.sizes, strict=True)]
+        total_variance = sum(variance_parts)
+        if total_variance == 0:
             return Curve(self.value, 0.0, 0.0, 0.0)
-        signed_parts = [part / total * sign for part, sign in zip(parts, (1, -1), strict=False)]
+        signed_parts = [part / total_variance * sign for part, sign in zip(variance_parts, (1, -1), strict=False)]
         slope = sum(t * c.slope / s for t, c, s in zip(signed_parts, self.curves, self.sizes, strict=True))
         bend = sum(t * t * c.bend / s for t, c, s in zip(signed_parts, self.curves, self.sizes, strict=True))
-        return Curve(self.value, total, slope, bend)
+        return Curve(self.value, total_variance, slope, bend)
 
 
 def _wald_excluded(curves: Curves, null: float, n: float, z: float) -> float:
@@ -132,9 +134,9 @@ def _wald_excluded(curves: Curves, null: float, n: float, z: float) -> float:
     # (x + gap)² = k (variance + slope x + bend x²), a quadratic in the distance x of the estimate from the truth
     a, b, c = 1 - k * value_curve.bend, 2 * gap - k * value_curve.slope, gap**2 - k * value_curve.variance
     root = math.sqrt(max(b * b - 4 * a * c, 0.0))
-    error = math.sqrt(value_curve.variance / n)
+    estimate_error = math.sqrt(value_curve.variance / n)
     low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
-    accepted = scipy.stats.norm.cdf(high / error) - scipy.stats.norm.cdf(low / error)
+    accepted = scipy.stats.norm.cdf(high / estimate_error) - scipy.stats.norm.cdf(low / estimate_error)
     return float(1 - accepted)
 
 
@@ -194,30 +196,30 @@ class Exclusion:
 def exclusion(design: Answerable, design_variance: Variance, place: int, null: float, confidence: float) -> Exclusion:
     """How often the printed interval of the value at `place` excludes the null value."""
     z = _quantile(confidence)
-    several = design.finer or design.assigned_by == "researcher"
-    count = None if several else binomial_count(design, design_variance, place)
-    if count is not None:
+    has_samples = design.structure.finer or design.offer.assigned_by == "researcher"
+    answer_count = None if has_samples else binomial_count(design, design_variance, place)
+    if answer_count is not None:
         surplus_chance = None
-        if count.likelihood and len(design.categories) > 2:  # its interval is extended to hold the estimate
+        if answer_count.likelihood and len(design.categories) > 2:  # its interval is extended to hold the estimate
             surplus_chance = less_excluded(design, design_variance, place, null, confidence)
         return Exclusion(
-            lambda n: count.exclusion_chance(null, n, z),
+            lambda n: answer_count.exclusion_chance(null, n, z),
             None
             if surplus_chance is None
-            else lambda n: float(count.exclusion_chance(null, np.array([float(n)]), z)[0]) - surplus_chance(n),
+            else lambda n: float(answer_count.exclusion_chance(null, np.array([float(n)]), z)[0]) - surplus_chance(n),
             exact=True,
             off=0.03,
-            tried=2_000 if count.file else 20_000,
+            tried=2_000 if answer_count.file else 20_000,
         )
-    few = simulated_exclusion(design, design_variance, place, null, confidence)
-    if several:
+    drawn_exclusion = simulated_exclusion(design, design_variance, place, null, confidence)
+    if has_samples:
         curves = Curves((Curve.of(design, design_variance, place),), (1.0,))
         return Exclusion(
             lambda n: np.array([_wald_excluded(curves, null, people, z) for people in n.tolist()]),
-            few,
+            drawn_exclusion,
         )
     score = normal_score(design, design_variance, place, null)
-    return Exclusion(lambda n: score.exclusion_chance(null, n, z), few)
+    return Exclusion(lambda n: score.exclusion_chance(null, n, z), drawn_exclusion)
 
 
 def _quantile(confidence: float) -> float:
@@ -230,7 +232,7 @@ def power(
     *,
     n: float,
     null: float,
-    category: Any = None,
+    category: Label | None = None,
     confidence: float = 0.95,
     **assumed: Any,
 ) -> float:
@@ -272,14 +274,14 @@ def power(
     0.803
     """
     design_variance = variance(design, proportions, **assumed)
-    place = design_variance.place(category)
+    category_place = design_variance.place(category)
     null_share = share(null, what="null")
-    if design_variance.values[place] == null_share:
+    if design_variance.values[category_place] == null_share:
         raise DataError(
-            f"power is for a difference; the assumed proportion of {_checks.label(design_variance.names[place])!r} is "
-            f"the null value, {null:g}"
+            "power is for a difference; the assumed proportion "
+            f"of {_checks.label(design_variance.names[category_place])!r} is the null value, {null:g}"
         )
-    return exclusion(design, design_variance, place, null_share, confidence).at(respondents(n))
+    return exclusion(design, design_variance, category_place, null_share, confidence).at(respondents(n))
 
 
 def difference_power(
@@ -288,7 +290,7 @@ def difference_power(
     second: ArrayLike,
     *,
     n: tuple[float, float],
-    category: Any = None,
+    category: Label | None = None,
     confidence: float = 0.95,
     other: Answerable | None = None,
     **assumed: Any,
@@ -335,52 +337,65 @@ def difference_power(
 def two_groups(
     groups: Sequence[tuple[Answerable, ArrayLike]],
     sizes: tuple[float, float],
-    category: Any,
+    category: Label | None,
     confidence: float,
     **assumed: Any,
 ) -> Exclusion:
     """How often the interval of the difference in a category between two groups, each with its design, excludes 0."""
-    z, curves, counts, groups_to_draw = _quantile(confidence), [], list[BinomialCount](), []
+    z, group_curves, group_counts, groups_to_draw = _quantile(confidence), [], list[BinomialCount](), []
     for design, proportions in groups:
         design_variance = variance(design, proportions, **assumed)
-        place = design_variance.place(category)
-        curves.append(Curve.of(design, design_variance, place))
-        groups_to_draw.append((design, design_variance, place))
-        count = None if design.several or design.finer else binomial_count(design, design_variance, place)
-        if count is not None and not count.file and (len(design.categories) == 2 or design_variance.ask.averages):
-            counts.append(count)
-    both_curves = Curves(tuple(curves), sizes)
+        category_place = design_variance.place(category)
+        group_curves.append(Curve.of(design, design_variance, category_place))
+        groups_to_draw.append((design, design_variance, category_place))
+        answer_count = (
+            None
+            if design.offer.several or design.structure.finer
+            else binomial_count(design, design_variance, category_place)
+        )
+        if (
+            answer_count is not None
+            and not answer_count.file
+            and (len(design.categories) == 2 or design_variance.ask.averages)
+        ):
+            group_counts.append(answer_count)
+    both_curves = Curves(tuple(group_curves), sizes)
     if both_curves.value == 0:
         raise DataError(
-            f"no number of respondents tells two equal proportions apart; both groups have {curves[0].value:g}"
+            f"no number of respondents tells two equal proportions apart; both groups have {group_curves[0].value:g}"
         )
 
     def people(n: float) -> tuple[int, int]:
         return math.floor(n), math.ceil(n * sizes[1] - 1e-9)
 
     def exclusion_chance(n: float) -> float:
-        exact = difference_excluded((counts[0], counts[1]), people(n), z) if len(counts) == 2 else None
+        exact = (
+            difference_excluded((group_counts[0], group_counts[1]), people(n), z) if len(group_counts) == 2 else None
+        )
         return _wald_excluded(both_curves, 0.0, n, z) if exact is None else exact
 
     def chance(n: Floats) -> Floats:
         return np.array([exclusion_chance(first_n) for first_n in n.tolist()])
 
-    if len(counts) == 2:
+    if len(group_counts) == 2:
         return Exclusion(chance, exact=True, tried=_TRIED_OF_TWO)
-    pairs = difference_simulated(groups_to_draw, z)
-    many = math.ceil(
+    pair_exclusion = difference_simulated(groups_to_draw, z)
+    normal_from = math.ceil(
         max(
             [
                 _MANY / min(sizes),
                 *(
-                    _far(design_variance, place, size)
-                    for (_, design_variance, place), size in zip(groups_to_draw, sizes, strict=True)
+                    _far(design_variance, category_place, size)
+                    for (_, design_variance, category_place), size in zip(groups_to_draw, sizes, strict=True)
                 ),
             ]
         )
     )
     return Exclusion(
-        chance, None if pairs is None else lambda n: pairs(people(n)), many=min(many, _MOST_DRAWN), tried=_TRIED_OF_TWO
+        chance,
+        None if pair_exclusion is None else lambda n: pair_exclusion(people(n)),
+        many=min(normal_from, _MOST_DRAWN),
+        tried=_TRIED_OF_TWO,
     )
 
 
@@ -393,14 +408,14 @@ def _far(design_variance: Variance, place: int, size: float) -> float:
     return _MOST_DRAWN if room <= 0 else 16 * float(design_variance.each[place]) / room**2 / size
 
 
-def checked_power(power: Any, confidence: Any) -> float:
+def checked_power(power: float, confidence: float) -> float:
     """A target for power: above the size of the test and below one."""
-    size = 1 - _checks.confidence(confidence)
-    must = (
-        f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
+    test_size = 1 - _checks.confidence(confidence)
+    must_sentence = (
+        f"power must lie between {test_size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
         "no number of respondents reaches"
     )
-    return number(power, lambda target_power: size < target_power < 1, must=must)
+    return number(power, lambda target_power: test_size < target_power < 1, must=must_sentence)
 
 
 MOST = 10**10
@@ -446,7 +461,7 @@ def sample_size(
     null: float | None = None,
     power: float = 0.8,
     confidence: float = 0.95,
-    category: Any = None,
+    category: Label | None = None,
     **assumed: Any,
 ) -> int:
     """The smallest number of answers for a standard error, or for the power to reject a null value.
@@ -460,14 +475,24 @@ def sample_size(
     proportions : (t,) float
         The assumed proportions of the population.
     standard_error : float, optional
-        The standard error to reach, for `category`, or for every category if none is named.
+        The standard error to reach; gives the number of respondents.
+
+        Of `category`, or of every category if none is named.
     null : float, optional
-        Instead of a standard error: the value from which the proportion shall be distinguished.
+        A value from which to distinguish the proportion.
+
+        Instead of a standard error.
     power : float
-        With `null`: how often the test shall detect the difference.
+        How often the test shall detect the difference.
+
+        With `null`.
     confidence : float
-        With `null`: confidence of the interval that excludes the null value.
+        Confidence of intervals; a test has size 1 - confidence.
+
+        With `null`: of the interval that excludes it.
     category : label, optional
+        The category whose proportion counts; of two, by default the first.
+
         With `null` it is needed if there are more than two categories.
     **assumed
         As in `variance`: estimator, preferences, target.
@@ -496,21 +521,21 @@ def sample_size(
     design_variance = variance(design, proportions, **assumed)
     if standard_error is not None:
         return people_for(design_variance, standard_error, category)
-    place = design_variance.place(category)
-    name = _checks.label(design_variance.names[place])
-    value = float(design_variance.values[place])
-    if value == null:
+    category_place = design_variance.place(category)
+    category_name = _checks.label(design_variance.names[category_place])
+    true_value = float(design_variance.values[category_place])
+    if true_value == null:
         raise DataError(
-            f"no number of respondents tells {value:g} from {null:g}: the assumed proportion of {name!r} is the null "
-            "value"
+            f"no number of respondents tells {true_value:g} from {null:g}: the assumed proportion "
+            f"of {category_name!r} is the null value"
         )
     null_share, wanted_power = share(null, what="null"), checked_power(power, confidence)
-    far = f"{value:g} lies only {abs(value - null_share):.3g} from {null_share:g}"
-    test = exclusion(design, design_variance, place, null_share, confidence)
-    return test.enough(_least(test, wanted_power, far=far), wanted_power)
+    far_sentence = f"{true_value:g} lies only {abs(true_value - null_share):.3g} from {null_share:g}"
+    test = exclusion(design, design_variance, category_place, null_share, confidence)
+    return test.enough(_least(test, wanted_power, far=far_sentence), wanted_power)
 
 
-def people_for(design_variance: Variance, standard_error: float, category: Any = None) -> int:
+def people_for(design_variance: Variance, standard_error: float, category: Label | None = None) -> int:
     """The smallest number of answers whose standard error is at most `wanted_error`, for one category or for all."""
     wanted_error = checked_error(standard_error)
     person_variance = float(
@@ -528,7 +553,7 @@ def people_for(design_variance: Variance, standard_error: float, category: Any =
     return max(1, math.ceil(needed_people - 1e-9))
 
 
-def checked_error(standard_error: Any) -> float:
+def checked_error(standard_error: float) -> float:
     """A target for the standard error: above 0."""
     hint = " (no number of respondents makes an estimate exact)"
     return positive(standard_error, what="standard_error", hint=hint)
@@ -541,7 +566,7 @@ def difference_sample_size(
     *,
     power: float = 0.8,
     confidence: float = 0.95,
-    category: Any = None,
+    category: Label | None = None,
     ratio: float = 1.0,
     other: Answerable | None = None,
     **assumed: Any,
@@ -589,31 +614,31 @@ def _least(test: Exclusion, power: float, *, far: str) -> int:
 
     The number is doubled until it is enough, and then found by bisection; numbers around it are tried.
     """
-    chance, tried = test.chance, test.tried
+    exclusion_chance, tried_count = test.chance, test.tried
 
     def enough(n: int) -> bool:
-        return bool(chance(np.array([float(n)]))[0] >= power)
+        return bool(exclusion_chance(np.array([float(n)]))[0] >= power)
 
-    most = 2
-    while not enough(most):
-        most *= 2
-        if most > MOST:
+    doubled_size = 2
+    while not enough(doubled_size):
+        doubled_size *= 2
+        if doubled_size > MOST:
             raise DataError(f"a power of {power:g} needs more respondents than there are people: {far}")
-    low, high = most // 2 + 1, max(4 * most, _FEW)
-    if high - low > tried:
-        about = low + bisect_left(range(low, most), True, key=enough)
-        low, high = max(2, about - tried // 2), about + tried // 2
+    low_size, high_size = doubled_size // 2 + 1, max(4 * doubled_size, _FEW)
+    if high_size - low_size > tried_count:
+        about = low_size + bisect_left(range(low_size, doubled_size), True, key=enough)
+        low_size, high_size = max(2, about - tried_count // 2), about + tried_count // 2
     while True:
-        sizes = np.arange(low, high + 1)
-        failing = sizes[chance(sizes.astype(float)) < power]
-        if not len(failing):
-            return low
-        if failing[-1] < high:
-            return int(failing[-1]) + 1
-        low, high = high, high + tried
+        tried_sizes = np.arange(low_size, high_size + 1)
+        failing_sizes = tried_sizes[exclusion_chance(tried_sizes.astype(float)) < power]
+        if not len(failing_sizes):
+            return low_size
+        if failing_sizes[-1] < high_size:
+            return int(failing_sizes[-1]) + 1
+        low_size, high_size = high_size, high_size + tried_count
 
 
-def detectable(design: Design, *, n: float, confidence: float = 0.95) -> float:
+def detectable(design: Answerable, *, n: float, confidence: float = 0.95) -> float:
     """The least estimated share that shows that a category exists: z_{1-α/t} √(q*(1 - q*)/n) / (p* - q*).
 
     If nobody has a category, its estimate exceeds this with a chance of at most α/t. So with a chance of at least 1 - α
@@ -639,7 +664,7 @@ def detectable(design: Design, *, n: float, confidence: float = 0.95) -> float:
     >>> [round(detectable(designs.frequency(1024, epsilon=1), n=n), 4) for n in (10_000, 1_000_000)]
     [0.0756, 0.0076]
     """
-    even_mean = getattr(design, "even_mean", None)
+    even_mean = design.structure.even_mean if isinstance(design, Design) else None
     if even_mean is None or not (even_mean[0] > 0 and 0 < even_mean[1] < 1):
         raise DataError("a least share is known for k_ary, subset_selection, affine and unary designs with a finite ε")
     alpha, q = even_mean

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
+from naysay.design.moments import products
 from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
-from naysay.estimate.information import inverse
-from naysay.estimate.levels import design_variances
-from naysay.estimate.linear import check_rank, linear_map, tangent
-from naysay.estimate.result import Cells
+from naysay.estimate.estimators import design_variances
+from naysay.estimate.fit import Cells
+from naysay.estimate.likelihood import inverse, tangent
+from naysay.estimate.linear import check_rank, linear_map
+from naysay.estimate.registry import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.samples import slopes
 from naysay.responses import Codes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +93,12 @@ class Variance:
         near = self.values < 2 * self.standard_errors(n)
         return tuple(name for name, close in zip(self.names, near.tolist(), strict=True) if close)
 
-    def place(self, name: Any = None) -> int:
+    def place(self, name: Label | None = None) -> int:
         """The place of a value. Without a name, of two the first: by convention the sensitive one."""
         return place_among(self.names, name, self.categories)
 
 
-def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
+def place_among(names: tuple[Label, ...], name: Label | None, categories: int) -> int:
     """The place of a name; without a name, the first of two categories."""
     if name is not None:
         return place_of(name, names)
@@ -192,47 +192,60 @@ def variance(
 
 def variance_of(design: Answerable, ask: Arguments) -> Variance:
     """The variance, computed from the channels that anybody uses."""
-    used_places = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
+    used_places = [channel_place for channel_place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
-    used_channels, shares = [channels[place] for place in used_places], ask.preferences[used_places]
+    used_channels, used_preferences = (
+        [channels[channel_place] for channel_place in used_places],
+        ask.preferences[used_places],
+    )
     if ask.estimator.principle not in _PRINCIPLES:
         raise DataError(f"no variance is known for {ask.estimator.name}; simulate it, or plan with another estimator")
-    if design.finer or design.assigned_by == "researcher":
-        return _stacked_samples(design, ask, used_channels, shares[:, 0])
+    if design.structure.finer or design.offer.assigned_by == "researcher":
+        return _stacked_samples(design, ask, used_channels, used_preferences[:, 0])
     if ask.averages:
-        return _stratified_levels(design, ask, used_channels, shares)
-    if not np.allclose(shares, shares[:, :1]):
+        return _stratified_levels(design, ask, used_channels, used_preferences)
+    if not np.allclose(used_preferences, used_preferences[:, :1]):
         raise DataError(
             f"{ask.estimator.name} is biased if the choice of level depends on the category; "
             "plan with estimator='stratified'"
         )
     if ask.estimator.principle == "likelihood":
         check_rank(np.vstack([channel.expected_statistic for channel in used_channels]), design.categories)
-        information = _information(used_channels, shares[:, 0], ask.proportions)
+        information = _information(used_channels, used_preferences[:, 0], ask.proportions)
         return _variance_for_target(design, ask, _inverse(information), _likelihood_kind(used_channels))
-    return _weighted_levels(design, ask, used_channels, shares[:, 0])
+    return _weighted_levels(design, ask, used_channels, used_preferences[:, 0])
 
 
 def _stacked_samples(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
     """The variance for shares of cells, to which each sample contributes its own equations."""
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
-    cells = ask.proportions
+    cell_shares = ask.proportions
     sample_slopes = slopes(design, used_channels, shares)  # raises where a share is not estimable
     if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g; the slopes B_g solve the stacked equations
-        about = (
-            (channel, slope, -slope @ (channel.expected_statistic @ cells))
-            for channel, slope in zip(used_channels, sample_slopes, strict=True)
+        sample_equations = (
+            (channel, sample_slope, -sample_slope @ (channel.expected_statistic @ cell_shares))
+            for channel, sample_slope in zip(used_channels, sample_slopes, strict=True)
         )
-        terms = [indicator_products(channel, cells, constant, slope) for channel, slope, constant in about]
-        covariance = np.sum([products / share for (products, _), share in zip(terms, shares, strict=True)], axis=0)
-        kind = _moments_kind("moments of stacked samples", terms)
+        sample_terms = [
+            indicator_products(channel, cell_shares, constant, sample_slope)
+            for channel, sample_slope, constant in sample_equations
+        ]
+        covariance = np.sum(
+            [products / sample_share for (products, _), sample_share in zip(sample_terms, shares, strict=True)], axis=0
+        )
+        variance_kind = _moments_kind("moments of stacked samples", sample_terms)
     else:
-        kind, covariance = _likelihood_kind(used_channels), inverse(_information(used_channels, shares, cells))
-    cell_estimates = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
-    across, share_covariance = cell_estimates.gradients @ covariance, cell_estimates.covariance_of_shares
-    names = tuple(share.name for share in cell_estimates.shares)
-    return Variance(names, cell_estimates.values, share_covariance, kind, ask, across, len(design.categories))
+        variance_kind, covariance = (
+            _likelihood_kind(used_channels),
+            inverse(_information(used_channels, shares, cell_shares)),
+        )
+    cell_estimates = Cells(design.cells, design.shares, design.nuisance, cell_shares, covariance)
+    share_gradients, share_covariance = cell_estimates.gradients @ covariance, cell_estimates.covariance_of_shares
+    names = tuple(estimated_share.name for estimated_share in cell_estimates.shares)
+    return Variance(
+        names, cell_estimates.values, share_covariance, variance_kind, ask, share_gradients, len(design.categories)
+    )
 
 
 def _stratified_levels(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
@@ -248,23 +261,25 @@ def _weighted_levels(design: Answerable, ask: Arguments, used_channels: list[Des
     """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
     level_covariances = [_channel_products(channel, pi)[0] - np.outer(pi, pi) for channel in used_channels]
-    kind = ask.estimator.options["weights"]
+    weight_kind = ask.estimator.options["weights"]
     z = (
         shares / np.array([np.trace(level_covariance) for level_covariance in level_covariances])
-        if kind == "variance"
+        if weight_kind == "variance"
         else np.ones(len(used_channels))
     )
-    if kind == "design":
+    if weight_kind == "design":
         z = shares / design_variances(used_channels)
     z = z / z.sum()
-    total = np.sum(
+    weighted_covariance = np.sum(
         [
             weight**2 / q * level_covariance
             for weight, q, level_covariance in zip(z, shares, level_covariances, strict=True)
         ],
         axis=0,
     )
-    return _variance_for_target(design, ask, np.asarray(total), "moments within levels, many answers at each")
+    return _variance_for_target(
+        design, ask, np.asarray(weighted_covariance), "moments within levels, many answers at each"
+    )
 
 
 def _channel_products(design: Design, measure: Floats) -> tuple[Floats, bool]:
@@ -289,20 +304,33 @@ def _moments_kind(what: str, terms: Sequence[tuple[Floats, bool]]) -> str:
 
 
 def _likelihood_kind(used_channels: list[Design]) -> str:
-    how = "" if all(channel.listed for channel in used_channels) else f", by {DRAWS:,} drawn responses"
+    how = "" if all(channel.structure.listed for channel in used_channels) else f", by {DRAWS:,} drawn responses"
     return f"maximum likelihood, expected information{how}"
 
 
 def _information(used_channels: list[Design], shares: Floats, pi: Floats) -> Floats:
     """Expected Fisher information of one respondent, averaged over the channels, (cells, cells)."""
-    total = np.zeros((len(pi), len(pi)))
-    for design, share in zip(used_channels, shares, strict=True):
-        rows = design.rows(design.space.listing()) if design.listed else draw_responses(design)[1]
-        weight = np.ones(len(rows)) if design.listed else 1 / rows.mean(axis=1) / len(rows)
-        chance = rows @ pi
-        can_come = chance > 0  # leave out responses that never come: they add nothing, and would divide by zero
-        total += share * (rows[can_come].T @ (rows[can_come] * (weight[can_come] / chance[can_come])[:, None]))
-    return total
+    total_information = np.zeros((len(pi), len(pi)))
+    for channel_design, channel_share in zip(used_channels, shares, strict=True):
+        likelihood_rows = (
+            channel_design.rows(channel_design.space.listing())
+            if channel_design.structure.listed
+            else draw_responses(channel_design)[1]
+        )
+        response_weights = (
+            np.ones(len(likelihood_rows))
+            if channel_design.structure.listed
+            else 1 / likelihood_rows.mean(axis=1) / len(likelihood_rows)
+        )
+        response_chances = likelihood_rows @ pi
+        can_come = (
+            response_chances > 0
+        )  # leave out responses that never come: they add nothing, and would divide by zero
+        total_information += channel_share * (
+            likelihood_rows[can_come].T
+            @ (likelihood_rows[can_come] * (response_weights[can_come] / response_chances[can_come])[:, None])
+        )
+    return total_information
 
 
 def _inverse(information: Floats) -> Floats:
@@ -319,7 +347,7 @@ def _inverse(information: Floats) -> Floats:
     return np.asarray(wide @ (wide / values).T)
 
 
-def respondents(n: Any) -> float:
+def respondents(n: float) -> float:
     """A number of respondents: at least one."""
     return number(n, lambda people: 1 <= people < np.inf, must="n must be at least one respondent")
 
@@ -343,14 +371,17 @@ def draw_responses(design: Design) -> tuple[Codes, Floats]:
 
 def indicator_products(design: Design, measure: Floats, constant: Floats, slope: Floats) -> tuple[Floats, bool]:
     """Σ_j measure_j E[u uᵀ | X = j] of the indicators u = constant + slope T, (t, t), and whether it is exact."""
-    if design.listed and not design.pure:
+    if design.structure.listed and not design.structure.pure:
         codes = design.space.listing()
-        u, weight = constant + design.space.statistic(codes) @ slope.T, design.rows(codes) @ measure
-        return np.asarray(u.T @ (u * weight[:, None])), True
-    if (squares := design.products(measure)) is not None:
-        crossed = np.outer(constant, slope @ (design.expected_statistic @ measure))
+        u, response_weights = constant + design.space.statistic(codes) @ slope.T, design.rows(codes) @ measure
+        return np.asarray(u.T @ (u * response_weights[:, None])), True
+    if (statistic_products := products(design, measure)) is not None:
+        cross_products = np.outer(constant, slope @ (design.expected_statistic @ measure))
         fixed = measure.sum() * np.outer(constant, constant)
-        return np.asarray(slope @ squares @ slope.T + crossed + crossed.T + fixed), True
+        return np.asarray(slope @ statistic_products @ slope.T + cross_products + cross_products.T + fixed), True
     codes, rows = draw_responses(design)
-    u, weight = constant + design.space.statistic(codes) @ slope.T, rows @ measure / rows.mean(axis=1) / len(rows)
-    return np.asarray(u.T @ (u * weight[:, None])), False
+    u, response_weights = (
+        constant + design.space.statistic(codes) @ slope.T,
+        rows @ measure / rows.mean(axis=1) / len(rows),
+    )
+    return np.asarray(u.T @ (u * response_weights[:, None])), False

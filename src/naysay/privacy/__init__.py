@@ -5,6 +5,7 @@ comes with its reason and with the categories that an answer leaves open. For a 
 every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
 """
 
+from naysay.privacy.measures import epsilon, gain, information, odds, posterior, still_possible, vulnerability
 from naysay.privacy.repeated import (
     Asked,
     Composition,
@@ -18,21 +19,7 @@ from naysay.privacy.repeated import (
     waves,
 )
 from naysay.privacy.shuffling import Shuffled, shuffled
-from naysay.privacy.statement import (
-    Statement,
-    about_categories,
-    channels_about,
-    choosing,
-    epsilon,
-    gain,
-    information,
-    lines,
-    odds,
-    posterior,
-    statement,
-    still_possible,
-    vulnerability,
-)
+from naysay.privacy.statement import Statement, about_categories, channels_about, choosing, lines, statement
 
 __all__ = [
     "Asked",

@@ -1,11 +1,8 @@
-"""What it costs to ask the same person again, under each rule of asking again.
+"""What several answers of one person tell: to several questions, in several waves, or over a public schedule of waves.
 
 The categories of two waves are pairs (x₁, x₂). ε of the pair bounds what both answers tell about both values, and so
-also whether the value changed. People whose value stays are often promised more: ε of the pair for them alone.
-
-Privacy of several answers of one person: to several questions, or in several waves.
-
-What a public schedule of waves costs each respondent: the analyst's ledger, with nothing about any person in it.
+also whether the value changed. People whose value stays are often promised more: ε of the pair for them alone. A
+schedule is the analyst's ledger, with nothing about any person in it.
 """
 
 from __future__ import annotations
@@ -19,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay import prices
 from naysay.design import AffineHash, Answerable, Design
+from naysay.design.algebra import memorable, memory_of
 from naysay.design.base import check_channel
-from naysay.design.memory import memory_of
 from naysay.errors import DesignError
-from naysay.privacy.statement import epsilon, information, odds, still_possible
-from naysay.show import Column, Content, Note, Sentence, Table, plain, text
+from naysay.privacy.measures import epsilon, information, odds, still_possible
+from naysay.show import Column, Content, Note, Records, Result, Sentence, Table
+from naysay.telemetry import prices
 
 _LISTED = 120  # responses up to which all pairs of them are looked at
 
@@ -40,7 +37,7 @@ _RULE_SENTENCES = {
 
 
 @dataclass(frozen=True)
-class Waves:
+class Waves(Result):
     """ε of the answers in two waves.
 
     Parameters
@@ -59,7 +56,7 @@ class Waves:
     pair: float
     stayed: float
 
-    def sections(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         """The three numbers in the vocabulary of `naysay.show`."""
         rows = (
             ("one answer", _number(self.wave)),
@@ -71,8 +68,8 @@ class Waves:
             Table((Column("what is told", words=True, width=60), Column("ε")), rows),
         ]
 
-    def __str__(self) -> str:
-        return text(self.sections())
+    def numbers(self) -> dict[str, object]:
+        return {"rule": self.rule, "wave": self.wave, "pair": self.pair, "stayed": self.stayed}
 
 
 def waves(design: Answerable, *, rule: str | None = None, redraw: float = 0.5) -> Waves:
@@ -161,46 +158,59 @@ def _redraw_epsilons(design: Design, rho: float) -> tuple[float, float]:
     """ε of the pair and of those who stay, for a new draw with chance rho."""
     if design.space.size <= _LISTED and design.space.listable:
         return _pairwise_epsilons(design.matrix, rho)
-    codes = design.typical_codes[:1]
-    if len(design.pieces) > 1:
+    typical_code = design.structure.typical_codes[:1]
+    if len(memorable(design).pieces) > 1:
         raise DesignError("'redraw' has a closed form for k-ary, subset selection and affine designs only")
-    row = design.rows(codes)[0]
-    p, q = float(row.max()), float(row.min())
+    likelihood_row = design.rows(typical_code)[0]
+    p, q = float(likelihood_row.max()), float(likelihood_row.min())
     e = math.log(p / q)
-    stayed = max(2 * e, 0.0) if rho == 1 else e + math.log((1 - rho + rho * p) / (1 - rho + rho * q))
-    return 2 * e + max(-math.log(rho), math.log((1 - rho) / p + rho)), stayed
+    stayed_epsilon = max(2 * e, 0.0) if rho == 1 else e + math.log((1 - rho + rho * p) / (1 - rho + rho * q))
+    return 2 * e + max(-math.log(rho), math.log((1 - rho) / p + rho)), stayed_epsilon
 
 
 def _pairwise_epsilons(matrix: NDArray[np.float64], rho: float) -> tuple[float, float]:
     """The same from all pairs of answers and of values."""
-    pair = stayed = 0.0
+    pair_epsilon = stayed_epsilon = 0.0
     t = matrix.shape[1]
     is_other_value = ~np.eye(t, dtype=bool)
-    for place, row in enumerate(matrix):
-        fresh = rho * row * matrix
-        fresh[place] += (1 - rho) * row
-        moved = row[None, :, None] * matrix[:, None, :]
-        moved = moved[:, is_other_value]  # (answers of the second wave, pairs of different values)
-        is_possible = (fresh > 0).any(axis=1) | (moved > 0).any(axis=1)
-        likelihoods = np.hstack([fresh, moved])[is_possible]
+    for first_answer, likelihood_row in enumerate(matrix):
+        same_value_chances = rho * likelihood_row * matrix
+        same_value_chances[first_answer] += (1 - rho) * likelihood_row
+        other_value_chances = likelihood_row[None, :, None] * matrix[:, None, :]
+        other_value_chances = other_value_chances[
+            :, is_other_value
+        ]  # (answers of the second wave, pairs of different values)
+        is_possible = (same_value_chances > 0).any(axis=1) | (other_value_chances > 0).any(axis=1)
+        pair_likelihoods = np.hstack([same_value_chances, other_value_chances])[is_possible]
         with np.errstate(divide="ignore", invalid="ignore"):
-            pair = max(pair, float(np.log(likelihoods.max(axis=1) / likelihoods.min(axis=1)).max()))
-            stayed_likelihoods = fresh[fresh.max(axis=1) > 0]
-            stayed = max(stayed, float(np.log(stayed_likelihoods.max(axis=1) / stayed_likelihoods.min(axis=1)).max()))
-    return pair, stayed
+            pair_epsilon = max(
+                pair_epsilon, float(np.log(pair_likelihoods.max(axis=1) / pair_likelihoods.min(axis=1)).max())
+            )
+            stayed_likelihoods = same_value_chances[same_value_chances.max(axis=1) > 0]
+            stayed_epsilon = max(
+                stayed_epsilon, float(np.log(stayed_likelihoods.max(axis=1) / stayed_likelihoods.min(axis=1)).max())
+            )
+    return pair_epsilon, stayed_epsilon
 
 
 def _memory_pair_epsilon(design: Any) -> float:
     """ε of the pair where each value has a memo of its own (of an affine design: each value of the one hash)."""
-    if len(design.first.pieces) > 1 or design.first.kind == "subset_selection":
+    if len(design.memo.pieces) > 1 or design.first.kind == "subset_selection":
         raise DesignError("the pair of waves of remembered answers has a closed form for k-ary and affine designs only")
-    ((p, q, n),) = design.first.pieces
-    keep, whole = design.second.keep, design.second.whole
-    p, q, rho = float(p), float(q), (keep * n + whole - keep) / (whole - keep)
-    a, b, more = 1 + p * (rho - 1), 1 + q * (rho - 1), n > 2
-    same = [1 + p * (rho**2 - 1), 1 + q * (rho**2 - 1), a * b, *([b * b] if more else [])]
-    other = [1 + (p + q) * (rho - 1), a * a, b * b, *([1 + 2 * q * (rho - 1), a * b] if more else [])]
-    return max(math.log(max(likelihoods) / min(likelihoods)) for likelihoods in (same, other))
+    ((p, q, n),) = design.memo.pieces
+    keep_weight, whole_weight = design.second.keep, design.second.whole
+    p, q, rho = float(p), float(q), (keep_weight * n + whole_weight - keep_weight) / (whole_weight - keep_weight)
+    a, b, has_more_values = 1 + p * (rho - 1), 1 + q * (rho - 1), n > 2
+    same_answer_chances = [1 + p * (rho**2 - 1), 1 + q * (rho**2 - 1), a * b, *([b * b] if has_more_values else [])]
+    other_answer_chances = [
+        1 + (p + q) * (rho - 1),
+        a * a,
+        b * b,
+        *([1 + 2 * q * (rho - 1), a * b] if has_more_values else []),
+    ]
+    return max(
+        math.log(max(pair_chances) / min(pair_chances)) for pair_chances in (same_answer_chances, other_answer_chances)
+    )
 
 
 def _number(value: float) -> str:
@@ -258,13 +268,13 @@ def compose(designs: Sequence[Design]) -> Composition:
     """
     if not designs:
         raise DesignError("at least one design is needed")
-    for design in designs:
-        check_channel(design, "an answer to compose")
+    for question_design in designs:
+        check_channel(question_design, "an answer to compose")
     return Composition(
-        epsilon=math.fsum(epsilon(design) for design in designs),
-        bits=math.fsum(information(design) for design in designs),
-        still_possible=tuple(still_possible(design) for design in designs),
-        largest_odds=tuple(float(odds(design).max()) for design in designs),
+        epsilon=math.fsum(epsilon(question_design) for question_design in designs),
+        bits=math.fsum(information(question_design) for question_design in designs),
+        still_possible=tuple(still_possible(question_design) for question_design in designs),
+        largest_odds=tuple(float(odds(question_design).max()) for question_design in designs),
     )
 
 
@@ -335,13 +345,13 @@ class Asked:
 
     def __post_init__(self) -> None:
         memory = memory_of(check_channel(self.design, f"the design of {self.question!r}"))
-        rule = self.rule or ("fresh" if memory is None else "memory")
-        if rule not in _RULES or (rule == "memory") != (memory is not None):
+        rule_used = self.rule or ("fresh" if memory is None else "memory")
+        if rule_used not in _RULES or (rule_used == "memory") != (memory is not None):
             raise DesignError(
-                f"the rule of {self.question!r} must be one of {', '.join(_RULES)}, and fit; got {rule!r}"
+                f"the rule of {self.question!r} must be one of {', '.join(_RULES)}, and fit; got {rule_used!r}"
             )
-        if self.lot and rule != "fresh":
-            raise DesignError(f"{self.question!r} is asked by lot, so that its rule must be 'fresh'; got {rule!r}")
+        if self.lot and rule_used != "fresh":
+            raise DesignError(f"{self.question!r} is asked by lot, so that its rule must be 'fresh'; got {rule_used!r}")
         waves_given = self.waves
         wave_numbers = tuple(range(1, waves_given + 1)) if isinstance(waves_given, int) else tuple(waves_given)
         if (
@@ -353,7 +363,7 @@ class Asked:
             raise DesignError(
                 f"the waves of {self.question!r} must be a number, or different numbers from 1; got {waves_given!r}"
             )
-        object.__setattr__(self, "rule", rule)
+        object.__setattr__(self, "rule", rule_used)
         object.__setattr__(self, "waves", tuple(sorted(wave_numbers)))
 
     def until(self, wave: int) -> tuple[float, float]:
@@ -368,14 +378,14 @@ class Asked:
 
     @cached_property
     def _price(self) -> dict[str, Any]:
-        """The price of an answer, as `naysay.prices` takes it."""
+        """The price of an answer, as `naysay.telemetry.prices` takes it."""
         memory, channel = memory_of(self.design), check_channel(self.design, "")
-        memo = memory and prices.odds_of_memo(memory.first.pieces, memory.second.keep, memory.second.whole)
+        memo = memory and prices.odds_of_memo(memory.memo.pieces, memory.second.keep, memory.second.whole)
         return {"rule": self.rule, "epsilon": epsilon(channel), "values": _values(channel), "memo": memo}
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Result):
     """What a schedule costs one respondent.
 
     Parameters
@@ -398,13 +408,13 @@ class Schedule:
         question_costs = [question.until(wave) for question in self.asked if not question.lot]
         cost_of_lot: dict[tuple[str, int], float] = {}
         for question in self.asked:
-            for number in question.waves if question.lot else ():  # type: ignore[union-attr]
-                if number <= wave:
-                    key, one = (question.lot, number), epsilon(check_channel(question.design, ""))
-                    cost_of_lot[key] = max(cost_of_lot.get(key, 0.0), one)
+            for wave_number in question.waves if question.lot else ():  # type: ignore[union-attr]
+                if wave_number <= wave:
+                    lot_and_wave, answer_cost = (question.lot, wave_number), epsilon(check_channel(question.design, ""))
+                    cost_of_lot[lot_and_wave] = max(cost_of_lot.get(lot_and_wave, 0.0), answer_cost)
         lot_cost = math.fsum(cost_of_lot.values())
-        return math.fsum(one for one, _ in question_costs) + lot_cost, math.fsum(
-            most for _, most in question_costs
+        return math.fsum(answer_cost for answer_cost, _ in question_costs) + lot_cost, math.fsum(
+            largest_cost for _, largest_cost in question_costs
         ) + lot_cost
 
     @property
@@ -422,63 +432,70 @@ class Schedule:
         """The most that all answers tell about the values, besides showing that a value changed."""
         return self.until(self.last)[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The numbers as JSON would hold them; ∞ is null."""
-        json_fields: dict[str, Any] = {
+    def numbers(self) -> dict[str, object]:
+        return {
             "unchanged": self.unchanged,
             "per_change": self.per_change,
             "at_most": self.at_most,
+            "cap": self.cap,
+            "waves": [[wave, *self.until(wave)] for wave in range(1, self.last + 1)],
+            "questions": [
+                {"question": e.question, "rule": e.rule, "waves": list(e.waves)}  # type: ignore[arg-type]
+                for e in self.asked
+            ],
         }
-        json_fields |= {"cap": self.cap, "waves": [[wave, *self.until(wave)] for wave in range(1, self.last + 1)]}
-        json_fields["questions"] = [
-            {"question": e.question, "rule": e.rule, "waves": list(e.waves)}  # type: ignore[arg-type]
-            for e in self.asked
-        ]
-        return {name: plain(value) for name, value in json_fields.items()}
 
-    def sections(self) -> list[Content]:
+    def records(self) -> Records:
+        """A row for each wave: ε of all answers until then, if no value ever changed, and at most."""
+        return Records(
+            ["wave", "unchanged", "at_most"],
+            [[wave, *map(float, self.until(wave))] for wave in range(1, self.last + 1)],
+        )
+
+    def parts(self) -> list[Content]:
         """The three lines and the table by wave, in the vocabulary of `naysay.show`."""
-        lines = (
+        cost_lines = (
             ("if an answer never changed", self.unchanged),
             ("per change", self.per_change),
             (f"at most{', besides showing that it changed' * (self.per_change > 0)}", self.at_most),
         )
-        rows = tuple((str(wave), *map(_number, self.until(wave))) for wave in range(1, self.last + 1))
-        columns = (Column("up to wave"), Column("if it never changed"), Column("at most"))
+        wave_rows = tuple((str(wave), *map(_number, self.until(wave))) for wave in range(1, self.last + 1))
+        wave_columns = (Column("up to wave"), Column("if it never changed"), Column("at most"))
         return [
             Sentence("What the schedule costs one respondent (ε, in nats)"),
-            *(Sentence(f"{name}: ε = {_number(value)}") for name, value in lines),
-            Table(columns, rows),
+            *(Sentence(f"{line_name}: ε = {_number(line_cost)}") for line_name, line_cost in cost_lines),
+            Table(wave_columns, wave_rows),
             *map(Note, self._notes()),
         ]
 
     def _notes(self) -> list[str]:
-        notes = []
+        note_texts = []
         if any(question.rule == "kept" for question in self.asked):
-            notes.append("kept answers: two different ones prove that the value changed; no ε bounds that")
+            note_texts.append("kept answers: two different ones prove that the value changed; no ε bounds that")
         if any(question.rule == "memory" for question in self.asked):
-            notes.append("memory is bought by a weaker promise: reports of one memo can tell more than new draws would")
-            notes.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
-        shared = {question.rule for question in self.asked if question._price["values"] is None}
-        if "kept" in shared:
-            notes.append("kept answers of an affine design tell which values share a hash; k_ary has no hash")
-        if "memory" in shared:
-            notes.append("values that share the hash of an affine design share a memo; at most counts what that tells")
+            note_texts.append(
+                "memory is bought by a weaker promise: reports of one memo can tell more than new draws would"
+            )
+            note_texts.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
+        rules_with_sharing = {question.rule for question in self.asked if question._price["values"] is None}
+        if "kept" in rules_with_sharing:
+            note_texts.append("kept answers of an affine design tell which values share a hash; k_ary has no hash")
+        if "memory" in rules_with_sharing:
+            note_texts.append(
+                "values that share the hash of an affine design share a memo; at most counts what that tells"
+            )
         if self.cap is not None and self.at_most > self.cap:
             first_wave = next(wave for wave in range(1, self.last + 1) if self.until(wave)[1] > self.cap)
-            notes.append(
+            note_texts.append(
                 f"the cap of {self.cap:g} can be exceeded from wave {first_wave} on; devices then refuse to answer"
             )
         for question in self.asked:
-            number, single_epsilon = len(question.waves), epsilon(check_channel(question.design, ""))  # type: ignore[arg-type]
-            if question.rule == "fresh" and number > _MANY and math.isfinite(single_epsilon):
-                composed_epsilon = approximate(single_epsilon, number, delta=_DELTA)
+            wave_count, single_epsilon = len(question.waves), epsilon(check_channel(question.design, ""))  # type: ignore[arg-type]
+            if question.rule == "fresh" and wave_count > _MANY and math.isfinite(single_epsilon):
+                composed_epsilon = approximate(single_epsilon, wave_count, delta=_DELTA)
                 composition_text = f"(ε, δ) = ({composed_epsilon:.4g}, {_DELTA:g}) by optimal composition"
-                notes.append(f"{question.question}: beside the sum, a weaker kind of promise: {composition_text}")
-        return notes
-
-    def __str__(self) -> str:
-        return text(self.sections())
+                note_texts.append(f"{question.question}: beside the sum, a weaker kind of promise: {composition_text}")
+        return note_texts
 
 
 def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
@@ -506,9 +523,9 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
     >>> [round(value, 2) for value in (found.unchanged, found.per_change, found.at_most)]
     [3.0, 15.25, 18.25]
     """
-    names = [question.question for question in asked]
-    if not names or len(set(names)) < len(names):
-        raise DesignError(f"a schedule needs questions with different names; got {names}")
+    question_names = [question.question for question in asked]
+    if not question_names or len(set(question_names)) < len(question_names):
+        raise DesignError(f"a schedule needs questions with different names; got {question_names}")
     if cap is not None and not cap > 0:
         raise DesignError(f"the cap must be above 0; got {cap!r}")
     return Schedule(tuple(asked), cap)
@@ -516,22 +533,27 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
 
 def of_tables(schedule_table: Mapping[str, Any], design_reader: Any) -> Schedule:
     """The schedule that a TOML or JSON file describes; `design_reader` makes a design from its text and categories."""
-    questions = schedule_table.get("questions")
-    if not isinstance(questions, list) or set(schedule_table) - {"questions", "cap"}:
+    question_tables = schedule_table.get("questions")
+    if not isinstance(question_tables, list) or set(schedule_table) - {"questions", "cap"}:
         raise DesignError("a schedule has a list 'questions' and may have a 'cap', and nothing else")
     asked_questions = []
-    for number, question_table in enumerate(questions, 1):
+    for question_number, question_table in enumerate(question_tables, 1):
         allowed_keys = {"name", "design", "categories", "waves", "rule", "lot"}
         if not isinstance(question_table, Mapping) or not {"name", "design"} <= set(question_table) <= allowed_keys:
             raise DesignError(
-                f"question {number} must have a name and a design, and may have categories, waves, a rule and a lot"
+                f"question {question_number} must have a name and a design, "
+                "and may have categories, waves, a rule and a lot"
             )
-        options = {name: question_table[name] for name in ("waves", "rule", "lot") if name in question_table}
+        wave_options = {
+            option_name: question_table[option_name]
+            for option_name in ("waves", "rule", "lot")
+            if option_name in question_table
+        }
         asked_questions.append(
             Asked(
                 str(question_table["name"]),
                 design_reader(question_table["design"], question_table.get("categories")),
-                **options,
+                **wave_options,
             )
         )
     return schedule(asked_questions, cap=schedule_table.get("cap"))
@@ -556,17 +578,20 @@ def approximate(one: float, number: int, *, delta: float) -> float:
     >>> round(approximate(0.1, 100, delta=1e-6), 3), round(approximate(1, 2, delta=1e-6), 3)
     (4.8, 2)
     """
-    logs = [math.lgamma(number + 1) - math.lgamma(k + 1) - math.lgamma(number - k + 1) for k in range(number + 1)]
-    whole, best = number * math.log1p(math.exp(one)), number * one
+    log_binomials = [
+        math.lgamma(number + 1) - math.lgamma(k + 1) - math.lgamma(number - k + 1) for k in range(number + 1)
+    ]
+    log_total, least_epsilon = number * math.log1p(math.exp(one)), number * one
     for i in range(1, number // 2 + 1):
-        terms = [
-            math.exp(logs[k] + (number - k) * one - whole) - math.exp(logs[k] + (number - 2 * i + k) * one - whole)
+        delta_terms = [
+            math.exp(log_binomials[k] + (number - k) * one - log_total)
+            - math.exp(log_binomials[k] + (number - 2 * i + k) * one - log_total)
             for k in range(i)
         ]
-        if math.fsum(terms) > delta:
+        if math.fsum(delta_terms) > delta:
             break
-        best = (number - 2 * i) * one
-    return best
+        least_epsilon = (number - 2 * i) * one
+    return least_epsilon
 
 
 def _values(design: Design) -> int | None:

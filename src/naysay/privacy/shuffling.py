@@ -15,12 +15,8 @@ published erratum confines them to some designs; they are not used.
 All bounds hold for the worst pair of categories, and for any truths of the others. Everybody must use the same design:
 a person whose report shows another design, or another level, hides among the reports of that design alone.
 
-The privacy of a shuffled report, as it is told: first what holds without the shuffler.
-
-A proven upper bound of E[(X_1 + … + X_n)₊] for independent, equally distributed X with few values.
-
-Both bounds for shuffled reports are such a mean (`naysay.privacy.shuffling`). Sums are kept on a grid and doubled, as
-in binary exponentiation. Each step can only enlarge the mean:
+Both bounds are a mean E[(X_1 + … + X_n)₊] of independent, equally distributed X with few values, bounded from above.
+Sums are kept on a grid and doubled, as in binary exponentiation. Each step can only enlarge the mean:
 
 - *Values between two points of the grid* are shared out between them so that their mean stays. By Jensen's inequality
   the mean of a convex function of the sum, such as the positive part, then only grows. When a sum needs more cells than
@@ -42,17 +38,16 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.exact import as_fraction
+from naysay.design.drawing import as_fraction
 from naysay.errors import DataError, DesignError
-from naysay.privacy.statement import epsilon, log_ratio
-from naysay.show import Column, Note, Sentence, Table, plain, text
+from naysay.privacy.measures import epsilon, log_ratio
+from naysay.show import Column, Note, Result, Sentence, Table
 from naysay.show.content import Content
-from naysay.show.html import notebook
 
 Pair = Mapping[tuple[Fraction, Fraction], Fraction]
 """Two categories x and x': {(P(y | x) / m(y), P(y | x') / m(y)): the chance m of such y}."""
@@ -110,13 +105,20 @@ def shuffled(
     Balle, Bell, Gascón & Nissim (2019), lemma 5.3; Feldman, McMillan & Talwar (2021), theorems 3.1 and 3.2.
     """
     check_design(design, needed_text="shuffling is about the reports of a design", error=DesignError)
-    if design.several:
+    if design.offer.several:
         if not isinstance(n, Mapping) or set(n) != set(design.parts):
-            raise DataError(f"give the reports of each {design.noun}: n={{{design.levels[0]!r}: 1000, …}}; got {n!r}")
-        return {name: _shuffled(part, n[name], delta, colluding) for name, part in design.parts.items()}
+            raise DataError(
+                f"give the reports of each {design.offer.noun}: n={{{design.levels[0]!r}: 1000, …}}; got {n!r}"
+            )
+        return {
+            part_name: _shuffled(part_design, n[part_name], delta, colluding)
+            for part_name, part_design in design.parts.items()
+        }
     channel = design.channel()
     if isinstance(n, Mapping):
-        return {group: _shuffled(channel, report_count, delta, colluding) for group, report_count in n.items()}
+        return {
+            group_name: _shuffled(channel, report_count, delta, colluding) for group_name, report_count in n.items()
+        }
     if isinstance(n, Sequence) and not isinstance(n, str):
         return [_shuffled(channel, report_count, delta, colluding) for report_count in n]
     return _shuffled(channel, n, delta, colluding)
@@ -128,19 +130,28 @@ def _shuffled(design: Design, n: int, delta: float, colluding: float) -> Shuffle
         raise DataError(f"delta must lie between 0 and 1; got {delta!r} (a tenth of 1/n, or less)")
     if not 0 <= colluding < 1:
         raise DataError(f"colluding is a share of all senders, from 0 to below 1; got {colluding!r}")
-    local = epsilon(design)
-    if math.isinf(local):
+    local_epsilon = epsilon(design)
+    if math.isinf(local_epsilon):
         raise DesignError(
             f"{design.name or design.kind} has ε = ∞: an answer can prove something, and shuffling does not hide it"
         )
-    honest = math.floor(n * (1 - as_fraction(colluding)))
-    blanket = clones = closed_form = None
-    if honest > 1 and 0 < local <= _LARGEST_LOCAL:
-        clones, closed_form = _least_epsilon([_clones(local)], honest, delta, local), _closed_form(local, honest, delta)
-        pairs = _blanket(design)
-        blanket = _least_epsilon(pairs, honest, delta, local) if pairs else None
+    honest_count = math.floor(n * (1 - as_fraction(colluding)))
+    blanket_epsilon = clones_epsilon = closed_form = None
+    if honest_count > 1 and 0 < local_epsilon <= _LARGEST_LOCAL:
+        clones_epsilon, closed_form = (
+            _least_epsilon([_clones(local_epsilon)], honest_count, delta, local_epsilon),
+            _closed_form(local_epsilon, honest_count, delta),
+        )
+        blanket_pairs = _blanket(design)
+        blanket_epsilon = _least_epsilon(blanket_pairs, honest_count, delta, local_epsilon) if blanket_pairs else None
     return Shuffled(
-        local=local, n=n, honest=honest, delta=delta, blanket=blanket, clones=clones, closed_form=closed_form
+        local=local_epsilon,
+        n=n,
+        honest=honest_count,
+        delta=delta,
+        blanket=blanket_epsilon,
+        clones=clones_epsilon,
+        closed_form=closed_form,
     )
 
 
@@ -155,22 +166,22 @@ def _least_epsilon(pairs: Sequence[Pair], n: int, delta: float, local: float) ->
             least_epsilon,
             _bisected_epsilon(pair, n, delta, (0.95 * rough_epsilon, rough_epsilon), cells=_FINE, steps=8),
         )
-    odds = Fraction(math.exp(least_epsilon))
-    return log_ratio(odds.numerator, odds.denominator) if least_epsilon < local else None
+    least_odds = Fraction(math.exp(least_epsilon))
+    return log_ratio(least_odds.numerator, least_odds.denominator) if least_epsilon < local else None
 
 
 def _bisected_epsilon(
     pair: Pair, n: int, delta: float, between: tuple[float, float], *, cells: int, steps: int
 ) -> float:
     """An ε between two at which the pair does not exceed δ, if it does not at the upper one."""
-    low, high = between
+    low_epsilon, high_epsilon = between
     for _ in range(steps):
-        middle = (low + high) / 2
-        if _holds(pair, n, delta, middle, cells):
-            high = middle
+        middle_epsilon = (low_epsilon + high_epsilon) / 2
+        if _holds(pair, n, delta, middle_epsilon, cells):
+            high_epsilon = middle_epsilon
         else:
-            low = middle
-    return high
+            low_epsilon = middle_epsilon
+    return high_epsilon
 
 
 def _holds(pair: Pair, n: int, delta: float, value: float, cells: int) -> bool:
@@ -189,10 +200,10 @@ def _clones(local: float) -> Pair:
 
 def _blanket(design: Design) -> list[Pair]:
     """The pairs of categories that must be told apart, by their privacy blanket; empty where it is not known."""
-    if design.chances_named is not None:
-        return [_support_blanket(design, *design.chances_named)]
+    if design.structure.named_chances is not None:
+        return [_support_blanket(design, *design.structure.named_chances)]
     t = len(design.categories)
-    if not design.tabular or t * t * design.space.size > _MOST_PAIRED:
+    if not design.structure.tabular or t * t * design.space.size > _MOST_PAIRED:
         return []
     return _table_blankets(design)
 
@@ -204,45 +215,51 @@ def _support_blanket(design: Design, p: Fraction, q: Fraction) -> Pair:
     response speaks for a category with chance h, and for two given ones with chance h₂. Both follow from p* and q*. In
     `Unary` the set of all categories has a larger least chance; taking less is a blanket, too.
     """
-    a, b = design.odds or (p.numerator * q.denominator, q.numerator * p.denominator)
+    a, b = design.structure.odds or (p.numerator * q.denominator, q.numerator * p.denominator)
     least_weight = Fraction(min(a, b))
     h = p * b / (a - p * (a - b))
     gamma = least_weight / (h * a + (1 - h) * b)
     chance_of_both = (q * least_weight / gamma - h * b) / (a - b)
-    inside, outside = a / least_weight, b / least_weight
-    pair = {
-        (inside, outside): gamma * (h - chance_of_both),
-        (outside, inside): gamma * (h - chance_of_both),
-        (inside, inside): gamma * chance_of_both,
-        (outside, outside): gamma * (1 - 2 * h + chance_of_both),
+    inside_ratio, outside_ratio = a / least_weight, b / least_weight
+    chance_of_ratios = {
+        (inside_ratio, outside_ratio): gamma * (h - chance_of_both),
+        (outside_ratio, inside_ratio): gamma * (h - chance_of_both),
+        (inside_ratio, inside_ratio): gamma * chance_of_both,
+        (outside_ratio, outside_ratio): gamma * (1 - 2 * h + chance_of_both),
     }
-    return {values: chance for values, chance in pair.items() if chance > 0}
+    return {ratio_pair: chance for ratio_pair, chance in chance_of_ratios.items() if chance > 0}
 
 
 def _table_blankets(design: Any) -> list[Pair]:
     """The blankets of all ordered pairs of categories, each kind of pair once."""
-    rows = [row for row in design.weights.tolist() if any(row)]
+    weight_rows = [weight_row for weight_row in design.weights.tolist() if any(weight_row)]
     distinct_blankets = set()
     for x, other_place in permutations(range(len(design.categories)), 2):
-        pair: dict[tuple[Fraction, Fraction], Fraction] = {}
-        for row in rows:
-            least_weight = min(row)
-            values = Fraction(row[x], least_weight), Fraction(row[other_place], least_weight)
-            pair[values] = pair.get(values, Fraction(0)) + Fraction(least_weight, design.denominator)
-        distinct_blankets.add(frozenset(pair.items()))
+        chance_of_ratios: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for weight_row in weight_rows:
+            least_weight = min(weight_row)
+            ratio_pair = Fraction(weight_row[x], least_weight), Fraction(weight_row[other_place], least_weight)
+            chance_of_ratios[ratio_pair] = chance_of_ratios.get(ratio_pair, Fraction(0)) + Fraction(
+                least_weight, design.denominator
+            )
+        distinct_blankets.add(frozenset(chance_of_ratios.items()))
     return [dict(blanket) for blanket in distinct_blankets]
 
 
 def _closed_form(local: float, n: int, delta: float) -> float | None:
     """Theorem 3.1 of Feldman, McMillan & Talwar (2021), rounded up; None where its condition on ε₀ fails."""
-    share, reports = Decimal(delta), Decimal(n)
-    bound = (reports / (16 * (2 / share).ln(_UPWARD))).ln(_DOWNWARD) if reports > 16 * (2 / share).ln() else Decimal(0)
-    if Decimal(local) > bound:
+    exact_delta, report_count = Decimal(delta), Decimal(n)
+    local_limit = (
+        (report_count / (16 * (2 / exact_delta).ln(_UPWARD))).ln(_DOWNWARD)
+        if report_count > 16 * (2 / exact_delta).ln()
+        else Decimal(0)
+    )
+    if Decimal(local) > local_limit:
         return None
     e = Decimal(local).exp(_UPWARD)
-    root = _UPWARD.sqrt(e * (4 / share).ln(_UPWARD) / reports)
-    value = (1 + (e - 1) / (e + 1) * (8 * root + 8 * e / reports)).ln(_UPWARD)
-    return rounded_up(float(value))
+    root_term = _UPWARD.sqrt(e * (4 / exact_delta).ln(_UPWARD) / report_count)
+    shuffled_epsilon = (1 + (e - 1) / (e + 1) * (8 * root_term + 8 * e / report_count)).ln(_UPWARD)
+    return rounded_up(float(shuffled_epsilon))
 
 
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)
@@ -250,7 +267,7 @@ _LARGE = "δ is 1/n or more: even a collector who publishes one person's truth i
 
 
 @dataclass(frozen=True, repr=False)
-class Shuffled:
+class Shuffled(Result):
     """(ε, δ) of one person's report among many without sender and order.
 
     Parameters
@@ -286,7 +303,7 @@ class Shuffled:
         """Whether shuffling is proven to add anything."""
         return self.epsilon < self.local
 
-    def sections(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         """The promise in the vocabulary of `naysay.show`."""
         honest_text = "" if self.honest == self.n else f", {self.honest:,} of them from people who do not collude"
         if not self.amplified:
@@ -296,33 +313,25 @@ class Shuffled:
                     f"shuffling {self.n:,} reports{honest_text} is not proven to add anything at δ = {self.delta:.3g}"
                 ),
             ]
-        rows = (
+        bound_rows = (
             ("this design, used by everybody", "privacy blanket", _four_digits(self.blanket)),
             ("any design with this ε", "clones", _four_digits(self.clones)),
             ("any design with this ε", "clones, closed form", _four_digits(self.closed_form)),
         )
-        columns = (Column("holds for", words=True), Column("bound", words=True), Column("ε"))
+        bound_columns = (Column("holds for", words=True), Column("bound", words=True), Column("ε"))
         return [
             Sentence(f"ε = {self.local:.4g} for each report, whoever sees it"),
             Sentence(
                 f"(ε, δ) = ({_four_digits(self.epsilon)}, {self.delta:.3g}) if the shuffler is honest and {self.n:,} "
                 f"reports arrive{honest_text}"
             ),
-            Table(columns, rows, caption=f"Upper bounds of ε at δ = {self.delta:.3g}, rounded up"),
+            Table(bound_columns, bound_rows, caption=f"Upper bounds of ε at δ = {self.delta:.3g}, rounded up"),
             *([Note(_LARGE)] if self.delta * self.n >= 1 else []),
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The promise as one JSON object."""
+    def numbers(self) -> dict[str, object]:
         names = ("local", "epsilon", "delta", "n", "honest", "blanket", "clones", "closed_form")
-        json_fields: dict[str, Any] = plain({name: getattr(self, name) for name in names})
-        return json_fields
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         return (
@@ -337,7 +346,6 @@ def _four_digits(value: float | None) -> str:
     return f"{float(_FOUR_DIGITS.create_decimal_from_float(value)):.4g}"
 
 
-Floats = NDArray[np.float64]
 Atom = tuple[Fraction, Fraction]
 """A value, and its chance."""
 
@@ -365,7 +373,7 @@ def mean_positive_part(atoms: Sequence[Atom], n: int, *, cells: int) -> float:
     >>> [round(mean_positive_part(fair, n, cells=256), 4) for n in (1, 2, 4)]
     [0.5, 0.5, 0.75]
     """
-    if max(value for value, _ in atoms) <= 0:
+    if max(atom_point for atom_point, _ in atoms) <= 0:
         return 0.0
     single_sum = total_sum = _Sum.of(atoms, cells)
     for bit in bin(n)[3:]:
@@ -397,35 +405,42 @@ class _Sum:
     @classmethod
     def of(cls, atoms: Sequence[Atom], cells: int) -> _Sum:
         """One X, on a grid as fine as its range allows."""
-        values = [value for value, _ in atoms] + [Fraction(0)]
-        chances = [chance for _, chance in atoms]
-        chances.append(1 - sum(chances, Fraction(0)))
-        spread = float(max(values) - min(values))
-        step = Fraction(2) ** int(np.ceil(np.log2(spread / (cells // 2))))
-        first = min(values) // step
-        mass = np.zeros(int(max(values) // step - first) + 2)
-        for value, chance in zip(values, chances, strict=True):
-            place, over = divmod(value, step)
-            share = over / step
-            for cell, part in ((place - first, 1 - share), (place + 1 - first, share)):
-                mass[cell] = rounded_up(mass[cell] + rounded_up(float(chance * part)))
-        return cls(int(first), float(step), mass, 0.0, float((first + len(mass)) * step))
+        atom_points = [atom_point for atom_point, _ in atoms] + [Fraction(0)]
+        atom_chances = [atom_chance for _, atom_chance in atoms]
+        atom_chances.append(1 - sum(atom_chances, Fraction(0)))
+        point_range = float(max(atom_points) - min(atom_points))
+        grid_step = Fraction(2) ** int(np.ceil(np.log2(point_range / (cells // 2))))
+        first_point = min(atom_points) // grid_step
+        grid_mass = np.zeros(int(max(atom_points) // grid_step - first_point) + 2)
+        for atom_point, atom_chance in zip(atom_points, atom_chances, strict=True):
+            grid_point, step_remainder = divmod(atom_point, grid_step)
+            upper_share = step_remainder / grid_step
+            for cell_place, cell_share in (
+                (grid_point - first_point, 1 - upper_share),
+                (grid_point + 1 - first_point, upper_share),
+            ):
+                grid_mass[cell_place] = rounded_up(grid_mass[cell_place] + rounded_up(float(atom_chance * cell_share)))
+        return cls(
+            int(first_point), float(grid_step), grid_mass, 0.0, float((first_point + len(grid_mass)) * grid_step)
+        )
 
     def plus(self, other_sum: _Sum, cells: int) -> _Sum:
         """The sum of two independent ones."""
         coarse_sum, fine_sum = (self, other_sum) if self.step >= other_sum.step else (other_sum, self)
         while fine_sum.step < coarse_sum.step:
             fine_sum = fine_sum._coarser()
-        scale = 1 + (min(len(coarse_sum.mass), len(fine_sum.mass)) + 16) * _UNIT
-        mass = np.convolve(coarse_sum.mass, fine_sum.mass) * scale + _TINY
-        above = rounded_up(coarse_sum.above * fine_sum._total + fine_sum.above * coarse_sum._total)
-        most = (
+        rounding_factor = 1 + (min(len(coarse_sum.mass), len(fine_sum.mass)) + 16) * _UNIT
+        sum_mass = np.convolve(coarse_sum.mass, fine_sum.mass) * rounding_factor + _TINY
+        mass_above = rounded_up(coarse_sum.above * fine_sum._total + fine_sum.above * coarse_sum._total)
+        largest_sum = (
             rounded_up(coarse_sum.most + fine_sum.most) + coarse_sum.step
         )  # sharing out to a coarser grid moves a value by less than its step
-        result = _Sum(coarse_sum.first + fine_sum.first, coarse_sum.step, mass, above, most)._trimmed()
-        while len(result.mass) > cells:
-            result = result._coarser()
-        return result
+        joint_sum = _Sum(
+            coarse_sum.first + fine_sum.first, coarse_sum.step, sum_mass, mass_above, largest_sum
+        )._trimmed()
+        while len(joint_sum.mass) > cells:
+            joint_sum = joint_sum._coarser()
+        return joint_sum
 
     @property
     def _total(self) -> float:
@@ -433,23 +448,29 @@ class _Sum:
 
     def _trimmed(self) -> _Sum:
         """Without the ends that hold next to nothing."""
-        start = int(np.searchsorted(np.cumsum(self.mass), _LOST))
-        stop = len(self.mass) - int(np.searchsorted(np.cumsum(self.mass[::-1]), _LOST))
-        mass, scale = self.mass[start:stop].copy(), 1 + len(self.mass) * _UNIT
-        mass[0] = rounded_up(mass[0] + self.mass[:start].sum() * scale)
-        above = rounded_up(self.above + self.mass[stop:].sum() * scale)
-        return replace(self, first=self.first + start, mass=mass, above=above)
+        kept_start = int(np.searchsorted(np.cumsum(self.mass), _LOST))
+        kept_stop = len(self.mass) - int(np.searchsorted(np.cumsum(self.mass[::-1]), _LOST))
+        kept_mass, rounding_factor = self.mass[kept_start:kept_stop].copy(), 1 + len(self.mass) * _UNIT
+        kept_mass[0] = rounded_up(kept_mass[0] + self.mass[:kept_start].sum() * rounding_factor)
+        mass_above = rounded_up(self.above + self.mass[kept_stop:].sum() * rounding_factor)
+        return replace(self, first=self.first + kept_start, mass=kept_mass, above=mass_above)
 
     def _coarser(self) -> _Sum:
         """The same on every second point; the others are halved between their neighbors."""
-        odd, mass = self.first % 2, self.mass
-        mass = np.pad(mass, (odd, 2 - (len(mass) + odd) % 2))  # from an even point to an odd one
-        halves = mass[1::2] / 2
-        coarse_mass = np.append(mass[::2], 0.0)
-        coarse_mass[:-1] += halves
-        coarse_mass[1:] += halves
+        odd_start, padded_mass = self.first % 2, self.mass
+        padded_mass = np.pad(
+            padded_mass, (odd_start, 2 - (len(padded_mass) + odd_start) % 2)
+        )  # from an even point to an odd one
+        half_masses = padded_mass[1::2] / 2
+        coarse_mass = np.append(padded_mass[::2], 0.0)
+        coarse_mass[:-1] += half_masses
+        coarse_mass[1:] += half_masses
         return _Sum(
-            (self.first - odd) // 2, 2 * self.step, rounded_up(1.0) * coarse_mass, self.above, self.most + 2 * self.step
+            (self.first - odd_start) // 2,
+            2 * self.step,
+            rounded_up(1.0) * coarse_mass,
+            self.above,
+            self.most + 2 * self.step,
         )
 
     def positive(self) -> float:

@@ -1,17 +1,13 @@
-"""The privacy of one answer: ε, the categories still possible, the information, and a statement in words.
+"""The privacy of one answer as it is told: a statement in words, for each level or sample, and a chart.
 
-What an answer changes in a reader's knowledge: posterior, gain in bits, odds, Bayes vulnerability.
-
-What answers in several samples reveal about the categories alone, if their cells are finer.
+Where the cells of samples are finer than the categories, it says what answers reveal about the categories alone.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -20,170 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design, Share, Table
 from naysay.design.base import check_design
-from naysay.design.drawing import GeneratorSource
-from naysay.design.exact import table_weights
+from naysay.design.drawing import table_weights
 from naysay.errors import DesignError
-from naysay.responses import Labels, Responses
+from naysay.privacy.measures import ABOUT_DESIGNS, each_level, epsilon, information, posterior, still_possible
+from naysay.responses import Labels
+from naysay.show import charts, finish
 
-_OF_DESIGNS = "privacy is a property of a design"
-_DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
 _LARGEST = 30_000_000  # largest matrix that a bound is computed from, in entries
-_SEED = 2006
-_ROUNDING = 1e-14  # larger than any floating-point error in a product of a few tables
-
-
-def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a measure of one design also take several levels or samples; it then returns ``{name: value}``."""
-
-    @functools.wraps(measure)
-    def measure_parts(design: Answerable, *arguments: Any, **keywords: Any) -> Any:
-        check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
-        if design.several:
-            return {name: measure(channel, *arguments, **keywords) for name, channel in design.parts.items()}
-        return measure(design, *arguments, **keywords)
-
-    return measure_parts
-
-
-def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
-    """The prior (t,), what is known before an answer. By default all categories are equally likely."""
-    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
-    t = len(design.categories)
-    return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
-
-
-@each_level
-def epsilon(design: Design) -> float:
-    """Local differential privacy of one answer, in nats: ε = ln max P[y, j] / P[y, j'].
-
-    It is ∞ if some answer is possible for one category and impossible for another, as in every negative survey. It is
-    rounded up, so that the promise holds.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-
-    Returns
-    -------
-    float, or {level: float}
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> round(epsilon(designs.two_coins()), 6), epsilon(designs.negative(("a", "b", "c")))
-    (1.098612, inf)
-    """
-    if len(design.factors) > 1:
-        return float(sum(epsilon(factor) for factor in design.factors))
-    if design.odds is not None:
-        return log_ratio(*design.odds)
-    codes = design.typical_codes
-    weights = design.integers(codes)
-    if weights is not None:
-        return max(log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
-    rows = design.rows(codes)
-    rows = rows[rows.max(axis=1) > 0]
-    if (rows == 0).any():
-        return math.inf
-    largest = float(np.log((rows.max(axis=1) / rows.min(axis=1)).max()))
-    return largest * (1 + _ROUNDING)
-
-
-def log_ratio(above: int, below: int) -> float:
-    """ln(above / below), never rounded down."""
-    if below == 0:
-        return math.inf
-    if above == below:
-        return 0.0
-    with localcontext() as context:
-        context.prec, context.rounding = 40, ROUND_CEILING
-        exact = (Decimal(above) / Decimal(below)).ln()
-    nearest = float(exact)
-    return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
-
-
-@each_level
-def still_possible(design: Design) -> tuple[int, int]:
-    """How many categories stay possible after an answer: the fewest and the most over all answers.
-
-    This counts one answer alone. The categories need not be equally likely.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-
-    Returns
-    -------
-    (int, int), or {level: (int, int)}
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> still_possible(designs.negative(("a", "b", "c", "d", "e"), discards=3))
-    (2, 2)
-    """
-    if len(design.factors) > 1:
-        few, many = zip(*(still_possible(factor) for factor in design.factors), strict=True)
-        return math.prod(few), math.prod(many)
-    if design.odds is not None:
-        return (len(design.categories),) * 2
-    possible = (design.rows(design.typical_codes) > 0).sum(axis=1)
-    possible = possible[possible > 0]
-    return int(possible.min()), int(possible.max())
-
-
-def entropy(probabilities: NDArray[np.float64]) -> Any:
-    """Shannon entropy in bits along the last axis."""
-    logs = np.log2(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
-    return -(probabilities * logs).sum(axis=-1)
-
-
-@each_level
-def information(design: Design, prior: ArrayLike | None = None) -> float:
-    """Bits that an answer reveals about the person on average: I(X; Y) = H(π) - Σ_y λ_y H(π | y).
-
-    Under the uniform prior it is log₂(t/(t-k)) for a negative survey with k discards. It never exceeds H(π).
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-    prior : (t,) float, optional
-        What is known before the answer; uniform by default. Always report the prior with the bits: they depend on it.
-
-    Returns
-    -------
-    float, or {level: float}
-        Exact if responses can be listed, or if the prior is uniform and one response stands for all. Otherwise it comes
-        from 200,000 seeded draws, with an error of about 0.01 bits.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> information(designs.negative(("a", "b", "c", "d"), discards=2))
-    1.0
-    """
-    pi = prior_of(prior, design)
-    if len(design.factors) > 1 and prior is None:
-        return float(sum(information(factor) for factor in design.factors))
-    is_exchangeable = design.exchangeable and prior is None  # one response stands for all
-    if design.one_pattern and design.even_mean is not None and not is_exchangeable:
-        # H(Y) - H(Y | X). All columns hold the same chances, and the matrix is symmetric: one row gives H(Y | X).
-        alpha, beta = design.even_mean
-        return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
-    if (bits := design.told_bits(pi)) is not None:
-        return bits
-    is_listed = design.space.listable and not is_exchangeable
-    if is_exchangeable or is_listed:
-        codes = design.space.listing() if is_listed else design.typical_codes[:1]
-    else:
-        rng = np.random.default_rng(_SEED)
-        codes = design.draw(rng.choice(len(pi), size=_DRAWS, p=pi), GeneratorSource(rng))
-    rows = design.rows(codes) * pi
-    totals = rows.sum(axis=1)
-    is_possible = totals > 0
-    remaining_entropy = entropy(rows[is_possible] / totals[is_possible, None])
-    expected = (totals[is_possible] * remaining_entropy).sum() if is_listed else remaining_entropy.mean()
-    return float(entropy(pi) - expected)
+_EVEN = 0.5  # the value of a nuisance share that is not given
+_NOTHING = 1e-12  # shares below this count as 0
 
 
 @dataclass(frozen=True)
@@ -219,18 +60,20 @@ class Statement:
     def __str__(self) -> str:
         if math.isnan(self.epsilon):
             return "; ".join((self.reason, *self.notes))
-        few, many = self.still_possible
-        possible_text = str(few) if few == many else f"{few} to {many}"
-        verb = "stays" if many == 1 else "stay"
-        value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
+        fewest_possible, most_possible = self.still_possible
+        possible_text = (
+            str(fewest_possible) if fewest_possible == most_possible else f"{fewest_possible} to {most_possible}"
+        )
+        verb = "stays" if most_possible == 1 else "stay"
+        epsilon_text = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
         if not self.categories:
-            return "; ".join((f"every text stays possible; ε = {value} ({self.reason})", *self.notes))
-        line = (
+            return "; ".join((f"every text stays possible; ε = {epsilon_text} ({self.reason})", *self.notes))
+        possible_line = (
             f"{possible_text} of {self.categories} categories {verb} possible, from this answer alone; "
-            f"ε = {value} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
+            f"ε = {epsilon_text} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
             f"under a {self.prior} prior"
         )
-        return "; ".join((line, *self.notes))
+        return "; ".join((possible_line, *self.notes))
 
 
 @each_level
@@ -255,13 +98,15 @@ categories by 3 at most); 0.189 of 1 bits under a uniform prior
     """
     t = len(design.categories)
     if not t:  # an open domain without candidates
-        value = epsilon(design)
-        return Statement(value, _reason(value, (0, 0)), math.nan, "uniform", 0, (0, 0), design.notes)
+        answer_epsilon = epsilon(design)
+        return Statement(answer_epsilon, _reason(answer_epsilon, (0, 0)), math.nan, "uniform", 0, (0, 0), design.notes)
     try:
-        value, possible, bits = epsilon(design), still_possible(design), information(design)
+        answer_epsilon, possible_range, answer_bits = epsilon(design), still_possible(design), information(design)
     except DesignError as error:
         return Statement(math.nan, f"not computed: {error}", math.nan, "uniform", t, (1, t), design.notes)
-    return Statement(value, _reason(value, possible), bits, "uniform", t, possible, design.notes)
+    return Statement(
+        answer_epsilon, _reason(answer_epsilon, possible_range), answer_bits, "uniform", t, possible_range, design.notes
+    )
 
 
 def _reason(value: float, possible: tuple[int, int]) -> str:
@@ -301,22 +146,22 @@ def choosing(choice: Answerable) -> float:
     """
     requirement = "respondents choose only from an offer of levels"
     check_design(choice, needed_text=requirement, error=DesignError)
-    if choice.assigned_by != "respondent":
+    if choice.offer.assigned_by != "respondent":
         raise DesignError(f"{requirement}; got {choice.name or choice.kind}")
-    answer_bits = max(_capacity(channel) for channel in choice.parts.values())
+    answer_bits = max(_capacity(level_channel) for level_channel in choice.parts.values())
     return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + answer_bits)
 
 
 def _capacity(design: Design) -> float:
     """An upper bound on the information of an answer under any prior, in bits."""
-    if design.exchangeable:
+    if design.structure.exchangeable:
         return float(information(design))
     if not design.space.listable or design.space.size * len(design.categories) > _LARGEST:
         return math.log2(len(design.categories))
-    rows = design.matrix
-    answers = rows.mean(axis=1, keepdims=True)
+    likelihood_rows = design.matrix
+    mean_chances = likelihood_rows.mean(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(rows > 0, rows * np.log2(rows / answers), 0.0)
+        terms = np.where(likelihood_rows > 0, likelihood_rows * np.log2(likelihood_rows / mean_chances), 0.0)
     return float(terms.sum(axis=0).max())
 
 
@@ -350,9 +195,13 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
     >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
     2.172
     """
-    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
-    channels = channels_if(design, nuisance or {})
-    return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
+    check_design(design, needed_text=ABOUT_DESIGNS, error=DesignError)
+    channels_by_name = channels_if(design, nuisance or {})
+    return (
+        None
+        if channels_by_name is None
+        else {sample_name: statement(sample_channel) for sample_name, sample_channel in channels_by_name.items()}
+    )
 
 
 def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> list[str]:
@@ -375,22 +224,24 @@ def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> li
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
 together tell 1.58 of 1.58 bits at most
     """
-    check_design(design, needed_text=_OF_DESIGNS, error=DesignError)
-    if not design.several:
+    check_design(design, needed_text=ABOUT_DESIGNS, error=DesignError)
+    if not design.offer.several:
         return [f"privacy: {statement(design)}"]
-    if design.assigned_by == "lot":
+    if design.offer.assigned_by == "lot":
         worst_statement = max(
             statement(design).values(),
             key=lambda part_statement: (round(part_statement.epsilon, 9), part_statement.bits),
         )
         return [f"privacy, at any level: {'; '.join((str(worst_statement), *design.notes))}"]
-    if design.assigned_by != "respondent":
+    if design.offer.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
         return [
-            f"privacy{'' if name is None else f', sample {name}'}: {part_statement}"
-            for name, part_statement in each_sample
+            f"privacy{'' if sample_name is None else f', sample {sample_name}'}: {part_statement}"
+            for sample_name, part_statement in each_sample
         ]
-    level_lines = [f"privacy, level {level}: {part_statement}" for level, part_statement in statement(design).items()]
+    level_lines = [
+        f"privacy, level {level_name}: {part_statement}" for level_name, part_statement in statement(design).items()
+    ]
     return [
         *level_lines,
         "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
@@ -398,176 +249,17 @@ together tell 1.58 of 1.58 bits at most
     ]
 
 
-def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None) -> NDArray[np.float64]:
-    """The probability of each category given each answer: P(X = j | y) ∝ P(y | j) π_j.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-    responses : Responses or sequence (n,)
-        Answers. After a missing answer the posterior is the prior.
-    prior : (t,) float, optional
-        Uniform by default.
-
-    Returns
-    -------
-    (n, t) float
-        Rows sum to one.
-
-    Raises
-    ------
-    DesignError
-        An answer that is impossible under the prior.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> posterior(designs.two_coins(), ["yes"], prior=(0.15, 0.85)).round(3)
-    array([[0.346, 0.654]])
-    """
-    pi = prior_of(prior, design)
-    joint = _likelihood_rows(design, responses) * pi
-    totals = joint.sum(axis=1, keepdims=True)
-    if (totals == 0).any():
-        row = int((totals[:, 0] == 0).argmax())
-        raise DesignError(
-            f"answer {row + 1} is impossible under this prior: every category that it leaves possible has prior 0"
-        )
-    return np.asarray(joint / totals)
-
-
-def _likelihood_rows(design: Answerable, responses: Any) -> NDArray[np.float64]:
-    """The likelihood rows, (n, t), or numbers in proportion to them where they may be too small for a float."""
-    odds = None if design.several else design.channel().odds
-    if odds is None:
-        return design.likelihood(responses)
-    encoded_responses = responses if isinstance(responses, Responses) else design.encode(responses)
-    rows = np.ones((len(encoded_responses), len(design.categories)))
-    rows[~encoded_responses.missing] = design.channel().integers(encoded_responses.codes[~encoded_responses.missing])
-    return rows
-
-
-def gain(design: Design, responses: Any, prior: ArrayLike | None = None) -> NDArray[np.float64]:
-    """How many bits each answer takes off the uncertainty about the person: H(π) - H(π | y).
-
-    The mean gain over all answers is the information. A single gain may be negative: the answer then makes a reader
-    doubt who was almost certain before.
-
-    Parameters
-    ----------
-    design : Design
-    responses : Responses or sequence (n,)
-    prior : (t,) float, optional
-
-    Returns
-    -------
-    (n,) float
-
-    References
-    ----------
-    Esponda (2006), equation 2.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> gain(designs.negative(("a", "b", "c")), ["a"], prior=(0.9, 0.05, 0.05)).round(2)
-    array([-0.43])
-    """
-    return np.asarray(entropy(prior_of(prior, design)) - entropy(posterior(design, responses, prior)))
-
-
-@each_level
-def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Posterior odds over prior odds of each category, for each response, (responses, t).
-
-    P(y | j) / P(y | not j), where the prior averages P(y | not j) over the other categories. It is 0 where the answer
-    rules the category out, and ∞ where it proves it. If there are too many responses to list, there is one row, for a
-    response that stands for all.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-    prior : (t,) float, optional
-        Uniform by default.
-
-    Returns
-    -------
-    (responses, t) float, or {level: (responses, t) float}
-
-    Raises
-    ------
-    DataError
-        A prior that is no vector of t probabilities.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> odds(designs.warner(p=0.75)).round(3)
-    array([[3.   , 0.333],
-           [0.333, 3.   ]])
-    """
-    pi = prior_of(prior, design)
-    rows = design.rows(design.typical_codes)
-    if design.odds is not None:  # in proportion to the likelihood, which may be too small for a float
-        rows = np.asarray(design.integers(design.typical_codes), dtype=float)
-    rows = rows[rows.max(axis=1) > 0]
-    # Add the other categories from both ends: subtracting one from the total would lose all digits at odds of 10^12.
-    joint, none = rows * pi, np.zeros((len(rows), 1))
-    before, after = np.cumsum(joint, axis=1)[:, :-1], np.cumsum(joint[:, ::-1], axis=1)[:, -2::-1]
-    other_mass = np.hstack([none, before]) + np.hstack([after, none])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = rows * (1 - pi) / other_mass
-    return np.asarray(np.where(rows == 0, 0.0, ratio))
-
-
-@each_level
-def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float, float]:
-    """How often the best guess of a person's category is right: after their answer, and before it.
-
-    Bayes vulnerability Σ_y max_j π_j P(y | j), compared with max_j π_j before the answer.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-    prior : (t,) float, optional
-        Uniform by default.
-
-    Returns
-    -------
-    (float, float), or {level: (float, float)}
-        Probabilities: after the answer, and before it.
-
-    Raises
-    ------
-    DataError
-        A prior that is no vector of t probabilities.
-    DesignError
-        There are too many responses to list, and there is no closed form.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> vulnerability(designs.two_coins(), prior=(0.15, 0.85))
-    (0.85, 0.85)
-    """
-    pi = prior_of(prior, design)
-    return design.guessed(pi), float(pi.max())
-
-
-_EVEN = 0.5  # the value of a nuisance share that is not given
-_NOTHING = 1e-12  # shares below this count as 0
-
-
 def channels_if(design: Answerable, nuisance: Mapping[Any, float]) -> dict[Any, Design] | None:
     """P(response | category) in each sample, given these nuisance shares; see `about_categories`."""
-    within = _within(design, nuisance)
-    if within is None:
+    shares_within = _within(design, nuisance)
+    if shares_within is None:
         return None
     nuisance_text = ", ".join(
-        f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance
+        f"{_checks.label(nuisance_share.name)} = {_value(nuisance_share, nuisance):.3g}"
+        for nuisance_share in design.nuisance
     )
     nuisance_text += "" if nuisance else " (assumed; ε depends on it)"
-    return channels_about(design, within, notes=(f"about the sensitive category alone, if {nuisance_text}",))
+    return channels_about(design, shares_within, notes=(f"about the sensitive category alone, if {nuisance_text}",))
 
 
 def channels_about(
@@ -598,29 +290,31 @@ def channels_about(
     """
     check_design(design, needed_text="privacy is a property of a design", error=DesignError)
     channel_of_sample: dict[Any, Design] = {}
-    for name, channel in design.parts.items():
-        space = channel.space
+    for sample_name, sample_channel in design.parts.items():
+        space = sample_channel.space
         if not space.one_label:
             return None
-        weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
-        all_notes = (*notes, *channel.notes)
-        channel_of_sample[name] = Table(
-            categories=design.categories, space=Labels(space.labels), weights=weights, notes=all_notes
+        integer_weights = table_weights((sample_channel.matrix @ within).tolist(), columns=design.categories)
+        all_notes = (*notes, *sample_channel.notes)
+        channel_of_sample[sample_name] = Table(
+            categories=design.categories, space=Labels(space.labels), weights=integer_weights, notes=all_notes
         )
     return channel_of_sample
 
 
 def _within(design: Answerable, nuisance_shares: Mapping[Any, float]) -> NDArray[np.float64] | None:
     """How common each cell is within each category, (cells, t)."""
-    for name, value in nuisance_shares.items():
-        if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
-            raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
+    for nuisance_name, assumed_share in nuisance_shares.items():
+        if nuisance_name not in {share.name for share in design.nuisance} or not 0 <= assumed_share <= 1:
+            raise DesignError(
+                f"nuisance shares of this design, within [0, 1], are needed; got {nuisance_name!r}: {assumed_share!r}"
+            )
     if not any(len(share.of) > 1 for share in design.shares):
         return None
-    columns = []
-    for category in design.shares:
-        category_cells, is_divided = set(category.of), False
-        column = np.array([cell in category_cells for cell in design.cells], dtype=float)
+    share_columns = []
+    for category_share in design.shares:
+        category_cells, is_divided = set(category_share.of), False
+        share_column = np.array([cell_name in category_cells for cell_name in design.cells], dtype=float)
         for share in design.nuisance:
             if (
                 not category_cells & set(share.of)
@@ -628,13 +322,79 @@ def _within(design: Answerable, nuisance_shares: Mapping[Any, float]) -> NDArray
                 or not (not share.among or set(share.among) == category_cells)
             ):
                 continue  # this share does not divide the category
-            is_divided, value = True, _value(share, nuisance_shares)
-            column *= [value if cell in share.of else 1 - value for cell in design.cells]
-        if category.among or (len(category_cells) > 1 and not is_divided) or abs(column.sum() - 1) > 1e-9:
+            is_divided, assumed_share = True, _value(share, nuisance_shares)
+            share_column *= [
+                assumed_share if cell_name in share.of else 1 - assumed_share for cell_name in design.cells
+            ]
+        if category_share.among or (len(category_cells) > 1 and not is_divided) or abs(share_column.sum() - 1) > 1e-9:
             return None
-        columns.append(np.where(column < _NOTHING, 0.0, column))
-    return np.column_stack(columns)
+        share_columns.append(np.where(share_column < _NOTHING, 0.0, share_column))
+    return np.column_stack(share_columns)
 
 
 def _value(share: Share, nuisance_shares: Mapping[Any, float]) -> float:
     return float(nuisance_shares.get(share.name, _EVEN))
+
+
+def posterior_chart(
+    design: Answerable,
+    response: Any,
+    *,
+    prior: ArrayLike | None = None,
+    level: Any = None,
+    title: str | None = None,
+    size: int = 640,
+    room: int = 26,
+) -> str:
+    """An SVG image of the posterior of one answer beside the prior, one row for each category.
+
+    P(X = j | y) ∝ P(y | j) π_j. Where both marks of a category coincide, the answer reveals nothing about it.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    response : label, set, or pair of labels
+        The answer.
+    prior : (t,) float, optional
+        What is known about the person before the answer; uniform by default.
+    level : optional
+        The level, or the sample, under which the answer was given.
+    title : str, optional
+        Read aloud for the whole image.
+    size, room : int
+        As in `charts.dots`.
+
+    Raises
+    ------
+    AnswerError
+        An answer that the design cannot produce.
+    DataError
+        The design has several levels or samples, and `level` names none; the prior is no vector of t probabilities.
+    DesignError
+        An answer that is impossible under the prior.
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> svg = posterior_chart(designs.two_coins(), "yes", prior=(0.15, 0.85))
+    >>> "yes: after 34.62%" in svg, "no: before 85.00%" in svg
+    (True, True)
+    """
+    check_design(design)
+    channel = design.channel(level)
+    is_pair = channel.space.answers > 1
+    encoded_response = channel.encode(tuple([answer] for answer in response) if is_pair else [response])
+    # A missing answer, whose posterior is the prior.
+    missing_response = channel.encode(([None],) * channel.space.answers if is_pair else [None])
+    chart_marks = [
+        charts.Mark("pooled", "before", posterior(channel, missing_response, prior)[0]),
+        charts.Mark("estimate", "after", posterior(channel, encoded_response, prior)[0]),
+    ]
+    heading = (
+        title
+        or f"{channel.name or channel.kind}: what the answer “{finish.label_line(encoded_response.texts()[0])}” tells"
+    )
+    axis = "probability for this person"
+    return charts.dots(channel.categories, chart_marks, title=heading, size=size, room=room, axis=axis)

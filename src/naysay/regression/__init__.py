@@ -3,9 +3,8 @@
 `regress` takes a design, a formula and a table, and gives a `Regression`. It needs the extra ``regression``.
 """
 
-from naysay.regression.effects import Effects, Predictions
+from naysay.regression.fitted import Effects, Predictions, Test
 from naysay.regression.fitting import regress
-from naysay.regression.hypotheses import Test
 from naysay.regression.reading import FUNCTIONS
 from naysay.regression.result import Regression
 

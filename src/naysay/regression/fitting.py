@@ -8,17 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Label
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.information import KINDS
-from naysay.estimate.likelihood import check_identified
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.likelihood import KINDS
+from naysay.estimate.linear import check_identified, is_stacked
 from naysay.estimate.samples import stacked
-from naysay.regression.collapsing import collapse_rows
+from naysay.regression.likelihood import collapse_rows
 from naysay.regression.reading import Data, Roles, parse, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Optimum, Penalty, solve
@@ -37,7 +36,7 @@ def regress(
     offset: str | None = None,
     sampling: Sampling | None = None,
     missing: str = "error",
-    reference: Any = None,
+    reference: Label | None = None,
     standard_errors: str | None = None,
     penalty: float = 0.0,
     cheaters: str = "within",
@@ -60,28 +59,41 @@ def regress(
         alphabet; numbers are numbers.
     data : dataframe or mapping of columns
         Any that narwhals takes. Missing answers are left out and counted.
-    level, sample : str, optional
-        The column of the level that each respondent chose, or of the sample that each was in.
+    level : str, optional
+        The level that each respondent chose.
+
+        A column.
+    sample : str, optional
+        The sample that each respondent was in, for several samples.
+
+        A column.
     weights : str, optional
         The column of survey weights.
     count : str, optional
         The column that says how many people a row stands for.
     offset : str, optional
-        The column of numbers that are added to each linear predictor.
+        Added to each linear predictor.
+
+        A column of numbers.
     sampling : Sampling, optional
         How the sample was drawn: weights, strata, clusters, finite population, replicate weights, known totals. People
         who are left out stay in the sample, and count zero.
     missing : {"error", "drop"}
-        What is done with people whose covariates are missing.
+        People whose covariates have gaps: an error, or left out.
     reference : label, optional
-        The category with which the others are compared; the last by default.
+        The category with which the others are compared; by default the last.
     standard_errors : {"observed", "expected", "outer_product", "sandwich"}, optional
-        What they rest on: by default the observed information, and with weights the sandwich.
+        observed by default, sandwich with weights.
+
+        What standard errors rest on.
     penalty : float
-        m of the log-F(m, m) priors on coefficients; 1 is the usual remedy for separation, 0 is none.
+        m of log-F(m, m) priors, which keep coefficients finite; 1 is usual.
+
+        The remedy for separation; 0 is none.
     cheaters : {"within", "CDM"}
-        For cheating detection: cheaters are the same share of those without an honest yes, or the same share of
-        everybody, as in the published regression of RRreg.
+        The same share of those without an honest yes, or of everybody: the CDM of RRreg.
+
+        For cheating detection.
 
     Returns
     -------
@@ -126,11 +138,13 @@ def regress(
         raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={standard_errors!r}")
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
-    roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
-    regression_data = read(design, parse(formula), data, roles, missing=missing, reference=reference, cheaters=cheaters)
+    column_roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
+    regression_data = read(
+        design, parse(formula), data, column_roles, missing=missing, reference=reference, cheaters=cheaters
+    )
     _check_identified(regression_data)
     check_columns(regression_data)
-    model, squared = (
+    model, squared_weights = (
         (regression_data.model, regression_data.squared)
         if regression_data.sampled is not None
         else collapse_rows(regression_data.model, regression_data.squared)
@@ -138,21 +152,21 @@ def regress(
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, prior)
     check_finite(regression_data, optimum, penalty)
-    kind = standard_errors or ("sandwich" if has_sampling else "observed")
-    return Regression(regression_data, optimum, kind, prior, model, squared)
+    standard_error_name = standard_errors or ("sandwich" if has_sampling else "observed")
+    return Regression(regression_data, optimum, standard_error_name, prior, model, squared_weights)
 
 
 def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
     """The column that tells the channels of the design apart, under the name that it has for this design."""
     role_and_column = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
-    role, column = role_and_column[design.assigned_by]
-    call = design.name or design.kind
+    part_role, part_column = role_and_column[design.offer.assigned_by]
+    design_name = design.name or design.kind
     for other_role, column_given in (("level", level), ("sample", sample)):
-        if column_given is not None and other_role != role:
-            raise DataError(f"{call} has no {other_role}s; leave `{other_role}` out")
-    if role is not None and column is None:
-        raise DataError(f"{call} needs `{role}`: the column of the {role} of each respondent")
-    return column
+        if column_given is not None and other_role != part_role:
+            raise DataError(f"{design_name} has no {other_role}s; leave `{other_role}` out")
+    if part_role is not None and part_column is None:
+        raise DataError(f"{design_name} needs `{part_role}`: the column of the {part_role} of each respondent")
+    return part_column
 
 
 def _check_identified(data: Data) -> None:
@@ -162,8 +176,6 @@ def _check_identified(data: Data) -> None:
     else:
         check_identified(data.tally)
 
-
-Floats = NDArray[np.float64]
 
 _COLLINEAR = 1e-11  # squared length of a combination of unit columns that counts as none
 _PART = 1e-3  # entries of a direction below this share of the largest are left out of a message
@@ -177,30 +189,34 @@ def check_columns(data: Data) -> None:
     NotEstimable
         More coefficients than people, a column of zeros (an empty combination of categories), or collinear columns.
     """
-    model, columns = data.model, data.matrix.columns
-    carrying = model.weight > 0
-    x = model.x if carrying.all() else model.x[carrying]
+    model, column_names = data.model, data.matrix.columns
+    has_weight = model.weight > 0
+    x = model.x if has_weight.all() else model.x[has_weight]
     if model.size > len(x):
         raise NotEstimable(
             f"the formula asks for {model.size} coefficients, and only {_checks.several(len(x), 'person', 'people')} "
             "answered; leave terms out, or join categories",
             rank=len(x),
         )
-    squares = np.einsum("ij,ij->j", x, x)
-    empty = [name for name, square in zip(columns, squares, strict=True) if square == 0]
+    column_squares = np.einsum("ij,ij->j", x, x)
+    empty = [
+        column_name
+        for column_name, column_square in zip(column_names, column_squares, strict=True)
+        if column_square == 0
+    ]
     if empty:
         raise NotEstimable(
             f"nobody is in {_checks.listing_text(empty)}: this combination of categories is empty among those who "
             "answered; leave the interaction out, or join categories",
-            rank=len(columns) - len(empty),
+            rank=len(column_names) - len(empty),
         )
-    column_scale = 1 / np.sqrt(squares)
-    values, vectors = np.linalg.eigh((x.T @ x) * column_scale * column_scale[:, None])
-    is_collinear = values < _COLLINEAR * len(columns)
+    column_scale = 1 / np.sqrt(column_squares)
+    eigenvalues, eigenvectors = np.linalg.eigh((x.T @ x) * column_scale * column_scale[:, None])
+    is_collinear = eigenvalues < _COLLINEAR * len(column_names)
     if is_collinear.any():
-        contrast = vectors[:, 0] * column_scale
-        is_involved = np.abs(vectors[:, 0]) > _PART * np.abs(vectors[:, 0]).max()
-        names = [name for name, keep in zip(columns, is_involved, strict=True) if keep]
+        contrast = eigenvectors[:, 0] * column_scale
+        is_involved = np.abs(eigenvectors[:, 0]) > _PART * np.abs(eigenvectors[:, 0]).max()
+        names = [column_name for column_name, keep in zip(column_names, is_involved, strict=True) if keep]
         raise NotEstimable(
             f"the columns {_checks.listing_text(names)} are collinear: each follows from the others, so that their "
             "coefficients cannot be told apart; leave one of their terms out",
@@ -230,24 +246,37 @@ def check_finite(data: Data, optimum: Optimum, penalty: float = 0.0) -> None:
             contrast=optimum.endless[:, 0].tolist(),
             rank=data.model.size - optimum.endless.shape[1],
         )
-    model, columns = data.model, data.matrix.columns
+    model, column_names = data.model, data.matrix.columns
     directions = np.array([model.split(direction)[0] for direction in optimum.endless.T])  # (k, t - 1, p)
-    movement = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
-    equation = int(movement.max(axis=1).argmax())
-    is_concerned = (movement[equation] > 1e-6 * movement[equation].max()) & (model.weight > 0)
-    spread = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, equation] ** 2).sum(axis=0))
-    names = [name for name, size in zip(columns, spread, strict=True) if size > _PART * spread.max()]
-    label = _checks.label(data.design.categories[model.free[equation]])
-    reference_label = _checks.label(data.design.categories[model.reference])
-    share = model.shares(optimum.theta)[model.free[equation], is_concerned]
-    ends = sorted({round(float(share_at_end)) for share_at_end in share[(share < 1e-4) | (share > 1 - 1e-4)]})
-    share_sentence = (
-        f"their share of “{label}” is estimated as {' or '.join(map(str, ends))}" if ends else "their shares run off"
+    predictor_movement = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
+    moving_equation = int(predictor_movement.max(axis=1).argmax())
+    is_concerned = (predictor_movement[moving_equation] > 1e-6 * predictor_movement[moving_equation].max()) & (
+        model.weight > 0
     )
-    standing = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
-    people = f"{int(standing[is_concerned].sum()):,} of {data.n:,} people"
+    column_spreads = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, moving_equation] ** 2).sum(axis=0))
+    endless_names = [
+        column_name
+        for column_name, column_spread in zip(column_names, column_spreads, strict=True)
+        if column_spread > _PART * column_spreads.max()
+    ]
+    label = _checks.label(data.design.categories[model.free[moving_equation]])
+    reference_label = _checks.label(data.design.categories[model.reference])
+    category_shares = model.shares(optimum.theta)[model.free[moving_equation], is_concerned]
+    end_shares = sorted(
+        {
+            round(float(share_at_end))
+            for share_at_end in category_shares[(category_shares < 1e-4) | (category_shares > 1 - 1e-4)]
+        }
+    )
+    share_sentence = (
+        f"their share of “{label}” is estimated as {' or '.join(map(str, end_shares))}"
+        if end_shares
+        else "their shares run off"
+    )
+    people_per_row = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
+    people = f"{int(people_per_row[is_concerned].sum()):,} of {data.n:,} people"
     raise NotEstimable(
-        f"no finite coefficient of {_checks.listing_text(names)} for “{label}” against “{reference_label}” "
+        f"no finite coefficient of {_checks.listing_text(endless_names)} for “{label}” against “{reference_label}” "
         f"(separation): for {people} {share_sentence}, as their answers are as one-sided as the design allows; leave "
         f"the term out, join its categories, or add {remedy}",
         contrast=optimum.endless[:, 0].tolist(),

@@ -5,11 +5,11 @@ likelihood row M = L Q(ν) has f = M·π. With r_j = π_j M_j / f, the chance of
 the linear predictor j is r_j - π_j; that of ν_k is Σ_j π_j ∂_k M_j / f. So all rows are one array of scores (d, n) and
 one of curvatures (d, d, n) over d = t - 1 + q predictors, and a nuisance parameter is a predictor whose covariate is 1.
 
-Cells within a category: what a design with nuisance parameters adds to the likelihood of an answer.
-
 The channels of some designs tell finer cells apart than the categories, such as carriers who lie. Given their category,
 people are taken to be in each cell with the same chance, whatever their covariates: Q(ν) = P(cell | category), of shape
 (cells, t). So the likelihood of an answer with row L is (L Q(ν)) · π(z): that of a plain design with rows L Q(ν).
+
+Rows that are alike in answer and covariates are counted as one where that pays.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable, Design, Share
 from naysay.errors import DesignError
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 _CHUNK = 1 << 13  # rows at a time: what a step needs of them stays in the processor's cache
 _PRODUCT = 1 << 19  # multiplications up to which a matrix product stays on one core; more cores only slow small ones
@@ -123,8 +124,8 @@ class Model:
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """Coefficients (t - 1, p) and nuisance parameters (q,)."""
-        edge = theta.size - self.q
-        return theta[:edge].reshape(self.t - 1, -1), theta[edge:]
+        coefficient_count = theta.size - self.q
+        return theta[:coefficient_count].reshape(self.t - 1, -1), theta[coefficient_count:]
 
     def at(self, rows: NDArray[np.intp] | slice) -> Model:
         """The same model of some of the rows."""
@@ -137,17 +138,17 @@ class Model:
 
     def average(self, theta: Floats) -> tuple[Floats, Floats]:
         """The mean of π over the rows by their weights, (t,), and its derivatives, (t, P)."""
-        p, total = self.x.shape[1], float(self.weight.sum())
-        mean, slopes = np.zeros(self.t), np.zeros((self.t, self.size))
+        p, total_weight = self.x.shape[1], float(self.weight.sum())
+        mean_shares, share_slopes = np.zeros(self.t), np.zeros((self.t, self.size))
         for rows in self._runs():
             pi = self.shares(theta, self.x[rows], None if self.offset is None else self.offset[rows])
             weighted_shares = pi * self.weight[rows]
-            mean += weighted_shares.sum(axis=1)
-            for place, k in enumerate(self.free):
+            mean_shares += weighted_shares.sum(axis=1)
+            for equation_place, k in enumerate(self.free):
                 logit_slopes = -weighted_shares * pi[k]
                 logit_slopes[k] += weighted_shares[k]
-                slopes[:, place * p : (place + 1) * p] += logit_slopes @ self.x[rows]
-        return mean / total, slopes / total
+                share_slopes[:, equation_place * p : (equation_place + 1) * p] += logit_slopes @ self.x[rows]
+        return mean_shares / total_weight, share_slopes / total_weight
 
     def shares(self, theta: Floats, x: Floats | None = None, offset: Floats | None = None) -> Floats:
         """π of each row, (t, n)."""
@@ -166,17 +167,17 @@ class Model:
 
     def evaluate(self, theta: Floats, kind: str | None = "observed") -> Evaluated:
         """The log-likelihood, its gradient, and the information of a kind; without a kind only the value."""
-        value, gradient = 0.0, np.zeros(self.size)
+        log_likelihood, gradient = 0.0, np.zeros(self.size)
         information = np.zeros((self.size, self.size))
         for rows, piece in self._pieces(theta):
-            weight = self.weight[rows]
-            value += float(weight @ np.log(piece.f))
+            row_weights = self.weight[rows]
+            log_likelihood += float(row_weights @ np.log(piece.f))
             if kind is not None:
                 x = self.x[rows]
-                gradient += self._weighted_scores(piece.scores * weight, x)
-                self._add(information, piece.curvature(kind), weight, x)
-        lower = np.tril(information)
-        return Evaluated(value, gradient, lower + np.tril(lower, -1).T)
+                gradient += self._weighted_scores(piece.scores * row_weights, x)
+                self._add(information, piece.curvature(kind), row_weights, x)
+        lower_half = np.tril(information)
+        return Evaluated(log_likelihood, gradient, lower_half + np.tril(lower_half, -1).T)
 
     def scores(self, theta: Floats) -> Floats:
         """The score of every row, without its weight, (n, P)."""
@@ -193,40 +194,42 @@ class Model:
         information = np.zeros((self.size, self.size))
         for rows, piece in self._pieces(theta):
             self._add(information, piece.curvature(kind), weight[rows], self.x[rows])
-        lower = np.tril(information)
-        return np.asarray(lower + np.tril(lower, -1).T)
+        lower_half = np.tril(information)
+        return np.asarray(lower_half + np.tril(lower_half, -1).T)
 
     def _runs(self) -> Iterator[slice]:
         """Rows at a time."""
-        size = min(max(_PRODUCT // self.x.shape[1] ** 2, _CHUNK >> 4), _CHUNK)
-        return (slice(start, start + size) for start in range(0, len(self.x), size))
+        run_size = min(max(_PRODUCT // self.x.shape[1] ** 2, _CHUNK >> 4), _CHUNK)
+        return (slice(start, start + run_size) for start in range(0, len(self.x), run_size))
 
     def _pieces(self, theta: Floats) -> Iterator[tuple[slice, Piece]]:
         """Runs of rows, each with what its answers tell at these parameters."""
         beta, nu = self.split(theta)
-        table = _Table.of(self, nu) if self.q else self.fixed_table
+        likelihood_table = _Table.of(self, nu) if self.q else self.fixed_table
         for rows in self._runs():
             eta = beta @ self.x[rows].T
             if self.offset is not None:
                 eta += self.offset[rows]
-            yield rows, Piece(self, table, self.answer[rows], self._softmax(eta))
+            yield rows, Piece(self, likelihood_table, self.answer[rows], self._softmax(eta))
 
     def _weighted_scores(self, scores: Floats, x: Floats) -> Floats:
-        edge = self.t - 1
-        return np.concatenate([(scores[:edge] @ x).ravel(), scores[edge:].sum(axis=1)])
+        equation_count = self.t - 1
+        return np.concatenate([(scores[:equation_count] @ x).ravel(), scores[equation_count:].sum(axis=1)])
 
     def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, x: Floats) -> None:
         """Add Σ w h x xᵀ over the rows to the lower half of the information."""
-        p, edge = x.shape[1], self.t - 1
-        for a in range(edge + self.q):
+        p, equation_count = x.shape[1], self.t - 1
+        for a in range(equation_count + self.q):
             for b in range(a + 1):
                 h = curvature(a, b) * weight
-                if a < edge:
+                if a < equation_count:
                     information[a * p : (a + 1) * p, b * p : (b + 1) * p] += (x.T * h) @ x
-                elif b < edge:
-                    information[edge * p + a - edge, b * p : (b + 1) * p] += h @ x
+                elif b < equation_count:
+                    information[equation_count * p + a - equation_count, b * p : (b + 1) * p] += h @ x
                 else:
-                    information[edge * p + a - edge, edge * p + b - edge] += h.sum()
+                    information[equation_count * p + a - equation_count, equation_count * p + b - equation_count] += (
+                        h.sum()
+                    )
 
 
 class _Table(NamedTuple):
@@ -251,19 +254,21 @@ class _Table(NamedTuple):
     def of(cls, model: Model, nu: Floats) -> _Table:
         """The table at some nuisance parameters."""
         within, q = model.within, model.q
-        chances = within.chances(nu)
-        slopes = [within.chances(nu, k) for k in range(q)]
-        rows = model.answers.rows
+        cell_chances = within.chances(nu)
+        chance_slopes = [within.chances(nu, k) for k in range(q)]
+        answer_rows = model.answers.rows
 
         def chances_and_slopes(rows: Floats) -> tuple[Floats, Floats]:
-            slope_rows = [(rows @ slope).T for slope in slopes]
-            return np.ascontiguousarray((rows @ chances).T), np.array(slope_rows).reshape(q, within.shape[1], len(rows))
+            slope_rows = [(rows @ slope).T for slope in chance_slopes]
+            return np.ascontiguousarray((rows @ cell_chances).T), np.array(slope_rows).reshape(
+                q, within.shape[1], len(rows)
+            )
 
-        bent = {(k, j): within.chances(nu, k, j) for k in range(q) for j in range(k)}
-        second = {pair: (rows @ curve).T for pair, curve in bent.items() if curve.any()}
+        chance_curves = {(k, j): within.chances(nu, k, j) for k in range(q) for j in range(k)}
+        second_slopes = {pair: (answer_rows @ curve).T for pair, curve in chance_curves.items() if curve.any()}
         return cls(
-            *chances_and_slopes(rows),
-            second,
+            *chances_and_slopes(answer_rows),
+            second_slopes,
             lambda: [chances_and_slopes(listing) for listing in model.answers.listings()],
         )
 
@@ -273,21 +278,21 @@ class Piece:
 
     def __init__(self, model: Model, table: _Table, answer: Places, pi: Floats) -> None:
         self.model, self.table, self.answer, self.pi = model, table, answer, pi
-        joint = table.m.take(answer, axis=1)
-        joint *= pi
-        self.f = joint.sum(axis=0)
+        joint_chances = table.m.take(answer, axis=1)
+        joint_chances *= pi
+        self.f = joint_chances.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.r = joint / self.f
+            self.r = joint_chances / self.f
             self.own = [(pi * first_slopes.take(answer, axis=1)) / self.f for first_slopes in table.first_slopes]
 
     @cached_property
     def scores(self) -> Floats:
         """The derivatives of log f by each predictor, (d, rows)."""
-        free = self.model.free
-        derivatives = np.empty((len(free) + len(self.own), len(self.f)))
-        np.subtract(self.r[free], self.pi[free], out=derivatives[: len(free)])
+        free_categories = self.model.free
+        derivatives = np.empty((len(free_categories) + len(self.own), len(self.f)))
+        np.subtract(self.r[free_categories], self.pi[free_categories], out=derivatives[: len(free_categories)])
         for k, nuisance_slopes in enumerate(self.own):
-            derivatives[len(free) + k] = nuisance_slopes.sum(axis=0)
+            derivatives[len(free_categories) + k] = nuisance_slopes.sum(axis=0)
         return derivatives
 
     def curvature(self, kind: str) -> Callable[[int, int], Floats]:
@@ -295,26 +300,26 @@ class Piece:
         if kind == "outer_product":
             return lambda a, b: np.asarray(self.scores[a] * self.scores[b])
         if kind in ("expected", "randomization"):
-            expected = self._expected(category_known=kind == "randomization")
-            return lambda a, b: np.asarray(expected[a, b])
+            expected_curvature = self._expected(category_known=kind == "randomization")
+            return lambda a, b: np.asarray(expected_curvature[a, b])
         return self._observed
 
     def _observed(self, a: int, b: int) -> Floats:
         """- ∂² log f, for predictors a ≥ b."""
-        free, edge = self.model.free, self.model.t - 1
-        if a < edge:
-            j, k, pi, r = free[a], free[b], self.pi, self.r
+        free_categories, equation_count = self.model.free, self.model.t - 1
+        if a < equation_count:
+            j, k, pi, r = free_categories[a], free_categories[b], self.pi, self.r
             information = r[j] * r[k] - pi[j] * pi[k]
             return np.asarray(information + pi[j] - r[j] if a == b else information)
         score = self.scores[a]
-        if b < edge:  # ∂ of r - π by ν
-            return np.asarray(self.r[free[b]] * score - self.own[a - edge][free[b]])
-        bent = self.table.second.get((a - edge, b - edge))
+        if b < equation_count:  # ∂ of r - π by ν
+            return np.asarray(self.r[free_categories[b]] * score - self.own[a - equation_count][free_categories[b]])
+        second_slopes = self.table.second.get((a - equation_count, b - equation_count))
         information = score * self.scores[b]
         return np.asarray(
             information
-            if bent is None
-            else information - (self.pi * bent.take(self.answer, axis=1)).sum(axis=0) / self.f
+            if second_slopes is None
+            else information - (self.pi * second_slopes.take(self.answer, axis=1)).sum(axis=0) / self.f
         )
 
     def _expected(self, *, category_known: bool) -> Floats:
@@ -323,26 +328,28 @@ class Piece:
         That is Σ_y ∂f_y ∂f_yᵀ / f_y. With the category known only the randomization is left: the scores' means m_j
         given the category vary no more, and Σ_j π_j m_j m_jᵀ is taken off.
         """
-        free, part = self.model.free, self.model.answers.part[self.answer]
-        d = len(free) + len(self.own)
-        variances = np.zeros((d, d, len(self.f)))
-        for place, (m, first_slopes) in enumerate(self.table.channel_tables()):
-            channel_rows = np.flatnonzero(part == place)
+        free_categories, channel_places = self.model.free, self.model.answers.part[self.answer]
+        d = len(free_categories) + len(self.own)
+        score_variances = np.zeros((d, d, len(self.f)))
+        for channel_place, (m, first_slopes) in enumerate(self.table.channel_tables()):
+            channel_rows = np.flatnonzero(channel_places == channel_place)
             if not channel_rows.size:
                 continue
             pi = self.pi[:, channel_rows]
-            means = np.zeros((self.model.t, d, channel_rows.size))
+            category_means = np.zeros((self.model.t, d, channel_rows.size))
             for y in range(m.shape[1]):
                 f = m[:, y] @ pi
-                slopes = np.vstack([pi[free] * (m[free, y][:, None] - f), first_slopes[:, :, y] @ pi])
+                response_slopes = np.vstack(
+                    [pi[free_categories] * (m[free_categories, y][:, None] - f), first_slopes[:, :, y] @ pi]
+                )
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    score = np.where(f > 0, slopes / f, 0.0)
-                variances[:, :, channel_rows] += slopes[:, None] * score
+                    response_scores = np.where(f > 0, response_slopes / f, 0.0)
+                score_variances[:, :, channel_rows] += response_slopes[:, None] * response_scores
                 if category_known:
-                    means += m[:, y][:, None, None] * score
+                    category_means += m[:, y][:, None, None] * response_scores
             if category_known:
-                variances[:, :, channel_rows] -= np.einsum("jn,jan,jbn->abn", pi, means, means)
-        return variances
+                score_variances[:, :, channel_rows] -= np.einsum("jn,jan,jbn->abn", pi, category_means, category_means)
+        return score_variances
 
 
 Path = tuple[tuple[int, bool], ...]
@@ -377,13 +384,13 @@ class Within:
     def chances(self, nu: Floats, *by: int) -> Floats:
         """Q(ν), (cells, t), or its derivative by the parameters in these places."""
         cell_chances = np.zeros(self.shape)
-        for place, path in self.paths.items():
+        for cell_and_category, path in self.paths.items():
             path_parameters = [k for k, _ in path]
             if len(set(by)) == len(by) and set(by) <= set(
                 path_parameters
             ):  # linear in each: second derivatives are zero
-                factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
-                cell_chances[place] = float(np.prod(list(factors)))
+                path_factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
+                cell_chances[cell_and_category] = float(np.prod(list(path_factors)))
         return cell_chances
 
 
@@ -437,11 +444,13 @@ def evenly(design: Answerable) -> Evenly:
             f"cheaters='CDM' needs cheating_detection or cheating_detection_symmetric; {design.name or design.kind} "
             "has no cheaters"
         )
-    (cheaters,), (others,) = (
+    (cheater_cell,), (other_cell,) = (
         [cell for (cell, _), path in cells_within.paths.items() if path == ((0, up),)] for up in (True, False)
     )
     assumptions = ("the share of “cheaters” among everybody (CDM)",)
-    return Evenly(cells_within.parameters, cells_within.paths, cells_within.shape, assumptions, cheaters, others)
+    return Evenly(
+        cells_within.parameters, cells_within.paths, cells_within.shape, assumptions, cheater_cell, other_cell
+    )
 
 
 def within(design: Answerable) -> Within:
@@ -468,25 +477,34 @@ def within(design: Answerable) -> Within:
     for share in design.shares:
         above, below = share.weights(cells)
         reached_cells.append(np.flatnonzero((above > 0) | (below == 0)))  # its own cells, and those of no category
-    groups: list[dict[tuple[int, ...], list[tuple[int, bool]]]] = [
+    groups_by_category: list[dict[tuple[int, ...], list[tuple[int, bool]]]] = [
         {tuple(cell_places): []} for cell_places in reached_cells
     ]
     used_shares: list[Share] = []
     assumptions: list[str] = []
     for share in design.nuisance:
-        of, among = (share_weights.astype(bool) for share_weights in share.weights(cells))
-        split = [_split(group, of, among, len(used_shares)) for group in groups]
-        if any(len(split_paths) > len(group_paths) for split_paths, group_paths in zip(split, groups, strict=True)):
-            split_categories = [j for j in range(t) if len(split[j]) > len(groups[j])]
-            names = " and ".join(f"“{_checks.label(design.categories[j])}”" for j in split_categories)
-            assumptions.append(f"“{_checks.label(share.name)}” within {names}")
-            groups, used_shares = split, [*used_shares, share]
-    for group in itertools.chain.from_iterable(groups):
-        if len(group) > 1:
-            names = _checks.listing_text(cells[place] for place in group)
-            raise DesignError(f"regression needs a nuisance parameter that tells the cells {names} apart")
-    paths = {(cell, j): tuple(path) for j, group in enumerate(groups) for (cell,), path in group.items()}
-    return Within(tuple(used_shares), paths, (len(cells), t), tuple(assumptions))
+        in_part, in_whole = (share_weights.astype(bool) for share_weights in share.weights(cells))
+        split_groups = [
+            _split(category_groups, in_part, in_whole, len(used_shares)) for category_groups in groups_by_category
+        ]
+        if any(
+            len(split_paths) > len(group_paths)
+            for split_paths, group_paths in zip(split_groups, groups_by_category, strict=True)
+        ):
+            split_categories = [j for j in range(t) if len(split_groups[j]) > len(groups_by_category[j])]
+            category_names = " and ".join(f"“{_checks.label(design.categories[j])}”" for j in split_categories)
+            assumptions.append(f"“{_checks.label(share.name)}” within {category_names}")
+            groups_by_category, used_shares = split_groups, [*used_shares, share]
+    for cell_group in itertools.chain.from_iterable(groups_by_category):
+        if len(cell_group) > 1:
+            cell_names = _checks.listing_text(cells[cell_place] for cell_place in cell_group)
+            raise DesignError(f"regression needs a nuisance parameter that tells the cells {cell_names} apart")
+    cell_paths = {
+        (cell, j): tuple(path)
+        for j, category_groups in enumerate(groups_by_category)
+        for (cell,), path in category_groups.items()
+    }
+    return Within(tuple(used_shares), cell_paths, (len(cells), t), tuple(assumptions))
 
 
 def _split(
@@ -494,11 +512,46 @@ def _split(
 ) -> dict[tuple[int, ...], list[tuple[int, bool]]]:
     """The groups of one category, each divided where a share holds a part of it."""
     split_groups: dict[tuple[int, ...], list[tuple[int, bool]]] = {}
-    for group, path in groups.items():
-        inside = tuple(cell for cell in group if of[cell])
-        outside = tuple(cell for cell in group if not of[cell])
-        if inside and outside and among[list(group)].all():
-            split_groups |= {inside: [*path, (k, True)], outside: [*path, (k, False)]}
+    for cell_group, path in groups.items():
+        cells_inside = tuple(cell for cell in cell_group if of[cell])
+        cells_outside = tuple(cell for cell in cell_group if not of[cell])
+        if cells_inside and cells_outside and among[list(cell_group)].all():
+            split_groups |= {cells_inside: [*path, (k, True)], cells_outside: [*path, (k, False)]}
         else:
-            split_groups[group] = path
+            split_groups[cell_group] = path
     return split_groups
+
+
+_LEAST = 5_000  # rows below which nothing is gained
+_TRIED = 2_000
+_PAYS = 0.5  # the share of distinct rows, among those that are tried, above which counting costs more than it saves
+
+
+def collapse_rows(model: Model, squared: Floats) -> tuple[Model, Floats]:
+    """The model with each kind of row once, and with it the sums of squared weights.
+
+    Some rows are tried first: where covariates are continuous, nearly all are distinct, and the model stays as it is.
+    """
+    n = len(model.x)
+    if n < _LEAST or _distinct(model, slice(None, None, max(n // _TRIED, 1))) > _PAYS:
+        return model, squared
+    key_columns, amount_columns = _columns(model, slice(None)), {"weight": model.weight, "squared": squared}
+    grouped_rows = pl.DataFrame(key_columns | amount_columns).group_by(list(key_columns), maintain_order=True)
+    distinct_rows = grouped_rows.agg(pl.col("weight").sum(), pl.col("squared").sum())
+    x = np.ascontiguousarray(distinct_rows.select([f"x{i}" for i in range(model.x.shape[1])]).to_numpy())
+    offset = None if model.offset is None else distinct_rows["offset"].to_numpy()
+    answer, weight = distinct_rows["answer"].to_numpy(), distinct_rows["weight"].to_numpy()
+    return replace(model, x=x, offset=offset, answer=answer, weight=weight), distinct_rows["squared"].to_numpy()
+
+
+def _columns(model: Model, rows: slice) -> dict[str, NDArray[np.number]]:
+    """What makes rows alike."""
+    key_columns: dict[str, NDArray[np.number]] = {"answer": model.answer[rows]}
+    key_columns |= {f"x{i}": np.ascontiguousarray(column) for i, column in enumerate(model.x[rows].T)}
+    return key_columns if model.offset is None else key_columns | {"offset": model.offset[rows]}
+
+
+def _distinct(model: Model, rows: slice) -> float:
+    """The share of distinct rows among some."""
+    table = pl.DataFrame(_columns(model, rows))
+    return table.n_unique() / len(table)

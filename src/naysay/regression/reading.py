@@ -23,6 +23,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._checks import whole
+from naysay._values import Array, Floats, Label
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError, NaysayError
 from naysay.frames import located
@@ -30,9 +32,7 @@ from naysay.regression.likelihood import CHEATERS, Answers, Model, evenly, withi
 from naysay.responses import JOINER, Responses
 from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
-from naysay.tally.tally import whole
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 MISSING = ("error", "drop")
@@ -62,8 +62,8 @@ class Roles:
     @property
     def numbers(self) -> dict[str, str]:
         """The columns that must be numbers, by role."""
-        pairs = {"weights": self.weights, "counts": self.count, "offset": self.offset}
-        return {role: name for role, name in pairs.items() if name is not None}
+        column_by_role = {"weights": self.weights, "counts": self.count, "offset": self.offset}
+        return {role: column_name for role, column_name in column_by_role.items() if column_name is not None}
 
     @property
     def columns(self) -> list[str]:
@@ -123,7 +123,14 @@ class Data:
 
 
 def read(
-    design: Answerable, formula: Formula, data: Any, roles: Roles, *, missing: str, reference: Any, cheaters: str
+    design: Answerable,
+    formula: Formula,
+    data: Any,
+    roles: Roles,
+    *,
+    missing: str,
+    reference: Label | None,
+    cheaters: str,
 ) -> Data:
     """The model of a formula for a table; see `regress` for what is given and raised."""
     if cheaters not in CHEATERS:
@@ -131,54 +138,78 @@ def read(
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
     frame = _needed_columns(data, [*formula.response, *formula.variables], roles)
-    amounts = {role: _amounts(frame[name], role) for role, name in roles.numbers.items()}
-    responses, answer = _answers(design, frame, formula.response, roles.part)
-    people = whole(amounts["counts"]) if roles.count else np.ones(len(frame), dtype=np.int64)
-    has_answer = ~responses.missing[answer] & (people > 0)
-    empty = {name: _empty(frame[name]) & has_answer for name in formula.variables}
+    amounts_by_role = {role: _amounts(frame[column_name], role) for role, column_name in roles.numbers.items()}
+    responses, answer_places = _answers(design, frame, formula.response, roles.part)
+    people_counts = whole(amounts_by_role["counts"]) if roles.count else np.ones(len(frame), dtype=np.int64)
+    has_answer = ~responses.missing[answer_places] & (people_counts > 0)
+    empty_cells = {column_name: _empty(frame[column_name]) & has_answer for column_name in formula.variables}
     if roles.offset is not None:
-        empty[roles.offset] = np.isnan(amounts["offset"]) & has_answer
-    counts = {name: int(people[is_empty].sum()) for name, is_empty in empty.items() if is_empty.any()}
-    is_dropped = np.logical_or.reduce([*empty.values(), np.zeros(len(frame), dtype=bool)])
-    people_dropped = int(people[is_dropped].sum())
+        empty_cells[roles.offset] = np.isnan(amounts_by_role["offset"]) & has_answer
+    empty_counts = {
+        column_name: int(people_counts[is_empty].sum())
+        for column_name, is_empty in empty_cells.items()
+        if is_empty.any()
+    }
+    is_dropped = np.logical_or.reduce([*empty_cells.values(), np.zeros(len(frame), dtype=bool)])
+    people_dropped = int(people_counts[is_dropped].sum())
     if people_dropped and missing == "error":
-        empty_columns = ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
+        empty_columns = ", ".join(
+            f"{column_name!r} ({empty_count:,})" for column_name, empty_count in empty_counts.items()
+        )
         raise DataError(
-            f"{people_dropped:,} of {int(people[has_answer].sum()):,} people who answered have an empty cell in "
+            f"{people_dropped:,} of {int(people_counts[has_answer].sum()):,} people who answered have an empty cell in "
             f"{empty_columns}, first in row {int(is_dropped.argmax()) + 1}; "
             "leave them out with missing='drop' (--missing drop)",
             row=int(is_dropped.argmax()),
-            column=next(iter(counts)),
+            column=next(iter(empty_counts)),
         )
-    rows = np.flatnonzero(has_answer & ~is_dropped)
-    row_weights = amounts["weights"] if roles.weights else np.ones(len(frame))
-    sampled_rows = _sampled_rows(frame, roles.sampling, people, row_weights)
-    weight, squared = (
-        (row_weights * people, row_weights**2 * people)
+    model_rows = np.flatnonzero(has_answer & ~is_dropped)
+    row_weights = amounts_by_role["weights"] if roles.weights else np.ones(len(frame))
+    sampled_rows = _sampled_rows(frame, roles.sampling, people_counts, row_weights)
+    weight_sums, square_sums = (
+        (row_weights * people_counts, row_weights**2 * people_counts)
         if sampled_rows is None
         else (sampled_rows.weight, sampled_rows.squared)
     )
-    weight, squared = weight[rows], squared[rows]
-    weighted = roles.weights is not None or sampled_rows is not None
-    tally = _tally(design, responses, answer[rows], (people[rows], weight, squared), weighted=weighted)
-    scale = tally.n / weight.sum()
-    table = table_of({name: frame[name] for name in formula.variables}, rows)
-    matrix = formula.matrix(table)
+    weight_sums, square_sums = weight_sums[model_rows], square_sums[model_rows]
+    is_weighted = roles.weights is not None or sampled_rows is not None
+    tally = _tally(
+        design,
+        responses,
+        answer_places[model_rows],
+        (people_counts[model_rows], weight_sums, square_sums),
+        weighted=is_weighted,
+    )
+    weight_scale = tally.n / weight_sums.sum()
+    covariate_table = table_of({column_name: frame[column_name] for column_name in formula.variables}, model_rows)
+    matrix = formula.matrix(covariate_table)
     model = Model(
         x=matrix.values,
-        offset=amounts["offset"][rows] if roles.offset else None,
-        answer=answer[rows],
-        weight=weight * scale,
+        offset=amounts_by_role["offset"][model_rows] if roles.offset else None,
+        answer=answer_places[model_rows],
+        weight=weight_sums * weight_scale,
         answers=_answer_likelihoods(design, responses),
         within=evenly(design) if cheaters == "CDM" else within(design),
         reference=_reference(design, reference),
     )
-    place = np.full(len(frame), -1, dtype=np.intp)
-    place[rows] = np.arange(len(rows))
-    sampled = None if sampled_rows is None else sampled_rows.collapsed(place, len(rows))
-    squared = squared * scale**2
+    model_places = np.full(len(frame), -1, dtype=np.intp)
+    model_places[model_rows] = np.arange(len(model_rows))
+    sampled = None if sampled_rows is None else sampled_rows.collapsed(model_places, len(model_rows))
+    square_sums = square_sums * weight_scale**2
     return Data(
-        design, formula, tally, table, matrix, model, squared, scale, rows, sampled, len(frame), counts, people_dropped
+        design,
+        formula,
+        tally,
+        covariate_table,
+        matrix,
+        model,
+        square_sums,
+        weight_scale,
+        model_rows,
+        sampled,
+        len(frame),
+        empty_counts,
+        people_dropped,
     )
 
 
@@ -193,20 +224,20 @@ def _sampled_rows(frame: Any, sampling: Sampling | None, people: NDArray[np.int6
 def _needed_columns(data: Any, formula_columns: Sequence[str], roles: Roles) -> Any:
     """The columns that are needed, of any table, after checking that it has them."""
     if isinstance(data, Mapping):
-        data = pl.DataFrame({name: _plain_cells(cells) for name, cells in data.items()}, strict=False)
+        data = pl.DataFrame({column_name: _plain_cells(cells) for column_name, cells in data.items()}, strict=False)
     narwhals_frame = nw.from_native(data, pass_through=True)
     if not isinstance(narwhals_frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(f"regression needs a table, such as a dataframe; got {type(data).__name__}")
     column_names = narwhals_frame.collect_schema().names()
     needed_names = [*formula_columns, *roles.columns]
-    for name in needed_names:
-        if name not in column_names:
-            raise DataError(_checks.no_column(name, column_names), column=name)
+    for column_name in needed_names:
+        if column_name not in column_names:
+            raise DataError(_checks.no_column(column_name, column_names), column=column_name)
     repeated_name = next(
         (
-            name
-            for name in formula_columns[len(set(formula_columns)) - len(formula_columns) :]
-            if formula_columns.count(name) > 1
+            column_name
+            for column_name in formula_columns[len(set(formula_columns)) - len(formula_columns) :]
+            if formula_columns.count(column_name) > 1
         ),
         None,
     )
@@ -239,43 +270,45 @@ def _amounts(series: Any, role: str) -> Floats:
     """A column of numbers; only an offset may be empty or negative."""
     if not series.dtype.is_numeric():
         raise DataError(f"{role} must be numbers; column {series.name!r} holds {series.dtype}", column=series.name)
-    values = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=float)
+    row_amounts = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=float)
     if role == "offset":
-        if np.isinf(values).any():
-            raise DataError(f"the offset must be finite; got {values[np.isinf(values)][0]}", column=series.name)
-        return values
-    is_invalid = ~(np.isfinite(values) & (values >= 0))
+        if np.isinf(row_amounts).any():
+            raise DataError(
+                f"the offset must be finite; got {row_amounts[np.isinf(row_amounts)][0]}", column=series.name
+            )
+        return row_amounts
+    is_invalid = ~(np.isfinite(row_amounts) & (row_amounts >= 0))
     if is_invalid.any():
-        row = int(is_invalid.argmax())
-        cell_text = "is empty" if np.isnan(values[row]) else f"holds {values[row]:g}"
-        message = f"{role} must be finite and not negative; column {series.name!r} {cell_text} in row {row + 1}"
-        raise DataError(message, row=row, column=series.name, value=float(values[row]))
-    return values
+        invalid_row = int(is_invalid.argmax())
+        cell_text = "is empty" if np.isnan(row_amounts[invalid_row]) else f"holds {row_amounts[invalid_row]:g}"
+        message = f"{role} must be finite and not negative; column {series.name!r} {cell_text} in row {invalid_row + 1}"
+        raise DataError(message, row=invalid_row, column=series.name, value=float(row_amounts[invalid_row]))
+    return row_amounts
 
 
 def _answers(design: Answerable, frame: Any, columns: Sequence[str], part: str | None) -> tuple[Responses, Places]:
     """The distinct answers, with their level or sample, and which of them each row holds."""
     pandas = formulaic("pandas")
     columns_needed = [*columns, *([part] if part is not None else [])]
-    place = np.zeros(len(frame), dtype=np.int64)
-    for name in columns_needed:
-        codes, values = pandas.factorize(_keys(frame[name]), use_na_sentinel=True)
-        place = place * (len(values) + 1) + codes + 1
-    place, distinct = pandas.factorize(place)  # numbered in the order in which they came
-    first_rows = np.zeros(len(distinct), dtype=np.intp)
-    first_rows[place[::-1]] = np.arange(len(place))[::-1]
-    cells = [
-        [None if _checks.is_missing(cell) else cell for cell in _cells(frame[name][first_rows])]
-        for name in columns_needed
+    answer_places = np.zeros(len(frame), dtype=np.int64)
+    for column_name in columns_needed:
+        cell_codes, distinct_cells = pandas.factorize(_keys(frame[column_name]), use_na_sentinel=True)
+        answer_places = answer_places * (len(distinct_cells) + 1) + cell_codes + 1
+    answer_places, distinct_keys = pandas.factorize(answer_places)  # numbered in the order in which they came
+    first_rows = np.zeros(len(distinct_keys), dtype=np.intp)
+    first_rows[answer_places[::-1]] = np.arange(len(answer_places))[::-1]
+    cells_by_column = [
+        [None if _checks.is_missing(cell) else cell for cell in _cells(frame[column_name][first_rows])]
+        for column_name in columns_needed
     ]
-    levels = cells.pop() if part is not None else None
-    answer_columns: Any = cells[0]
+    level_cells = cells_by_column.pop() if part is not None else None
+    answer_columns: Any = cells_by_column[0]
     if design.space.answers > 1:
-        answer_columns = tuple(cells)
-    elif len(cells) > 1:
-        answer_columns = np.array(list(zip(*cells, strict=True)), dtype=object)
+        answer_columns = tuple(cells_by_column)
+    elif len(cells_by_column) > 1:
+        answer_columns = np.array(list(zip(*cells_by_column, strict=True)), dtype=object)
     try:
-        return design.encode(answer_columns, levels), place
+        return design.encode(answer_columns, level_cells), answer_places
     except AnswerError as error:
         raise located(error, columns, [] if part is None else [part], row=int(first_rows[error.row or 0])) from None
 
@@ -297,41 +330,47 @@ def _cells(series: Any) -> list[Any]:
 
 def _answer_likelihoods(design: Answerable, responses: Responses) -> Answers:
     """Likelihood rows of the distinct answers, and the channel of each."""
-    names = list(design.parts)
-    part = np.zeros(len(responses), dtype=np.intp)
+    part_names = list(design.parts)
+    channel_places = np.zeros(len(responses), dtype=np.intp)
     if responses.level is not None:
-        part = np.array([names.index(design.level_named(level)) for level in responses.level], dtype=np.intp)
-    return Answers(design.likelihood(responses), part, tuple(design.parts.values()))
+        channel_places = np.array(
+            [part_names.index(design.level_named(level)) for level in responses.level], dtype=np.intp
+        )
+    return Answers(design.likelihood(responses), channel_places, tuple(design.parts.values()))
 
 
-def _tally(
-    design: Answerable, responses: Responses, place: Places, sums: Sequence[NDArray[Any]], *, weighted: bool
-) -> Tally:
+def _tally(design: Answerable, responses: Responses, place: Places, sums: Sequence[Array], *, weighted: bool) -> Tally:
     """The tally of the answers in the model, which checks that they can be, and that some have weight.
 
     What is added up are counts, weights and squared weights.
     """
-    count, weight, squared = (
+    answer_counts, answer_weights, answer_squares = (
         np.bincount(place, row_amounts, minlength=len(responses)).astype(float) for row_amounts in sums
     )
-    return Tally.of(design, responses, count.astype(np.int64), (weight, squared), weighted=weighted)
+    return Tally.of(
+        design, responses, answer_counts.astype(np.int64), (answer_weights, answer_squares), weighted=weighted
+    )
 
 
-def _reference(design: Answerable, name: Any) -> int:
+def _reference(design: Answerable, name: Label | None) -> int:
     """The place of the category with which the others are compared: the last, unless another is named."""
-    labels = [_checks.label(category) for category in design.categories]
+    category_labels = [_checks.label(category) for category in design.categories]
     if name is None:
-        return len(labels) - 1
-    if _checks.label(name) not in labels:
-        raise DataError(f"the reference {name!r} is no category; {_checks.nearest(_checks.label(name), labels)}")
-    return labels.index(_checks.label(name))
+        return len(category_labels) - 1
+    if _checks.label(name) not in category_labels:
+        raise DataError(
+            f"the reference {name!r} is no category; {_checks.nearest(_checks.label(name), category_labels)}"
+        )
+    return category_labels.index(_checks.label(name))
 
 
 def table_of(columns: Mapping[str, Any], rows: Places | slice) -> Any:
     """A pandas table of columns: numbers as they are, texts as categories in alphabetical order or in their own."""
     pandas = formulaic("pandas")
-    size = len(rows) if not isinstance(rows, slice) else len(next(iter(columns.values()), ()))
-    return pandas.DataFrame({name: _column(series, rows) for name, series in columns.items()}, index=range(size))
+    row_count = len(rows) if not isinstance(rows, slice) else len(next(iter(columns.values()), ()))
+    return pandas.DataFrame(
+        {column_name: _column(series, rows) for column_name, series in columns.items()}, index=range(row_count)
+    )
 
 
 def _column(series: Any, rows: Places | slice) -> Any:
@@ -341,8 +380,8 @@ def _column(series: Any, rows: Places | slice) -> Any:
         values = series.to_numpy()[rows]
         return values.astype(np.int64 if kind.is_integer() else np.float64)  # gaps, now gone, had made them others
     if isinstance(kind, nw.Enum):
-        order = list(series.cat.get_categories().to_list())
-        return pandas.Categorical(series.to_numpy()[rows], order).remove_unused_categories()
+        category_order = list(series.cat.get_categories().to_list())
+        return pandas.Categorical(series.to_numpy()[rows], category_order).remove_unused_categories()
     if isinstance(kind, nw.String):
         _check_no_numbers(series.name, series.to_list(), rows)
     if isinstance(kind, nw.String | nw.Categorical | nw.Object):
@@ -355,11 +394,11 @@ def _column(series: Any, rows: Places | slice) -> Any:
 
 def _check_no_numbers(name: str, cells: Sequence[str | None], rows: Places | slice) -> None:
     """Raise where single texts among numbers turned a column of numbers into one of texts."""
-    values = np.arange(len(cells))[rows]
+    row_numbers = np.arange(len(cells))[rows]
     first_row_of: dict[str, int] = {}
-    for row in values.tolist():
+    for row in row_numbers.tolist():
         first_row_of.setdefault(str(cells[row]), row)
-    texts = [text for text in first_row_of if not _is_number(text)]
+    texts = [cell_text for cell_text in first_row_of if not _is_number(cell_text)]
     if texts and len(first_row_of) - len(texts) >= max(_FEWEST_NUMBERS, 9 * len(texts)):
         row = first_row_of[texts[0]]
         raise DataError(
@@ -459,21 +498,24 @@ class Formula:
             A function that cannot take a column, a categorical column with a single level, a term that is not finite
             in some row, or no columns at all.
         """
-        spec = formulaic().ModelSpec.from_spec(self.parsed, na_action="ignore", output="numpy")
-        values, spec = _model_matrix(spec, table)
-        _check_levels(spec)
-        columns = tuple(spec.column_names)
-        is_infinite = ~np.isfinite(values)
+        model_spec = formulaic().ModelSpec.from_spec(self.parsed, na_action="ignore", output="numpy")
+        matrix_cells, model_spec = _model_matrix(model_spec, table)
+        _check_levels(model_spec)
+        column_names = tuple(model_spec.column_names)
+        is_infinite = ~np.isfinite(matrix_cells)
         if is_infinite.any():
-            row, column = (int(places_of_axis[0]) for places_of_axis in np.nonzero(is_infinite))
-            variable_texts = ", ".join(f"{name} = {table[name].iloc[row]}" for name in self.variables)
-            raise DataError(
-                f"{columns[column]!r} is not a finite number where {variable_texts}", column=columns[column]
+            row_place, column_place = (int(places_of_axis[0]) for places_of_axis in np.nonzero(is_infinite))
+            variable_texts = ", ".join(
+                f"{variable_name} = {table[variable_name].iloc[row_place]}" for variable_name in self.variables
             )
-        if not columns:
+            raise DataError(
+                f"{column_names[column_place]!r} is not a finite number where {variable_texts}",
+                column=column_names[column_place],
+            )
+        if not column_names:
             raise DataError(f"the formula {self.text!r} has nothing on its right side; write 1 for a constant")
-        terms = {str(term): tuple(places) for term, places in spec.term_indices.items()}
-        return Matrix(values, columns, terms, spec)
+        term_columns = {str(term): tuple(column_places) for term, column_places in model_spec.term_indices.items()}
+        return Matrix(matrix_cells, column_names, term_columns, model_spec)
 
     def constant(self, table: Any) -> Matrix | None:
         """Only the constant of the formula; None where it has none, or nothing else."""
@@ -504,65 +546,77 @@ def parse(text: str) -> Formula:
     if not isinstance(text, str):
         raise DataError(f"a formula is a text such as 'cheated ~ age + gender'; got {type(text).__name__}")
     _check_tokens(text)
-    parsers = formulaic("formulaic.parser")
-    parser = parsers.DefaultFormulaParser(feature_flags={"twosided"})
+    parser_module = formulaic("formulaic.parser")
+    parser = parser_module.DefaultFormulaParser(feature_flags={"twosided"})
     try:
         parsed_formula = formulaic().Formula(text, _parser=parser)
         left_side, right_side = parsed_formula.lhs, parsed_formula.rhs
-        response = tuple(_response(term) for term in left_side)
-        factors = {str(factor): factor for term in right_side for factor in term.factors}
-        names = {text: list(_names(factor)) for text, factor in factors.items()}
+        response_columns = tuple(_response(term) for term in left_side)
+        factor_by_text = {str(factor): factor for term in right_side for factor in term.factors}
+        names_by_factor = {text: list(_names(factor)) for text, factor in factor_by_text.items()}
     except DataError:
         raise
     except Exception as error:  # formulaic raises many kinds, and shows the place over several lines
         parser_message = str(error).partition("\n")[0].partition(" (<unknown>")[0] or type(error).__name__
         raise DataError(f"{text!r} is no formula such as 'cheated ~ age + gender': {parser_message}") from None
-    variables = tuple(dict.fromkeys(name for factor_names in names.values() for name in factor_names))
-    categories = frozenset(
-        name for text, factor_names in names.items() if text.startswith("C(") for name in factor_names
+    variable_names = tuple(
+        dict.fromkeys(column_name for factor_names in names_by_factor.values() for column_name in factor_names)
     )
-    return Formula(text, response, variables, categories, right_side)
+    categorical_names = frozenset(
+        column_name
+        for text, factor_names in names_by_factor.items()
+        if text.startswith("C(")
+        for column_name in factor_names
+    )
+    return Formula(text, response_columns, variable_names, categorical_names, right_side)
 
 
 def _check_tokens(text: str) -> None:
     """Raise unless the text is one response, a tilde, and operators that formulas have."""
-    tokens = formulaic("formulaic.parser.algos.tokenize")
+    tokenize_module = formulaic("formulaic.parser.algos.tokenize")
     remedy = "write the response, ~, and the columns beside it, such as 'cheated ~ age + gender'"
     if len(text) > _LONGEST or any(ord(letter) < ord(" ") and not letter.isspace() for letter in text):
         raise DataError(f"a formula has at most {_LONGEST} letters, and none that cannot be seen; {remedy}")
     try:
-        token_list = list(tokens.tokenize(text))
+        token_list = list(tokenize_module.tokenize(text))
     except Exception as error:
         raise DataError(f"{text!r} is no formula: {str(error).partition(chr(10))[0]}; {remedy}") from None
-    kinds = [(token.kind.value, token.token) for token in token_list]
-    if [word for kind, word in kinds if kind == "operator"].count("~") != 1 or ("operator", "~") in (
-        kinds[0],
-        kinds[-1],
+    kinds_and_words = [(token.kind.value, token.token) for token in token_list]
+    if [token_word for token_kind, token_word in kinds_and_words if token_kind == "operator"].count("~") != 1 or (
+        "operator",
+        "~",
+    ) in (
+        kinds_and_words[0],
+        kinds_and_words[-1],
     ):
         raise DataError(f"{text!r} is no formula: {remedy}")
-    for place, (kind, word) in enumerate(kinds):
-        if kind == "operator" and any(part not in _OPERATORS for part in _split(word)):
-            raise DataError(f"a formula cannot hold {word!r}; {remedy}")
-        if kind == "python" and unicodedata.normalize("NFKC", word) != word:
-            raise DataError(f"{word!r} holds letters that Python takes for others; rename the column")
-        if kind == "name" and word == "1":
+    for token_place, (token_kind, token_word) in enumerate(kinds_and_words):
+        if token_kind == "operator" and any(operator_part not in _OPERATORS for operator_part in _split(token_word)):
+            raise DataError(f"a formula cannot hold {token_word!r}; {remedy}")
+        if token_kind == "python" and unicodedata.normalize("NFKC", token_word) != token_word:
+            raise DataError(f"{token_word!r} holds letters that Python takes for others; rename the column")
+        if token_kind == "name" and token_word == "1":
             raise DataError("a column that is called 1 would be taken for the constant; rename it")
-        if word == ".":
+        if token_word == ".":
             raise DataError("a formula cannot hold '.'; name the columns")
-        if kind == "context" and word in "[]":
-            raise DataError(f"a formula cannot hold {word!r}; {remedy}")
-        if kind == "operator" and word in ("**", "^"):
-            power = kinds[place + 1][1] if place + 1 < len(kinds) else ""
-            if not power.isdigit() or int(power) > _POWER:
-                raise DataError(f"terms can be multiplied up to {_POWER} times, as in (a + b)**2; got {word}{power}")
+        if token_kind == "context" and token_word in "[]":
+            raise DataError(f"a formula cannot hold {token_word!r}; {remedy}")
+        if token_kind == "operator" and token_word in ("**", "^"):
+            power_text = kinds_and_words[token_place + 1][1] if token_place + 1 < len(kinds_and_words) else ""
+            if not power_text.isdigit() or int(power_text) > _POWER:
+                raise DataError(
+                    f"terms can be multiplied up to {_POWER} times, as in (a + b)**2; got {token_word}{power_text}"
+                )
 
 
 def _split(word: str) -> Iterator[str]:
     """The operators of a run such as ``~-``, longest first."""
     while word:
-        size = next((size for size in (4, 2, 1) if word[:size] in _OPERATORS), 1)
-        yield word[:size]
-        word = word[size:]
+        operator_length = next(
+            (operator_length for operator_length in (4, 2, 1) if word[:operator_length] in _OPERATORS), 1
+        )
+        yield word[:operator_length]
+        word = word[operator_length:]
 
 
 def _response(term: Any) -> str:
@@ -584,21 +638,23 @@ def _names(factor: Any) -> Iterator[str]:
         _check_one_name_each(factor.expr)
         try:
             plain_expression = formulaic("formulaic.utils.code").sanitize_variable_names(factor.expr, {}, aliases)
-            tree = ast.parse(plain_expression, mode="eval")
+            expression_tree = ast.parse(plain_expression, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise DataError(f"{factor.expr!r} in the formula is neither a column nor a function of one") from None
-        for node, role in _names_with_roles(tree):
+        for column_name, role in _names_with_roles(expression_tree):
             if role == "name":
-                yield aliases.get(node, node)
+                yield aliases.get(column_name, column_name)
 
 
 def _check_one_name_each(expression: str) -> None:
     """Raise if formulaic would take one column for another: it calls ``a b`` a_b."""
     quoted_names = re.findall("`([^`]*)`", expression)
-    names = {*quoted_names, *re.findall(r"\w+", re.sub("`[^`]*`", " ", expression))}
+    expression_names = {*quoted_names, *re.findall(r"\w+", re.sub("`[^`]*`", " ", expression))}
     for name in quoted_names:
         similar_names = {
-            other_name for other_name in names - {name} if re.sub(r"\W", "_", other_name) == re.sub(r"\W", "_", name)
+            other_name
+            for other_name in expression_names - {name}
+            if re.sub(r"\W", "_", other_name) == re.sub(r"\W", "_", name)
         }
         if similar_names:
             raise DataError(
@@ -627,9 +683,11 @@ def _names_with_roles(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 )
             case ast.BinOp(op=ast.Pow()):
                 _check_power(node)
-            case ast.Constant(value=str(word)):
-                if _LETTERS & set(word) or not word.isprintable():
-                    raise DataError(f"a text in a formula cannot hold quotes, backslashes or braces; got {word!r}")
+            case ast.Constant(value=str(literal_text)):
+                if _LETTERS & set(literal_text) or not literal_text.isprintable():
+                    raise DataError(
+                        f"a text in a formula cannot hold quotes, backslashes or braces; got {literal_text!r}"
+                    )
             case ast.Constant(value=bool() | int() | float()) | ast.keyword() | ast.List() | ast.Tuple() | ast.Pow():
                 pass
             case ast.Name(id=name):
@@ -667,12 +725,12 @@ def _check_power(node: ast.BinOp) -> None:
 
 def _model_matrix(spec: Any, table: Any) -> tuple[Floats, Any]:
     """The numbers of a checked right side for a table, and what makes them again."""
-    numeric = {"sqrt": np.sqrt, "abs": np.abs}
+    numeric_functions = {"sqrt": np.sqrt, "abs": np.abs}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", message=".*outside of the nominated levels.*")
-            model_matrix = spec.get_model_matrix(table, context=numeric)
+            model_matrix = spec.get_model_matrix(table, context=numeric_functions)
     except Exception as error:  # whatever a function does not like about a column
         cause_text = str(error.__cause__ or error).partition("\n")[0]
         raise DataError(f"the right side of the formula cannot be computed: {cause_text}") from None
@@ -681,9 +739,9 @@ def _model_matrix(spec: Any, table: Any) -> tuple[Floats, Any]:
 
 def _check_levels(spec: Any) -> None:
     """Raise if a categorical factor has one level only: it would vanish without a word."""
-    for name, (kind, state) in spec.encoder_state.items():
-        levels: Sequence[Any] = state.get("categories", ())
-        if kind.value == "categorical" and len(levels) == 1:
+    for name, (factor_kind, encoder_state) in spec.encoder_state.items():
+        levels: Sequence[Any] = encoder_state.get("categories", ())
+        if factor_kind.value == "categorical" and len(levels) == 1:
             raise DataError(
                 f"{name!r} has one level only, {_checks.listing_text(levels)}: it tells nobody apart; leave it out",
                 column=name,

@@ -3,11 +3,15 @@
 The log-likelihood of randomized answers is not concave. Where the observed information is not positive definite, the
 outer product of the scores takes its place: it always is, and its expectation is that of Fisher scoring. It may have
 several maxima, so that the search begins in several places.
+
+Every start depends on the answers and on the space that the columns of the model span, and on nothing else: the same
+starts come under another reference category, another order of the rows, another coding of the same factors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
@@ -16,10 +20,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay._values import Floats
+from naysay.estimate.likelihood import maximize
 from naysay.regression.likelihood import Evaluated, Model
-from naysay.regression.starts import is_concave, starts
-
-Floats = NDArray[np.float64]
 
 _DONE = 1e-12  # Newton decrement, twice the log-likelihood that a step can still gain
 _NEAR = 1e-6  # the same, at the end of a search that is only compared with others; the highest goes on to _DONE
@@ -60,15 +63,15 @@ class Penalty:
     @classmethod
     def of(cls, m: float, x: Floats, weight: Floats) -> Penalty:
         """The penalty for covariates (n, p), of which one may be constant."""
-        mean = weight @ x / weight.sum()
-        spread = np.sqrt(np.maximum(weight @ x**2 / weight.sum() - mean**2, 0.0))
-        constant = spread <= 1e-12 * np.abs(mean)
-        binary = np.array(
+        column_means = weight @ x / weight.sum()
+        column_spreads = np.sqrt(np.maximum(weight @ x**2 / weight.sum() - column_means**2, 0.0))
+        is_constant = column_spreads <= 1e-12 * np.abs(column_means)
+        is_binary = np.array(
             [bool(np.isin(column[:1000], (0.0, 1.0)).all() and np.isin(column, (0.0, 1.0)).all()) for column in x.T]
         )
-        mapping = np.diag(np.where(binary | constant, 1.0, spread))
-        if constant.any():
-            mapping[int(constant.argmax())] = mean
+        mapping = np.diag(np.where(is_binary | is_constant, 1.0, column_spreads))
+        if is_constant.any():
+            mapping[int(is_constant.argmax())] = column_means
         return cls(m, mapping)
 
     def prior_terms(self, model: Model, theta: Floats) -> Evaluated:
@@ -76,7 +79,7 @@ class Penalty:
         beta, _ = model.split(theta)
         logits = beta @ self.mapping.T
         logit_shares = scipy.special.expit(logits)
-        value = float((self.m * (logits / 2 - np.logaddexp(0, logits))).sum())
+        log_prior = float((self.m * (logits / 2 - np.logaddexp(0, logits))).sum())
         gradient, information = np.zeros(model.size), np.zeros((model.size, model.size))
         p = len(self.mapping)
         for j in range(len(beta)):
@@ -85,7 +88,7 @@ class Penalty:
             information[equation_slice, equation_slice] = self.mapping.T @ (
                 self.mapping * (self.m * logit_shares[j] * (1 - logit_shares[j]))[:, None]
             )
-        return Evaluated(value, gradient, information)
+        return Evaluated(log_prior, gradient, information)
 
 
 @dataclass(frozen=True)
@@ -168,17 +171,19 @@ class Ends:
     @classmethod
     def of(cls, climbs: Sequence[tuple[Climb, int]], region: float) -> Ends:
         """The ends of some searches."""
-        finite: list[tuple[Climb, int]] = []
-        for climb, times in sorted(climbs, key=lambda end: -end[0].height):
+        finite_ends: list[tuple[Climb, int]] = []
+        for climb, times_reached in sorted(climbs, key=lambda end: -end[0].height):
             if climb.endless.size:
                 continue
-            if finite and finite[-1][0].height - climb.height < _SAME:
-                finite[-1] = finite[-1][0], finite[-1][1] + times
+            if finite_ends and finite_ends[-1][0].height - climb.height < _SAME:
+                finite_ends[-1] = finite_ends[-1][0], finite_ends[-1][1] + times_reached
             else:
-                finite.append((climb, times))
-        endless = [end for end in climbs if end[0].endless.size]
-        top = [max(endless, key=lambda end: end[0].height)[0]] if endless else []
-        return cls(tuple(finite), tuple((climb, sum(n for _, n in endless)) for climb in top), region)
+                finite_ends.append((climb, times_reached))
+        endless_ends = [end for end in climbs if end[0].endless.size]
+        highest_climbs = [max(endless_ends, key=lambda end: end[0].height)[0]] if endless_ends else []
+        return cls(
+            tuple(finite_ends), tuple((climb, sum(n for _, n in endless_ends)) for climb in highest_climbs), region
+        )
 
     @property
     def above(self) -> float:
@@ -195,20 +200,26 @@ class Ends:
     @property
     def enough(self) -> bool:
         """Whether no more searches are needed, by the rule that `solve` names."""
-        searches = sum(times for _, times in (*self.finite, *self.endless))
+        search_count = sum(times_reached for _, times_reached in (*self.finite, *self.endless))
         near_maxima = [climb for climb, _ in self.finite if climb.height > self.floor]
         w = min(2 if not near_maxima else len(near_maxima) + (self.above > _SAME), _MODES)
-        return searches > w + 2 and w * (searches - 1) / (searches - w - 2) <= w + 0.5
+        return search_count > w + 2 and w * (search_count - 1) / (search_count - w - 2) <= w + 0.5
 
     def optimum(self, model: Model, penalty: Penalty | None) -> Optimum:
         """What is reported of them."""
-        climb, times = self.finite[0] if self.above <= self.region else self.endless[0]
-        lower = (climb.height - other_climb.height for other_climb, _ in self.finite if other_climb is not climb)
-        searches = sum(times for _, times in (*self.finite, *self.endless))
-        above = self.above if _SAME < self.above <= self.region else 0.0
-        search = Search(searches, times, tuple(lower), above)
-        value = climb.height - (penalty.prior_terms(model, climb.theta).value if penalty is not None else 0.0)
-        return Optimum(climb.theta, value, climb.iterations, climb.bound, climb.endless, search)
+        best_climb, times_reached = self.finite[0] if self.above <= self.region else self.endless[0]
+        height_gaps = (
+            best_climb.height - other_climb.height for other_climb, _ in self.finite if other_climb is not best_climb
+        )
+        search_count = sum(times_reached for _, times_reached in (*self.finite, *self.endless))
+        endless_gap = self.above if _SAME < self.above <= self.region else 0.0
+        search = Search(search_count, times_reached, tuple(height_gaps), endless_gap)
+        log_likelihood = best_climb.height - (
+            penalty.prior_terms(model, best_climb.theta).value if penalty is not None else 0.0
+        )
+        return Optimum(
+            best_climb.theta, log_likelihood, best_climb.iterations, best_climb.bound, best_climb.endless, search
+        )
 
 
 def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
@@ -224,17 +235,19 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
     region = float(scipy.stats.chi2.ppf(0.95, model.size) / 2)
     if is_concave(model):
         return Ends.of([(_climb(model, next(starts(model)), penalty), 1)], region).optimum(model, penalty)
-    part = model
+    searched_model = model
     if len(model.x) >= 2 * _MANY:  # ends are found with some of the rows; from there a few steps are left
-        part = model.at(np.sort(np.random.default_rng(_MANY).choice(len(model.x), _MANY, replace=False)))
-    beginnings = starts(model)
+        searched_model = model.at(np.sort(np.random.default_rng(_MANY).choice(len(model.x), _MANY, replace=False)))
+    start_points = starts(model)
     climbs: list[tuple[Climb, int]] = []
     while not (ends := Ends.of(climbs, region)).enough:
-        climbs.append((_climb(part, next(beginnings), penalty, ends.floor, done=_NEAR), 1))
-    if part is model:
+        climbs.append((_climb(searched_model, next(start_points), penalty, ends.floor, done=_NEAR), 1))
+    if searched_model is model:
         ends = _climb_top(ends, model, penalty)
     else:
-        full_climbs = [(_climb(model, climb.theta, penalty), times) for climb, times in ends.finite[:_FINISHED]]
+        full_climbs = [
+            (_climb(model, climb.theta, penalty), times_reached) for climb, times_reached in ends.finite[:_FINISHED]
+        ]
         if not any(not climb.endless.size for climb, _ in full_climbs):
             full_climbs += [(_climb(model, start, penalty), 1) for start in islice(starts(model), 3)]
         ends = Ends.of(full_climbs, region)
@@ -245,9 +258,15 @@ def _climb_top(ends: Ends, model: Model, penalty: Penalty | None) -> Ends:
     """The ends with the highest maximum climbed to the last digit."""
     if not ends.finite:
         return ends
-    (top, times), *other_maxima = ends.finite
-    climb = _climb(model, top.theta, penalty)
-    return replace(ends, finite=((climb._replace(iterations=top.iterations + climb.iterations), times), *other_maxima))
+    (highest_climb, times_reached), *other_maxima = ends.finite
+    last_climb = _climb(model, highest_climb.theta, penalty)
+    return replace(
+        ends,
+        finite=(
+            (last_climb._replace(iterations=highest_climb.iterations + last_climb.iterations), times_reached),
+            *other_maxima,
+        ),
+    )
 
 
 def _climb(model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf, *, done: float = 0.0) -> Climb:
@@ -259,26 +278,26 @@ def _climb(model: Model, theta: Floats, penalty: Penalty | None, floor: float = 
     is at most its decrement, on a parabola half of it, on the tail of a logit all of it.
     """
     at = _penalized_likelihood(model, theta, penalty, "observed")
-    for steps in range(1, _STEPS + 1):
-        bound = _bound(model, theta, at.gradient)
-        step, decrement, newton = _step(model, theta, at, bound, penalty)
-        if decrement < _DONE or (newton and decrement < done and not _far(model, theta, _FAR / 2)):
+    for step_count in range(1, _STEPS + 1):
+        is_bound = _bound(model, theta, at.gradient)
+        step, decrement, is_newton = _step(model, theta, at, is_bound, penalty)
+        if decrement < _DONE or (is_newton and decrement < done and not _far(model, theta, _FAR / 2)):
             break
         if penalty is None and decrement < _LITTLE and _far(model, theta, _FAR) and _far(model, step, _PACE):
-            endless = _endless(model, at.information, bound)
-            if endless.size:
-                return Climb(theta, at.value, steps, bound, endless)
-        if newton and at.value + 2 * decrement < floor:
-            return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
+            endless_directions = _endless(model, at.information, is_bound)
+            if endless_directions.size:
+                return Climb(theta, at.value, step_count, is_bound, endless_directions)
+        if is_newton and at.value + 2 * decrement < floor:
+            return Climb(theta, at.value, step_count, is_bound, _without_nuisance(model, step))
         theta, at, has_moved = _line_search(model, theta, at, step, decrement, penalty)
         if not has_moved:  # floating point goes no further
             break
-        if steps == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
-            return Climb(theta, at.value, steps, bound, _without_nuisance(model, step))
-    endless = np.zeros((model.size, 0))
+        if step_count == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
+            return Climb(theta, at.value, step_count, is_bound, _without_nuisance(model, step))
+    endless_directions = np.zeros((model.size, 0))
     if penalty is None and _far(model, theta, _FAR / 2):
-        endless = _endless(model, at.information, bound)
-    return Climb(theta, at.value, steps, bound, endless)
+        endless_directions = _endless(model, at.information, is_bound)
+    return Climb(theta, at.value, step_count, is_bound, endless_directions)
 
 
 def _penalized_likelihood(model: Model, theta: Floats, penalty: Penalty | None, kind: str | None) -> Evaluated:
@@ -293,28 +312,34 @@ def _penalized_likelihood(model: Model, theta: Floats, penalty: Penalty | None, 
 
 def _bound(model: Model, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:
     """Nuisance parameters at an end of [0, 1] that want to go on."""
-    bound = np.zeros(model.size, dtype=bool)
-    nu = slice(model.size - model.q, model.size)
-    bound[nu] = ((theta[nu] <= 0) & (gradient[nu] <= 0)) | ((theta[nu] >= 1) & (gradient[nu] >= 0))
-    return bound
+    is_bound = np.zeros(model.size, dtype=bool)
+    nuisance_slice = slice(model.size - model.q, model.size)
+    is_bound[nuisance_slice] = ((theta[nuisance_slice] <= 0) & (gradient[nuisance_slice] <= 0)) | (
+        (theta[nuisance_slice] >= 1) & (gradient[nuisance_slice] >= 0)
+    )
+    return is_bound
 
 
 def _step(
     model: Model, theta: Floats, at: Evaluated, bound: NDArray[np.bool_], penalty: Penalty | None
 ) -> tuple[Floats, float, bool]:
     """The next step, its decrement gᵀ I⁻¹ g, and whether it is Newton's."""
-    step, free = np.zeros(model.size), np.flatnonzero(~bound)
-    free_step = _newton_direction(at.information[np.ix_(free, free)], at.gradient[free])
-    newton = free_step is not None
+    step, free_parameters = np.zeros(model.size), np.flatnonzero(~bound)
+    free_step = _newton_direction(
+        at.information[np.ix_(free_parameters, free_parameters)], at.gradient[free_parameters]
+    )
+    is_newton = free_step is not None
     if free_step is None:
-        outer = _penalized_likelihood(model, theta, penalty, "outer_product").information[np.ix_(free, free)]
-        ridge = 1e-10 * np.maximum(np.diagonal(outer), 1e-10)
-        free_step = _newton_direction(outer + np.diag(ridge), at.gradient[free])
+        outer_product = _penalized_likelihood(model, theta, penalty, "outer_product").information[
+            np.ix_(free_parameters, free_parameters)
+        ]
+        ridge = 1e-10 * np.maximum(np.diagonal(outer_product), 1e-10)
+        free_step = _newton_direction(outer_product + np.diag(ridge), at.gradient[free_parameters])
     if free_step is None:
-        scale = 1 / np.maximum(np.diagonal(at.information)[free], 1e-8 * len(model.x))
-        free_step = np.abs(scale) * at.gradient[free]
-    step[free] = free_step
-    return step, float(step @ at.gradient), newton
+        diagonal_scale = 1 / np.maximum(np.diagonal(at.information)[free_parameters], 1e-8 * len(model.x))
+        free_step = np.abs(diagonal_scale) * at.gradient[free_parameters]
+    step[free_parameters] = free_step
+    return step, float(step @ at.gradient), is_newton
 
 
 def _newton_direction(information: Floats, gradient: Floats) -> Floats | None:
@@ -322,25 +347,25 @@ def _newton_direction(information: Floats, gradient: Floats) -> Floats | None:
     diagonal = np.diagonal(information)
     if not (np.isfinite(information).all() and (diagonal > 0).all()):
         return None
-    scale = 1 / np.sqrt(diagonal)
+    diagonal_scale = 1 / np.sqrt(diagonal)
     try:
-        factor = scipy.linalg.cho_factor(information * scale * scale[:, None], lower=True)
+        cholesky_factor = scipy.linalg.cho_factor(information * diagonal_scale * diagonal_scale[:, None], lower=True)
     except np.linalg.LinAlgError:
         return None
-    return np.asarray(scale * scipy.linalg.cho_solve(factor, scale * gradient))
+    return np.asarray(diagonal_scale * scipy.linalg.cho_solve(cholesky_factor, diagonal_scale * gradient))
 
 
 def _line_search(
     model: Model, theta: Floats, at: Evaluated, step: Floats, decrement: float, penalty: Penalty | None
 ) -> tuple[Floats, Evaluated, bool]:
     """The first of shorter and shorter steps that raises the likelihood."""
-    nu = slice(model.size - model.q, model.size)
-    current_spread, moved = (_spread(model.split(parameters)[0] @ model.x.T) for parameters in (theta, step))
-    longest = float((moved / np.maximum(current_spread, 8.0)).max(initial=0.0))
+    nuisance_slice = slice(model.size - model.q, model.size)
+    current_spread, step_spread = (_spread(model.split(parameters)[0] @ model.x.T) for parameters in (theta, step))
+    longest = float((step_spread / np.maximum(current_spread, 8.0)).max(initial=0.0))
     length = 1 / max(longest, 1.0)  # a logit moves by no more than 8 at once, or than it is far: incomes have outliers
     for _ in range(_HALVINGS):
         trial_theta = theta + length * step
-        trial_theta[nu] = np.clip(trial_theta[nu], 0.0, 1.0)
+        trial_theta[nuisance_slice] = np.clip(trial_theta[nuisance_slice], 0.0, 1.0)
         is_full_step = length == 1 / max(longest, 1.0)  # a shorter step is likely not the last: its value comes first
         trial_evaluated = _penalized_likelihood(model, trial_theta, penalty, "observed" if is_full_step else None)
         if np.isfinite(trial_evaluated.value) and trial_evaluated.value >= at.value + 1e-4 * min(
@@ -377,14 +402,120 @@ def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Flo
 
     They are compared with the information that plain answers at even odds would carry.
     """
-    p, equations = model.x.shape[1], model.t - 1
-    values, vectors = np.linalg.eigh((model.x.T * model.weight) @ model.x)
-    root = vectors / np.sqrt(np.maximum(values, values.max() * 1e-14))
-    even = (np.eye(equations) - 1 / model.t) / model.t
-    scaling = np.kron(np.linalg.inv(np.linalg.cholesky(even)).T, root)
-    edge = equations * p
-    scaled_information = scaling.T @ information[:edge, :edge] @ scaling
+    p, equation_count = model.x.shape[1], model.t - 1
+    column_eigenvalues, column_eigenvectors = np.linalg.eigh((model.x.T * model.weight) @ model.x)
+    column_root = column_eigenvectors / np.sqrt(np.maximum(column_eigenvalues, column_eigenvalues.max() * 1e-14))
+    even_covariance = (np.eye(equation_count) - 1 / model.t) / model.t
+    scaling = np.kron(np.linalg.inv(np.linalg.cholesky(even_covariance)).T, column_root)
+    coefficient_count = equation_count * p
+    scaled_information = scaling.T @ information[:coefficient_count, :coefficient_count] @ scaling
     eigenvalues, directions = np.linalg.eigh(scaled_information)
     return np.asarray(
         np.vstack([scaling @ directions[:, eigenvalues < _FLAT], np.zeros((model.q, int((eigenvalues < _FLAT).sum())))])
     )
+
+
+_EDGE = 0.02  # where shares and nuisance parameters start that alone would be at 0 or 1
+_SPREADS = (0.5, 1.0, 1.5)  # standard deviations of the linear predictors of random starts
+_SEED = 1987
+
+
+def is_concave(model: Model) -> bool:
+    """Whether the log-likelihood has one maximum at most: each answer points at one category, or nothing is compared.
+
+    Then log f is a multinomial logarithm. With a constant alone, f is linear in the shares.
+    """
+    if model.q:
+        return False
+    answer_rows = model.answers.rows @ model.within.chances(np.zeros(0))
+    is_plain = ((answer_rows > 0).sum(axis=1) == 1) | (np.ptp(answer_rows, axis=1) == 0)
+    is_constant = model.x.shape[1] == 1 and float(np.ptp(model.x)) == 0 and model.offset is None
+    return is_constant or bool(is_plain[np.unique(model.answer[model.weight > 0])].all())
+
+
+def starts(model: Model) -> Iterator[Floats]:
+    """Parameters (P,) to begin from: the shares of everybody, two estimates by moments, and then random ones forever.
+
+    The shares of everybody ignore the covariates. Moments regress unbiased indicators of the categories on the
+    covariates by least squares, and take logits of what comes out, away from the ends. A random start adds linear
+    predictors that are normal with standard deviations of 0.5 to 1.5.
+    """
+    answer_weights = np.bincount(model.answer, model.weight, minlength=len(model.answers.rows)).astype(float)
+    cell_shares = maximize(
+        model.answers.rows[answer_weights > 0], answer_weights[answer_weights > 0], tolerance=1e-2
+    ).proportions
+    nu, category_shares = _inside(model, cell_shares)
+    answer_rows = model.answers.rows @ model.within.chances(nu)
+    whitening = _whitening(model)
+    moment_inverse = whitening @ whitening.T
+    row_indicators = _indicators(answer_rows, answer_weights, category_shares)[model.answer]
+    fitted_shares = model.x @ (moment_inverse @ (model.x.T @ (row_indicators * model.weight[:, None])))
+    common_shares = np.broadcast_to(category_shares, fitted_shares.shape)
+    for start_shares, least_share in ((common_shares, _EDGE), (fitted_shares, _EDGE), (fitted_shares, 5 * _EDGE)):
+        yield np.concatenate([_coefficients(model, moment_inverse, np.maximum(start_shares, least_share)).ravel(), nu])
+    common_coefficients = _coefficients(model, moment_inverse, np.maximum(common_shares, _EDGE))
+    random_axes = _axes(model, whitening, row_indicators @ np.arange(model.t))
+    rng = np.random.default_rng(_SEED)
+    while True:
+        for spread in _SPREADS:
+            random_terms = spread * rng.normal(size=(model.t, random_axes.shape[1])) @ random_axes.T
+            beta = common_coefficients + (random_terms - random_terms[model.reference])[model.free]
+            yield np.concatenate([beta.ravel(), rng.uniform(0.1, 0.9, model.q)])
+
+
+def _inside(model: Model, cells: Floats) -> tuple[Floats, Floats]:
+    """Nuisance parameters and shares of the categories from shares of cells."""
+    nu, category_shares = np.empty(model.q), np.zeros(model.t)
+    holder_counts = Counter(cell for cell, _ in model.within.paths)  # a cell of no category lies within all of them
+    for cell, category in model.within.paths:
+        category_shares[category] += cells[cell] / holder_counts[cell]
+    for k in range(model.q):
+        path_cells = {
+            cell: up for (cell, _), path in model.within.paths.items() for share_place, up in path if share_place == k
+        }
+        whole_share = sum(cells[cell] for cell in path_cells)
+        part_share = sum(cells[cell] for cell, up in path_cells.items() if up)
+        nu[k] = np.clip(part_share / whole_share, _EDGE, 1 - _EDGE) if whole_share > _EDGE else 0.5
+    return nu, category_shares
+
+
+def _indicators(rows: Floats, heavy: Floats, shares: Floats) -> Floats:
+    """What each distinct answer says of each category, (distinct, t), with the category itself as its mean.
+
+    The score s = L / f has the mean I e_j in category j, I the mean of s sᵀ; so I⁻¹ s has the mean e_j.
+    """
+    f = rows @ np.maximum(shares, _EDGE)
+    answer_scores = rows / np.where(f > 0, f, 1.0)[:, None]
+    information = (answer_scores.T * heavy) @ answer_scores / heavy.sum()
+    return np.asarray(answer_scores @ np.linalg.pinv(information, rcond=1e-9, hermitian=True))
+
+
+def _coefficients(model: Model, inverse: Floats, shares: Floats) -> Floats:
+    """Coefficients (t - 1, p) whose linear predictors are nearest to the logits of shares (n, t)."""
+    logits = np.log(shares)
+    eta = logits[:, model.free] - logits[:, [model.reference]]
+    if model.offset is not None:
+        eta = eta - model.offset[:, None]
+    return np.asarray((inverse @ (model.x.T @ (eta * model.weight[:, None]))).T)
+
+
+def _whitening(model: Model) -> Floats:
+    """Directions (p, rank) of coefficients whose linear predictors are orthonormal over the people."""
+    moments = (model.x.T * model.weight) @ model.x
+    column_scale = 1 / np.sqrt(np.maximum(np.diagonal(moments), np.finfo(float).tiny))
+    eigenvalues, eigenvectors = np.linalg.eigh(moments * column_scale * column_scale[:, None])
+    is_present = eigenvalues > 1e-12 * eigenvalues.max()
+    return np.asarray(column_scale[:, None] * eigenvectors[:, is_present] / np.sqrt(eigenvalues[is_present]))
+
+
+def _axes(model: Model, white: Floats, answers: Floats) -> Floats:
+    """Directions (p, rank) of coefficients that follow from the data, each with linear predictors of mean square 1.
+
+    They diagonalize Σ w c x xᵀ beside Σ w x xᵀ, where c is the leverage of a row and its answer as a number: other
+    columns that span the same space give the same linear predictors.
+    """
+    z = model.x @ white
+    c = model.weight * ((z**2).sum(axis=1) * model.weight.sum() / z.shape[1] + answers)
+    _, rotation = np.linalg.eigh((z.T * c) @ z)
+    signs = np.where(c @ (z @ rotation) < 0, -1.0, 1.0)
+    return np.asarray(white @ (rotation * signs) * np.sqrt(model.weight.sum()))

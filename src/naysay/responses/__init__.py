@@ -17,9 +17,8 @@ space       a report is                                    T(response)         d
 """
 
 from naysay.responses.affine import Affine, Numbers, name_of
-from naysay.responses.sets import JOINER, WORD, Bits, Subsets
 from naysay.responses.several import AtLevels, Margins, Pair, shared_space
-from naysay.responses.spaces import Codes, Labels, Responses, Space, cells_of, columns_of
+from naysay.responses.spaces import JOINER, WORD, Bits, Codes, Labels, Responses, Space, Subsets, cells_of, columns_of
 
 __all__ = [
     "JOINER",

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Array
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.sets import JOINER
-from naysay.responses.spaces import MISSING, Codes, Space, cells_of
+from naysay.responses.spaces import JOINER, MISSING, Codes, Space, cells_of
 
 NAMED = 2**48
 """How many numbers stand for the texts of an open domain."""
@@ -107,10 +107,10 @@ class Affine(Space):
     @cached_property
     def digits(self) -> int:
         """m, the least number of digits in which all categories differ."""
-        domain, digits, reach = NAMED if self.named else len(self.labels), 1, self.base
-        while reach < domain:
-            digits, reach = digits + 1, reach * self.base
-        return digits
+        domain_size, digit_count, vector_count = NAMED if self.named else len(self.labels), 1, self.base
+        while vector_count < domain_size:
+            digit_count, vector_count = digit_count + 1, vector_count * self.base
+        return digit_count
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -154,26 +154,26 @@ class Affine(Space):
         return self._computed_values(np.arange(self.hashes)[:, None], self.numbers).astype(kind)
 
     def _computed_values(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        alpha, quotient, total = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
+        alpha_left, number_left, digit_sum = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
         for _ in range(self.digits):
-            alpha, alpha_digit = np.divmod(alpha, self.base)
-            quotient, number_digit = np.divmod(quotient, self.base)
-            total = total + alpha_digit * number_digit
-        return np.asarray(total % self.base)
+            alpha_left, alpha_digit = np.divmod(alpha_left, self.base)
+            number_left, number_digit = np.divmod(number_left, self.base)
+            digit_sum = digit_sum + alpha_digit * number_digit
+        return np.asarray(digit_sum % self.base)
 
     def encode(self, values: Any) -> Codes:
         if isinstance(values, np.ndarray) and values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
-            codes = values.astype(np.int64)
-            wrong = (codes < 0) | (codes >= self.size) | (codes != values)
-            if wrong.any():
-                self._refuse(values.tolist(), int(wrong.argmax()))
-            return codes.reshape(-1, 1)
-        cells = list(cells_of(values))
-        codes = np.full(len(cells), MISSING, dtype=np.int64)
-        for row, cell in enumerate(cells):
-            if not _checks.is_missing(cell):
-                codes[row] = self._number(cell, cells, row)
-        return codes.reshape(-1, 1)
+            response_numbers = values.astype(np.int64)
+            is_wrong = (response_numbers < 0) | (response_numbers >= self.size) | (response_numbers != values)
+            if is_wrong.any():
+                self._refuse(values.tolist(), int(is_wrong.argmax()))
+            return response_numbers.reshape(-1, 1)
+        response_cells = list(cells_of(values))
+        response_numbers = np.full(len(response_cells), MISSING, dtype=np.int64)
+        for row_number, response_cell in enumerate(response_cells):
+            if not _checks.is_missing(response_cell):
+                response_numbers[row_number] = self._number(response_cell, response_cells, row_number)
+        return response_numbers.reshape(-1, 1)
 
     def _number(self, cell: Any, cells: list[Any], row: int) -> int:
         text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
@@ -185,95 +185,101 @@ class Affine(Space):
         problem = f"is {str(cells[row])[:80]!r}; a report of this design is a whole number from 0 to {self.size - 1:,}"
         raise AnswerError(problem, row=row, total=len(cells), value=cells[row])
 
-    def decode(self, codes: Codes) -> NDArray[Any]:
-        gone = self.missing(codes)
-        if not gone.any():
+    def decode(self, codes: Codes) -> Array:
+        is_missing = self.missing(codes)
+        if not is_missing.any():
             return codes[:, 0]
-        cells = codes[:, 0].astype(object)
-        cells[gone] = None
-        return cells
+        response_numbers = codes[:, 0].astype(object)
+        response_numbers[is_missing] = None
+        return response_numbers
 
     def texts(self, codes: Codes) -> list[str | None]:
         return [None if code == MISSING else str(code) for code in codes[:, 0].tolist()]
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        hashes, values = np.divmod(codes[:, 0], self.base)
-        result: NDArray[np.float64] = (self.values(hashes[:, None], self.numbers) == values[:, None]).astype(np.float64)
-        result[self.missing(codes)] = np.nan
-        return result
+        hash_numbers, hash_values = np.divmod(codes[:, 0], self.base)
+        speaks_for: NDArray[np.float64] = (
+            self.values(hash_numbers[:, None], self.numbers) == hash_values[:, None]
+        ).astype(np.float64)
+        speaks_for[self.missing(codes)] = np.nan
+        return speaks_for
 
-    def total(self, codes: Codes, amounts: NDArray[Any]) -> NDArray[Any]:
+    def total(self, codes: Codes, amounts: Array) -> Array:
         """Σ amount · T over these reports, (t,), exact for integers: C_v = Σ_α N[α, α·v]."""
-        hashes, values = np.divmod(codes[:, 0], self.base)
+        hash_numbers, hash_values = np.divmod(codes[:, 0], self.base)
         if self.named:
-            return self._total_of_names(hashes, values, amounts)
-        counts = np.zeros((self.hashes, self.base), dtype=amounts.dtype)
-        np.add.at(counts, (hashes, values), amounts)
+            return self._total_of_names(hash_numbers, hash_values, amounts)
+        report_counts = np.zeros((self.hashes, self.base), dtype=amounts.dtype)
+        np.add.at(report_counts, (hash_numbers, hash_values), amounts)
         if not self._sweeping:
-            result: NDArray[Any] = np.zeros(len(self.labels), dtype=amounts.dtype)
+            category_totals: Array = np.zeros(len(self.labels), dtype=amounts.dtype)
             for hash_block in _blocks(self.hashes, len(self.labels)):
-                places = np.arange(hash_block.start, hash_block.stop)[:, None]
-                result += np.take_along_axis(counts[hash_block], self.values(places, self.numbers), axis=1).sum(axis=0)
-            return result
-        grid = np.zeros((self.base, self.base**self.digits), dtype=amounts.dtype)
-        grid[:, self.coefficients(np.arange(self.hashes))] = counts.T
-        return self._swept(grid, 1, np.add)[0, : len(self.labels)]
+                block_hashes = np.arange(hash_block.start, hash_block.stop)[:, None]
+                category_totals += np.take_along_axis(
+                    report_counts[hash_block], self.values(block_hashes, self.numbers), axis=1
+                ).sum(axis=0)
+            return category_totals
+        count_grid = np.zeros((self.base, self.base**self.digits), dtype=amounts.dtype)
+        count_grid[:, self.coefficients(np.arange(self.hashes))] = report_counts.T
+        return self._swept(count_grid, 1, np.add)[0, : len(self.labels)]
 
     def added(self, codes: Codes, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        dense = len(codes) * len(self.labels) <= _DENSE and values.shape[1] >= _MANY
-        if dense or not self._sweeping:
+        is_dense = len(codes) * len(self.labels) <= _DENSE and values.shape[1] >= _MANY
+        if is_dense or not self._sweeping:
             return super().added(codes, values)
-        result = np.empty((len(codes), values.shape[1]))
-        for place, column in enumerate(values.T):
-            result[:, place] = self.over_supports(column, np.add, 0.0)[codes[:, 0]]
-        return result
+        report_sums = np.empty((len(codes), values.shape[1]))
+        for column_number, value_column in enumerate(values.T):
+            report_sums[:, column_number] = self.over_supports(value_column, np.add, 0.0)[codes[:, 0]]
+        return report_sums
 
-    def _total_of_names(
-        self, hashes: NDArray[np.int64], values: NDArray[np.int64], amounts: NDArray[Any]
-    ) -> NDArray[Any]:
+    def _total_of_names(self, hashes: NDArray[np.int64], values: NDArray[np.int64], amounts: Array) -> Array:
         """Σ amount over the reports whose hash of a category has the reported value: (h - y) / g is whole, (t,).
 
         The sum over digits is a product of matrices, in single precision. It is below m g² / g, so that its error stays
         far below the 1/g by which other fractions differ from whole numbers.
         """
-        kind = np.float32 if self.digits * self.base**2 < 2**18 else np.float64
-        ones = np.ones(len(self.labels), dtype=np.int64)
-        name_digits: NDArray[Any] = np.column_stack([self._in_digits(self.numbers), ones]).astype(kind)
-        result, (rows, columns) = np.zeros(len(self.labels), dtype=amounts.dtype), _TILE
-        for start in range(0, len(hashes), rows):
-            report_block = slice(start, start + rows)
+        float_type = np.float32 if self.digits * self.base**2 < 2**18 else np.float64
+        ones_column = np.ones(len(self.labels), dtype=np.int64)
+        name_digits: Array = np.column_stack([self._in_digits(self.numbers), ones_column]).astype(float_type)
+        category_totals, (tile_rows, tile_columns) = np.zeros(len(self.labels), dtype=amounts.dtype), _TILE
+        for report_start in range(0, len(hashes), tile_rows):
+            report_block = slice(report_start, report_start + tile_rows)
             hash_digits = np.vstack([self._in_digits(self.coefficients(hashes[report_block])).T, -values[report_block]])
-            scaled: NDArray[Any] = (hash_digits / self.base).astype(kind)
-            people = amounts[report_block]
-            alike = (people == 1).all()
-            for first in range(0, len(name_digits), columns):
-                ratio: NDArray[np.float64] = name_digits[first : first + columns] @ scaled
-                hit = np.abs(ratio - np.rint(ratio)) < 0.25 / self.base
-                hit_sums = [np.count_nonzero(row) for row in hit] if alike else hit.astype(amounts.dtype) @ people
-                result[first : first + columns] += hit_sums
-        return result
+            scaled_digits: Array = (hash_digits / self.base).astype(float_type)
+            block_amounts = amounts[report_block]
+            are_ones = (block_amounts == 1).all()
+            for name_start in range(0, len(name_digits), tile_columns):
+                hash_ratios: NDArray[np.float64] = name_digits[name_start : name_start + tile_columns] @ scaled_digits
+                is_hit = np.abs(hash_ratios - np.rint(hash_ratios)) < 0.25 / self.base
+                hit_sums = (
+                    [np.count_nonzero(hit_row) for hit_row in is_hit]
+                    if are_ones
+                    else is_hit.astype(amounts.dtype) @ block_amounts
+                )
+                category_totals[name_start : name_start + tile_columns] += hit_sums
+        return category_totals
 
     def _in_digits(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The digits of numbers in the base, the lowest first, (n, m)."""
         powers = self.base ** np.arange(self.digits, dtype=np.int64)
         return np.asarray(numbers[:, None] // powers % self.base)
 
-    def over_supports(self, values: NDArray[Any], join: Callable[[Any, Any], Any], nothing: float) -> NDArray[Any]:
+    def over_supports(self, values: Array, join: Callable[[Any, Any], Any], nothing: float) -> Array:
         """For each possible report, the values of the categories that it speaks for, joined: (size,).
 
         ``join`` is `numpy.add` for sums or `numpy.maximum` for the largest; `nothing` is what no category has.
         """
         if not self._sweeping:
-            result = np.full((self.hashes, self.base), nothing, dtype=np.asarray(values).dtype)
+            joined_values = np.full((self.hashes, self.base), nothing, dtype=np.asarray(values).dtype)
             for hash_block in _blocks(self.hashes, len(self.labels)):
-                places = np.arange(hash_block.start, hash_block.stop)[:, None]
-                hash_values = self.values(places, self.numbers)
-                join.at(result, (places, hash_values), values)  # type: ignore[attr-defined]
-            return result.ravel()
-        grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
-        grid[0, : len(self.labels)] = values
-        swept = self._swept(grid, -1, join)
-        return np.ascontiguousarray(swept[:, self.coefficients(np.arange(self.hashes))].T).ravel()
+                block_hashes = np.arange(hash_block.start, hash_block.stop)[:, None]
+                hash_values = self.values(block_hashes, self.numbers)
+                join.at(joined_values, (block_hashes, hash_values), values)  # type: ignore[attr-defined]
+            return joined_values.ravel()
+        value_grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
+        value_grid[0, : len(self.labels)] = values
+        swept_grid = self._swept(value_grid, -1, join)
+        return np.ascontiguousarray(swept_grid[:, self.coefficients(np.arange(self.hashes))].T).ravel()
 
     @property
     def quick(self) -> bool:
@@ -285,17 +291,20 @@ class Affine(Space):
         """Whether going digit by digit takes fewer steps than hashing each category by each hash."""
         return not self.named and self.digits * self.base ** (self.digits + 2) <= self.hashes * len(self.labels)
 
-    def _swept(self, grid: NDArray[Any], sign: int, join: Callable[[Any, Any], Any]) -> NDArray[Any]:
+    def _swept(self, grid: Array, sign: int, join: Callable[[Any, Any], Any]) -> Array:
         """F[… v_i …, y] = join over α_i of F[… α_i …, y ± α_i v_i], for one digit after the other."""
-        g, values = self.base, np.arange(self.base)
-        for digit in range(self.digits):
-            grid_before = grid.reshape(g, -1, g, g**digit)
+        g, digit_values = self.base, np.arange(self.base)
+        for digit_number in range(self.digits):
+            grid_before = grid.reshape(g, -1, g, g**digit_number)
             grid_after = np.empty_like(grid_before)
-            for to in range(g):
-                moved = grid_before[:, :, 0]
-                for place in range(1, g):
-                    moved = join(moved, grid_before[(values + sign * place * to) % g, :, place])
-                grid_after[:, :, to] = moved
+            for target_digit in range(g):
+                joined_values = grid_before[:, :, 0]
+                for source_digit in range(1, g):
+                    joined_values = join(
+                        joined_values,
+                        grid_before[(digit_values + sign * source_digit * target_digit) % g, :, source_digit],
+                    )
+                grid_after[:, :, target_digit] = joined_values
             grid = grid_after.reshape(g, -1)
         return grid
 
@@ -357,9 +366,12 @@ class Numbers(Space):
         return math.prod(self.limits)
 
     def encode(self, values: Any) -> Codes:
-        cells = cells_of(values)
-        rows = [self._encode_cell(cell, row, len(cells)) for row, cell in enumerate(cells)]
-        return np.array(rows, dtype=np.int64).reshape(-1, self.width)
+        response_cells = cells_of(values)
+        number_rows = [
+            self._encode_cell(response_cell, row_number, len(response_cells))
+            for row_number, response_cell in enumerate(response_cells)
+        ]
+        return np.array(number_rows, dtype=np.int64).reshape(-1, self.width)
 
     def _encode_cell(self, cell: Any, row: int, total: int) -> Sequence[int]:
         if isinstance(cell, str) or not isinstance(cell, Sequence | np.ndarray):
@@ -367,16 +379,18 @@ class Numbers(Space):
                 return [MISSING] * self.width
             cell = str(cell).split(JOINER)
         try:
-            numbers = [int(number) for number in cell]
+            numbers = [int(number_text) for number_text in cell]
         except (TypeError, ValueError):
             numbers = []
-        if len(numbers) != self.width or any(not 0 <= n < top for n, top in zip(numbers, self.limits, strict=True)):
-            below = " and ".join(map(str, self.limits))
-            problem = f"is {str(cell)[:80]!r}; it must be {self.width} whole numbers joined by ';', below {below}"
+        if len(numbers) != self.width or any(
+            not 0 <= n < number_limit for n, number_limit in zip(numbers, self.limits, strict=True)
+        ):
+            limits_text = " and ".join(map(str, self.limits))
+            problem = f"is {str(cell)[:80]!r}; it must be {self.width} whole numbers joined by ';', below {limits_text}"
             raise AnswerError(problem, row=row, total=total, value=cell)
         return numbers
 
-    def decode(self, codes: Codes) -> NDArray[Any]:
+    def decode(self, codes: Codes) -> Array:
         return np.array(self.texts(codes), dtype=object)
 
     def texts(self, codes: Codes) -> list[str | None]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay._values import Array
 from naysay.errors import DataError, DesignError
-from naysay.responses.sets import Subsets
-from naysay.responses.spaces import Codes, Labels, Space, columns_of
+from naysay.responses.spaces import Codes, Labels, Space, Subsets, columns_of
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Pair(Space):
         return codes[:, : self.first.width], codes[:, self.first.width :]
 
     def encode(self, values: Any) -> Codes:
-        first, second = columns_of(values, self.first.answers, self.second.answers)
-        first_codes, second_codes = self.first.encode(first), self.second.encode(second)
+        first_columns, second_columns = columns_of(values, self.first.answers, self.second.answers)
+        first_codes, second_codes = self.first.encode(first_columns), self.second.encode(second_columns)
         if len(first_codes) != len(second_codes):
             raise DataError(
                 "two questions to one person need two answers each; "
@@ -63,21 +63,25 @@ class Pair(Space):
             )
         return np.hstack([first_codes, second_codes])
 
-    def decode(self, codes: Codes) -> NDArray[Any]:
-        if not all(isinstance(space, Labels | Pair) for space in (self.first, self.second)):
+    def decode(self, codes: Codes) -> Array:
+        if not all(isinstance(question_space, Labels | Pair) for question_space in (self.first, self.second)):
             raise DesignError("a pair that holds sets has no single array; use `.parts` of the responses")
         first_labels, second_labels = (
-            space.decode(part) for space, part in zip((self.first, self.second), self.split(codes), strict=True)
+            question_space.decode(question_codes)
+            for question_space, question_codes in zip((self.first, self.second), self.split(codes), strict=True)
         )
         return np.column_stack([first_labels.astype(object), second_labels.astype(object)])
 
     def texts(self, codes: Codes) -> list[str | None]:
         first_codes, second_codes = self.split(codes)
-        blanks = [" × ".join("?" * space.answers) for space in (self.first, self.second)]
+        blank_texts = [" × ".join("?" * question_space.answers) for question_space in (self.first, self.second)]
         return [
             None
             if first_text is None and second_text is None
-            else " × ".join(text or blank for text, blank in zip((first_text, second_text), blanks, strict=True))
+            else " × ".join(
+                answer_text or blank_text
+                for answer_text, blank_text in zip((first_text, second_text), blank_texts, strict=True)
+            )
             for first_text, second_text in zip(
                 self.first.texts(first_codes), self.second.texts(second_codes), strict=True
             )
@@ -151,23 +155,23 @@ class AtLevels(Space):
         raise DataError("these levels report in different ways; encode with the design and `level=`")
 
     def _by_space(self, codes: Codes) -> list[tuple[Space, NDArray[np.intp], Codes]]:
-        rows = [np.flatnonzero(codes[:, 0] == place) for place in range(len(self.spaces))]
+        rows_by_level = [np.flatnonzero(codes[:, 0] == level_place) for level_place in range(len(self.spaces))]
         return [
-            (space, level_rows, codes[level_rows][:, 1 : 1 + space.width])
-            for space, level_rows in zip(self.spaces, rows, strict=True)
+            (level_space, level_rows, codes[level_rows][:, 1 : 1 + level_space.width])
+            for level_space, level_rows in zip(self.spaces, rows_by_level, strict=True)
         ]
 
-    def decode(self, codes: Codes) -> NDArray[Any]:
+    def decode(self, codes: Codes) -> Array:
         result = np.empty(len(codes), dtype=object)
         result[:] = self.texts(codes)
         return result
 
     def texts(self, codes: Codes) -> list[str | None]:
-        result: list[str | None] = [None] * len(codes)
-        for space, level_rows, level_codes in self._by_space(codes):
-            for row, text in zip(level_rows.tolist(), space.texts(level_codes), strict=True):
-                result[row] = text
-        return result
+        response_texts: list[str | None] = [None] * len(codes)
+        for level_space, level_rows, level_codes in self._by_space(codes):
+            for row_number, response_text in zip(level_rows.tolist(), level_space.texts(level_codes), strict=True):
+                response_texts[row_number] = response_text
+        return response_texts
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         raise DesignError("answers at different levels share no statistic; look at one level")
@@ -187,9 +191,13 @@ class AtLevels(Space):
 
 def shared_space(spaces: tuple[Space, ...]) -> Space:
     """One space for the reports of all levels: their common space, or `AtLevels` where codes would differ."""
-    if all(space == spaces[0] for space in spaces):
+    if all(level_space == spaces[0] for level_space in spaces):
         return spaces[0]
-    if all(type(space) is Subsets and space.labels == spaces[0].labels for space in spaces):
-        sets = [space for space in spaces if isinstance(space, Subsets)]
-        return Subsets(spaces[0].labels, min(space.least for space in sets), max(space.most for space in sets))
+    if all(type(level_space) is Subsets and level_space.labels == spaces[0].labels for level_space in spaces):
+        set_spaces = [level_space for level_space in spaces if isinstance(level_space, Subsets)]
+        return Subsets(
+            spaces[0].labels,
+            min(level_space.least for level_space in set_spaces),
+            max(level_space.most for level_space in set_spaces),
+        )
     return AtLevels(spaces)

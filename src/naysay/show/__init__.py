@@ -7,8 +7,8 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 
 from naysay.show.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.show.html import html
-from naysay.show.latex import latex
-from naysay.show.text import markdown, markdown_text, number, plain, show, text
+from naysay.show.result import Records, Result
+from naysay.show.text import latex, markdown, markdown_text, number, plain, show, text
 
 __all__ = [
     "Bar",
@@ -20,6 +20,8 @@ __all__ = [
     "Marked",
     "Note",
     "Points",
+    "Records",
+    "Result",
     "Sentence",
     "Table",
     "html",

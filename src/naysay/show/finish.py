@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
+from naysay._values import Label
 from naysay.errors import need
 
 LETTER, LINE = 6.3, 15
@@ -37,10 +38,10 @@ def label_heights(values: Any, gap: float, spans: Sequence[tuple[float, float]] 
     placed_labels: list[int] = []
     for label in np.argsort(heights, kind="stable").tolist():
         for other_label in sorted(placed_labels, key=heights.__getitem__):
-            beside = spans is not None and (
+            is_beside = spans is not None and (
                 spans[label][1] <= spans[other_label][0] or spans[other_label][1] <= spans[label][0]
             )
-            if not beside and abs(heights[other_label] - heights[label]) < gap:
+            if not is_beside and abs(heights[other_label] - heights[label]) < gap:
                 heights[label] = heights[other_label] + gap
         placed_labels.append(label)
     return heights
@@ -78,13 +79,13 @@ class Axis:
     def channel_encoding(self, channel: str, field: str, **axis_options: Any) -> Any:
         """The channel ``X`` or ``Y`` of a chart for a field of its data."""
         alt = need("altair")
-        ticks = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
-        axis_options |= ticks | ({"labelExpr": self.words} if self.words else {})
-        kind = {"type": "log"} if self.log else {"zero": False}
-        scale = alt.Scale(domain=list(self.domain), nice=self.nice, **kind)
+        tick_options = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
+        axis_options |= tick_options | ({"labelExpr": self.words} if self.words else {})
+        scale_options = {"type": "log"} if self.log else {"zero": False}
+        axis_scale = alt.Scale(domain=list(self.domain), nice=self.nice, **scale_options)
         return getattr(alt, channel)(
             f"{field}:Q",
-            scale=scale,
+            scale=axis_scale,
             axis=alt.Axis(title=self.title, format=self.form or alt.Undefined, **axis_options),
         )
 
@@ -112,9 +113,9 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
     Sizes are set, never measured, so that the image does not depend on installed fonts.
     """
     alt, converter = need("altair"), need("vl_convert")
-    width = size - padding["left"] - padding["right"]
+    plot_width = size - padding["left"] - padding["right"]
     configured_chart = (
-        chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
+        chart.properties(width=plot_width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
         .configure(background="transparent")
         .configure_view(stroke=None)
         .configure_axis(
@@ -131,16 +132,16 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
         )
         .configure_legend(labelColor=ink("text"), labelFontSize=12, labelLimit=0, padding=0)
     )
-    root = ET.fromstring(converter.vegalite_to_svg(configured_chart.to_dict(), allowed_base_urls=[]))
-    _tidy(root)
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    _, _, wide, _ = root.attrib["viewBox"].split()
-    root.attrib |= {"role": "img", "aria-label": title, "font-family": FONT}
-    root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
-    root[:0] = [_words("title", title), _words("desc", description)]
+    svg_root = ET.fromstring(converter.vegalite_to_svg(configured_chart.to_dict(), allowed_base_urls=[]))
+    _tidy(svg_root)
+    for attribute_name in ("width", "height", "version"):
+        svg_root.attrib.pop(attribute_name, None)
+    _, _, svg_width, _ = svg_root.attrib["viewBox"].split()
+    svg_root.attrib |= {"role": "img", "aria-label": title, "font-family": FONT}
+    svg_root.attrib["style"] = f"max-width:{svg_width}px;width:100%;height:auto;overflow:visible"
+    svg_root[:0] = [_words("title", title), _words("desc", description)]
     ET.register_namespace("", _SVG)  # register it for each image: other libraries also claim the empty prefix
-    return ET.tostring(root, encoding="unicode")
+    return ET.tostring(svg_root, encoding="unicode")
 
 
 _INK = re.compile(r"var\(--chart-\w+,(#\w+)\)")
@@ -169,22 +170,22 @@ def _tidy(element: ET.Element) -> None:
         if is_unseen or (child.tag == f"{{{_SVG}}}g" and not len(child)):
             element.remove(child)
     aria_label = element.attrib.pop("aria-label", None)
-    for name in _NOISE:
-        element.attrib.pop(name, None)
+    for attribute_name in _NOISE:
+        element.attrib.pop(attribute_name, None)
     if element.get("opacity") == "1":
         del element.attrib["opacity"]
-    style = []
-    for name in ("fill", "stroke"):
-        if ink_match := _INK.fullmatch(element.get(name, "")):
-            style.append(f"{name}:{ink_match[0]}")
+    style_parts = []
+    for attribute_name in ("fill", "stroke"):
+        if ink_match := _INK.fullmatch(element.get(attribute_name, "")):
+            style_parts.append(f"{attribute_name}:{ink_match[0]}")
             # Viewers that do not know CSS variables ignore the style, and use this attribute.
-            element.set(name, ink_match[1])
-    if style:
-        element.set("style", ";".join(style))
+            element.set(attribute_name, ink_match[1])
+    if style_parts:
+        element.set("style", ";".join(style_parts))
     if aria_label and not len(element.findall(f"{{{_SVG}}}g")):
         element.insert(0, _words("title", aria_label))
-    for name in _PLACES & element.attrib.keys():
-        element.set(name, _LONG.sub(_hundredth, element.attrib[name]))
+    for attribute_name in _PLACES & element.attrib.keys():
+        element.set(attribute_name, _LONG.sub(_hundredth, element.attrib[attribute_name]))
 
 
 INKS = {
@@ -231,7 +232,7 @@ _LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _ISOLATE_END = (
 )  # Unicode isolates: left to right, right to left, and their end
 
 
-def label_line(label: Any) -> str:
+def label_line(label: Label) -> str:
     """The label as one line of text; a pair of categories is joined by ×."""
     return " ".join("".join(c if c.isprintable() else " " for c in _checks.label(label)).split())
 
@@ -249,15 +250,15 @@ def _width(character: str) -> float:
 
 def wrapped_lines(text: str, room: float, *, lines: int = 3) -> list[str]:
     """The text in at most this many lines of this width; an ellipsis shows that it was cut."""
-    result: list[str] = []
+    text_lines: list[str] = []
     text_left = text
-    while text_left and len(result) < lines:
+    while text_left and len(text_lines) < lines:
         line = _cut(text_left, room)
         text_left = text_left[len(line) :].strip()
-        result.append(line.strip())
+        text_lines.append(line.strip())
     if text_left:
-        result[-1] = short_text(result[-1] + " " + text_left, room)
-    return result or [""]
+        text_lines[-1] = short_text(text_lines[-1] + " " + text_left, room)
+    return text_lines or [""]
 
 
 def short_text(text: str, room: float) -> str:
@@ -269,17 +270,17 @@ def short_text(text: str, room: float) -> str:
 
 def _cut(text: str, room: float) -> str:
     """As much of the text as fits; it is cut at a space if one is in the second half of that part."""
-    head = _fitting(text, room)
-    if len(head) == len(text) or text[len(head)].isspace():
-        return head
-    space = head.rfind(" ")
-    return head[:space] if space > len(head) // 3 else head
+    fitting_text = _fitting(text, room)
+    if len(fitting_text) == len(text) or text[len(fitting_text)].isspace():
+        return fitting_text
+    space_place = fitting_text.rfind(" ")
+    return fitting_text[:space_place] if space_place > len(fitting_text) // 3 else fitting_text
 
 
 def _fitting(text: str, room: float) -> str:
-    fitting = sum(width_used <= room for width_used in itertools.accumulate(map(_width, text)))
+    fitting_letters = sum(width_used <= room for width_used in itertools.accumulate(map(_width, text)))
     # Keep at least one letter, even if it is too wide: otherwise wrapping would never end.
-    return text[: max(fitting, 1)]
+    return text[: max(fitting_letters, 1)]
 
 
 def isolated_line(line: str, whole_label: str) -> str:

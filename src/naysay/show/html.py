@@ -39,8 +39,10 @@ def html(content: Iterable[Content]) -> str:
     </ul>
     <BLANKLINE>
     """
-    runs = [(kind.__name__, list(parts)) for kind, parts in itertools.groupby(content, type)]
-    return template("naysay.show", "content.html", runs=runs, kinds=_kinds, wide=WIDE, phone=PHONE)
+    content_runs = [
+        (content_kind.__name__, list(run_parts)) for content_kind, run_parts in itertools.groupby(content, type)
+    ]
+    return template("naysay.show", "content.html", runs=content_runs, kinds=_kinds, wide=WIDE, phone=PHONE)
 
 
 def notebook(content: Sequence[Content]) -> str:
@@ -76,9 +78,9 @@ def _environment(jinja: ModuleType, package: str) -> Any:
 
 def _kinds(table: Table) -> list[str]:
     """The style of each column: for bars, for words, or of its role. The column that names the rows has none."""
-    first = table.rows[0] if table.rows else [""] * len(table.columns)
-    kinds = [
+    first_row = table.rows[0] if table.rows else [""] * len(table.columns)
+    column_kinds = [
         "bar" if isinstance(cell, Bar) else "words" if column.words else column.role
-        for column, cell in zip(table.columns, first, strict=True)
+        for column, cell in zip(table.columns, first_row, strict=True)
     ]
-    return ["" if table.columns[0].words else kinds[0], *kinds[1:]]
+    return ["" if table.columns[0].words else column_kinds[0], *column_kinds[1:]]

@@ -82,5 +82,7 @@ def html(
     True
     """
     template_texts = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language}
-    kinds = " ".join(name for name, is_set in (("flow", flow), ("dense", dense)) if is_set)
-    return template("naysay.show", "page.html", sections=sections, inks=INKS | FILLS, kinds=kinds, **template_texts)
+    page_kinds = " ".join(kind_name for kind_name, is_set in (("flow", flow), ("dense", dense)) if is_set)
+    return template(
+        "naysay.show", "page.html", sections=sections, inks=INKS | FILLS, kinds=page_kinds, **template_texts
+    )

@@ -10,7 +10,7 @@ content policy holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naysay._values import Label
 from naysay.errors import need
 from naysay.show import finish
 from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
@@ -76,7 +77,7 @@ class Bars:
 
 
 def marks_in_rows(
-    categories: Sequence[Any],
+    categories: Sequence[Label],
     marks: Sequence[Mark],
     axis: Axis,
     *,
@@ -116,21 +117,30 @@ def marks_in_rows(
         Without the extra ``plots``.
     """
     compared_marks = [mark for mark in marks if mark.role != "truth"]
-    rows = _rows(categories, room, most, least=max(2 * LINE, _STEP * len(compared_marks)))
-    left_padding = rows.label_width if labeled else _RIGHT_PADDING
-    names = [mark.name for mark in marks]
-    beside = _beside(names, size - left_padding) if labeled else len(names)
+    category_rows = _rows(categories, room, most, least=max(2 * LINE, _STEP * len(compared_marks)))
+    left_padding = category_rows.label_width if labeled else _RIGHT_PADDING
+    mark_names = [mark.name for mark in marks]
+    names_beside = _beside(mark_names, size - left_padding) if labeled else len(mark_names)
     aim_rule = data([{"aim": aim}]).mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False)
     chart = need("altair").layer(
-        rows.line_layer(),
+        category_rows.line_layer(),
         *([] if aim is None else [aim_rule.encode(x=axis.channel_encoding("X", "aim", **_FLUSH))]),
         *_mark_layers(
-            marks, [point for mark in marks for point in _points(mark, rows, compared_marks)], axis, rows, beside
+            marks,
+            [point for mark in marks for point in _points(mark, category_rows, compared_marks)],
+            axis,
+            category_rows,
+            names_beside,
         ),
-        *([rows.label_layer(gap=10)] if labeled else []),
+        *([category_rows.label_layer(gap=10)] if labeled else []),
     )
-    padding = {"left": left_padding, "right": _RIGHT_PADDING, "top": 15 + 19 * -(-len(marks) // beside), "bottom": 48}
-    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
+    padding = {
+        "left": left_padding,
+        "right": _RIGHT_PADDING,
+        "top": 15 + 19 * -(-len(marks) // names_beside),
+        "bottom": 48,
+    }
+    return image(chart, size=size, height=category_rows.height, padding=padding, title=title, description=description)
 
 
 def _points(mark: Mark, rows: _Rows, compared_marks: Sequence[Mark]) -> list[dict[str, Any]]:
@@ -138,15 +148,15 @@ def _points(mark: Mark, rows: _Rows, compared_marks: Sequence[Mark]) -> list[dic
 
     Marks to be compared stand one above the other, so that none hides another. The mark of the truth spans them all.
     """
-    offset = 0.0 if mark.role == "truth" else _STEP * (compared_marks.index(mark) - (len(compared_marks) - 1) / 2)
+    mark_offset = 0.0 if mark.role == "truth" else _STEP * (compared_marks.index(mark) - (len(compared_marks) - 1) / 2)
     values = np.asarray(mark.values, dtype=float)
-    bounds = np.column_stack([values, values]) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)
-    row_marks = zip(rows.names, values.tolist(), bounds.tolist(), rows.middles, mark.told, strict=True)
+    mark_bounds = np.column_stack([values, values]) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)
+    row_marks = zip(rows.names, values.tolist(), mark_bounds.tolist(), rows.middles, mark.told, strict=True)
     mark_fields = {"mark": mark.name, "size": _SIZES.get(mark.role, 56)}
     return [
-        {"y": y + offset, "value": value, "low": low, "high": high, "told": f"{name}: {mark.name} {mark_text}"}
+        {"y": y + mark_offset, "value": value, "low": low, "high": high, "told": f"{row_name}: {mark.name} {mark_text}"}
         | mark_fields
-        for name, value, (low, high), y, mark_text in row_marks
+        for row_name, value, (low, high), y, mark_text in row_marks
         if not math.isnan(value)
     ]
 
@@ -156,25 +166,31 @@ def _mark_layers(
 ) -> list[Any]:
     """Intervals, and the marks on them."""
     alt = need("altair")
-    names, legend = [mark.name for mark in marks], _legend(beside, symbolSize=90)
-    color = alt.Color(
-        "mark:N", scale=alt.Scale(domain=names, range=[ink(drawn_mark.role) for drawn_mark in marks]), legend=legend
+    mark_names, legend = [mark.name for mark in marks], _legend(beside, symbolSize=90)
+    color_channel = alt.Color(
+        "mark:N",
+        scale=alt.Scale(domain=mark_names, range=[ink(drawn_mark.role) for drawn_mark in marks]),
+        legend=legend,
     )
-    shapes = alt.Scale(domain=names, range=[mark.shape or _SHAPES[mark.role] for mark in marks])
+    shape_scale = alt.Scale(domain=mark_names, range=[mark.shape or _SHAPES[mark.role] for mark in marks])
     return [
         data(points)
         .transform_filter("datum.high > datum.low")
         .mark_rule(strokeWidth=2)
         .encode(
-            x=axis.channel_encoding("X", "low", **_FLUSH), x2="high:Q", y=rows.y(), color=color, description="told:N"
+            x=axis.channel_encoding("X", "low", **_FLUSH),
+            x2="high:Q",
+            y=rows.y(),
+            color=color_channel,
+            description="told:N",
         ),
         data(points)
         .mark_point(filled=True, opacity=1)
         .encode(
             x=axis.channel_encoding("X", "value", **_FLUSH),
             y=rows.y(),
-            color=color,
-            shape=alt.Shape("mark:N", scale=shapes, legend=legend),
+            color=color_channel,
+            shape=alt.Shape("mark:N", scale=shape_scale, legend=legend),
             size=alt.Size("size:Q", scale=None),
             description="told:N",
         ),
@@ -182,7 +198,7 @@ def _mark_layers(
 
 
 def stacked_bars(
-    categories: Sequence[Any],
+    categories: Sequence[Label],
     bars: Sequence[Bars],
     kinds: Mapping[str, str],
     axis: Axis,
@@ -211,47 +227,61 @@ def stacked_bars(
         Without the extra ``plots``.
     """
     alt = need("altair")
-    rows = _rows(categories, room, most, least=_BAR * len(bars) + 6)
-    left_padding = rows.label_width + _RIGHT_PADDING
-    names = list(kinds.values())
-    beside = _beside(names, size - left_padding)
-    legend = _legend(beside, symbolType="square", symbolSize=120)
-    scale = alt.Scale(domain=names, range=[ink(role) for role in kinds])
-    steps = [(_BAR + 1) * place - _BAR * len(bars) / 2 for place in range(len(bars))]
-    parts = [part for bar, step in zip(bars, steps, strict=True) for part in _parts(bar, step, rows, names)]
-    signs = [
-        {"y": middle + step + _BAR / 2, "sign": bar.sign}
-        for bar, step in zip(bars, steps, strict=True)
-        for middle in rows.middles
+    category_rows = _rows(categories, room, most, least=_BAR * len(bars) + 6)
+    left_padding = category_rows.label_width + _RIGHT_PADDING
+    kind_names = list(kinds.values())
+    names_beside = _beside(kind_names, size - left_padding)
+    legend = _legend(names_beside, symbolType="square", symbolSize=120)
+    color_scale = alt.Scale(domain=kind_names, range=[ink(role) for role in kinds])
+    bar_steps = [(_BAR + 1) * bar_place - _BAR * len(bars) / 2 for bar_place in range(len(bars))]
+    bar_parts = [
+        part
+        for bar, bar_step in zip(bars, bar_steps, strict=True)
+        for part in _parts(bar, bar_step, category_rows, kind_names)
     ]
-    sign_layer = data(signs).mark_text(align="right", fontSize=12, color=ink("muted"))
+    bar_signs = [
+        {"y": row_middle + bar_step + _BAR / 2, "sign": bar.sign}
+        for bar, bar_step in zip(bars, bar_steps, strict=True)
+        for row_middle in category_rows.middles
+    ]
+    sign_layer = data(bar_signs).mark_text(align="right", fontSize=12, color=ink("muted"))
     chart = alt.layer(
-        data(parts)
+        data(bar_parts)
         .mark_rect(opacity=1)
         .encode(
             x=axis.channel_encoding("X", "low", grid=False, **_FLUSH),
             x2="high:Q",
-            y=rows.y("top"),
+            y=category_rows.y("top"),
             y2="bottom:Q",
-            color=alt.Color("kind:N", scale=scale, legend=legend),
+            color=alt.Color("kind:N", scale=color_scale, legend=legend),
             description="told:N",
         ),
-        rows.line_layer(),
-        rows.label_layer(gap=26),
-        sign_layer.encode(x=alt.value(-8), y=rows.y(), text="sign:N"),
+        category_rows.line_layer(),
+        category_rows.label_layer(gap=26),
+        sign_layer.encode(x=alt.value(-8), y=category_rows.y(), text="sign:N"),
     )
-    padding = {"left": left_padding, "right": _RIGHT_PADDING, "top": 17 + 19 * -(-len(names) // beside), "bottom": 48}
-    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
+    padding = {
+        "left": left_padding,
+        "right": _RIGHT_PADDING,
+        "top": 17 + 19 * -(-len(kind_names) // names_beside),
+        "bottom": 48,
+    }
+    return image(chart, size=size, height=category_rows.height, padding=padding, title=title, description=description)
 
 
 def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The parts of one bar in every row, at this distance below the row's middle."""
     row_bars = zip(rows.names, rows.middles, np.asarray(bar.ends, dtype=float).tolist(), bar.part_texts, strict=True)
-    for name, middle, ends, part_texts in row_bars:
-        place = {"top": middle + step, "bottom": middle + step + _BAR - 1}
-        for kind, (low, high), part_text in zip(kinds, pairwise([0.0, *ends]), part_texts, strict=True):
+    for row_name, row_middle, bar_ends, part_texts in row_bars:
+        top_and_bottom = {"top": row_middle + step, "bottom": row_middle + step + _BAR - 1}
+        for kind, (low, high), part_text in zip(kinds, pairwise([0.0, *bar_ends]), part_texts, strict=True):
             if high > low:
-                yield {"low": low, "high": high, "kind": kind, "told": f"{name}, {bar.sign}: {part_text}"} | place
+                yield {
+                    "low": low,
+                    "high": high,
+                    "kind": kind,
+                    "told": f"{row_name}, {bar.sign}: {part_text}",
+                } | top_and_bottom
 
 
 class _Rows(NamedTuple):
@@ -279,29 +309,33 @@ class _Rows(NamedTuple):
 
     def line_layer(self) -> Any:
         """Rules between the rows."""
-        ends = data({"y": end} for end in self.ends[:-1])
-        return ends.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
+        end_chart = data({"y": row_end} for row_end in self.ends[:-1])
+        return end_chart.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
 
     def label_layer(self, *, gap: int) -> Any:
         """Labels, line by line, at this distance left of the plot; each line has the direction of its script."""
-        labels = [
+        label_fields = [
             {
-                "y": middle - (len(label_lines) - 1) * LINE / 2,
-                "label": "\n".join(finish.isolated_line(line, name) for line in label_lines),
-                "told": name,
+                "y": row_middle - (len(label_lines) - 1) * LINE / 2,
+                "label": "\n".join(finish.isolated_line(line, row_name) for line in label_lines),
+                "told": row_name,
             }
-            for label_lines, name, middle in zip(self.lines, self.names, self.middles, strict=True)
+            for label_lines, row_name, row_middle in zip(self.lines, self.names, self.middles, strict=True)
         ]
-        text = data(labels).mark_text(align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text"))
-        return text.encode(x=need("altair").value(-gap), y=self.y(), text="label:N", description="told:N")
+        text_layer = data(label_fields).mark_text(
+            align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text")
+        )
+        return text_layer.encode(x=need("altair").value(-gap), y=self.y(), text="label:N", description="told:N")
 
 
-def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Rows:
-    names = [finish.label_line(category) for category in categories]
-    lines = [finish.wrapped_lines(name, room, lines=most) for name in names]
-    heights = [max(least, len(label_lines) * LINE) + 8 for label_lines in lines]
-    ends = [float(end) for end in accumulate(heights)]
-    return _Rows(names, lines, ends, [end - height / 2 for end, height in zip(ends, heights, strict=True)])
+def _rows(categories: Sequence[Label], room: int, most: int, *, least: int) -> _Rows:
+    row_names = [finish.label_line(category) for category in categories]
+    lines_by_row = [finish.wrapped_lines(name, room, lines=most) for name in row_names]
+    row_heights = [max(least, len(label_lines) * LINE) + 8 for label_lines in lines_by_row]
+    row_ends = [float(end) for end in accumulate(row_heights)]
+    return _Rows(
+        row_names, lines_by_row, row_ends, [end - height / 2 for end, height in zip(row_ends, row_heights, strict=True)]
+    )
 
 
 def _legend(columns: int, **symbols: Any) -> Any:
@@ -313,8 +347,8 @@ def _legend(columns: int, **symbols: Any) -> Any:
 
 def _beside(names: Sequence[str], width: int) -> int:
     """How many names of a legend fit side by side: all, or as many as fit if each is as wide as the widest."""
-    widths = [finish.width(name) * LETTER + 44 for name in names]
-    return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))
+    name_widths = [finish.width(name) * LETTER + 44 for name in names]
+    return len(names) if sum(name_widths) <= width else max(1, int(width / max(name_widths)))
 
 
 _TICKS = 5
@@ -369,37 +403,42 @@ def rows(
     (True, True, False)
     """
     band_bounds = None if band is None else np.asarray(band, dtype=float)
-    ends = [numbers for mark in marks for numbers in (mark.values, mark.bounds) if numbers is not None]
-    scale = _Scale.around(
-        np.concatenate([np.ravel(numbers) for numbers in [*ends, *([] if band_bounds is None else [band_bounds])]])
+    number_arrays = [numbers for mark in marks for numbers in (mark.values, mark.bounds) if numbers is not None]
+    row_scale = _Scale.around(
+        np.concatenate(
+            [np.ravel(numbers) for numbers in [*number_arrays, *([] if band_bounds is None else [band_bounds])]]
+        )
     )
     first_mark = marks[0]
-    values = np.asarray(first_mark.values, dtype=float)
+    first_values = np.asarray(first_mark.values, dtype=float)
     rows_of_fields = [
         {
-            "name": name,
-            "value": _number_text(float(values[row]), percent=percent),
-            "range": None if first_mark.bounds is None else _range(np.asarray(first_mark.bounds)[row], percent=percent),
-            "bar": scale.span(0.0, float(values[row])) if bars else None,
-            "band": None if band_bounds is None else scale.span(*band_bounds[row].tolist()),
+            "name": row_name,
+            "value": _number_text(float(first_values[row_place]), percent=percent),
+            "range": None
+            if first_mark.bounds is None
+            else _range(np.asarray(first_mark.bounds)[row_place], percent=percent),
+            "bar": row_scale.span(0.0, float(first_values[row_place])) if bars else None,
+            "band": None if band_bounds is None else row_scale.span(*band_bounds[row_place].tolist()),
             "marks": [
-                scale.row_mark(mark, row) for mark in (marks[1:] if bars and first_mark.bounds is None else marks)
+                row_scale.row_mark(mark, row_place)
+                for mark in (marks[1:] if bars and first_mark.bounds is None else marks)
             ],
         }
-        for row, name in enumerate(names)
+        for row_place, row_name in enumerate(names)
     ]
     description = "; ".join(f"{row_fields['name']}: {row_fields['value']}" for row_fields in rows_of_fields)
-    ticks = [
-        (scale.place(tick), _number_text(tick, percent=percent, places=scale.places(percent=percent)))
-        for tick in scale.ticks
+    tick_labels = [
+        (row_scale.place(tick), _number_text(tick, percent=percent, places=row_scale.places(percent=percent)))
+        for tick in row_scale.ticks
     ]
-    legend = [(mark.role, mark.name) for mark in marks] if len(marks) > 1 else []
+    legend_entries = [(mark.role, mark.name) for mark in marks] if len(marks) > 1 else []
     return template(
         "naysay.show",
         "quick_rows.html",
         rows=rows_of_fields,
-        ticks=ticks,
-        legend=legend,
+        ticks=tick_labels,
+        legend=legend_entries,
         title=title,
         description=description,
     ).strip()
@@ -421,30 +460,43 @@ def columns(names: Sequence[str], parts: Mapping[str, Sequence[int]], *, title: 
     >>> drawn.count("<rect"), "Mon" in drawn
     (5, True)
     """
-    counts = np.array([list(part_counts) for part_counts in parts.values()], dtype=float)
-    totals = counts.sum(axis=0)
-    scale = _Scale.around(totals)
-    height, width = 120.0, 100 / max(len(names), _FEW)
-    unit = height / (scale.high or 1)
-    rectangles, tops = [], np.zeros(len(names))
-    for part, (name, column_counts) in enumerate(zip(parts, counts, strict=True)):
-        for place, count in enumerate(column_counts.tolist()):
-            tops[place] += count
+    count_table = np.array([list(part_counts) for part_counts in parts.values()], dtype=float)
+    column_totals = count_table.sum(axis=0)
+    count_scale = _Scale.around(column_totals)
+    plot_height, column_width = 120.0, 100 / max(len(names), _FEW)
+    unit_height = plot_height / (count_scale.high or 1)
+    rectangles, column_tops = [], np.zeros(len(names))
+    for part_place, (part_name, column_counts) in enumerate(zip(parts, count_table, strict=True)):
+        for column_place, count in enumerate(column_counts.tolist()):
+            column_tops[column_place] += count
             if count:
-                tooltip = f"{names[place]}: {count:,.0f}" + (f" · {name}" if len(parts) > 1 else "")
+                tooltip = f"{names[column_place]}: {count:,.0f}" + (f" · {part_name}" if len(parts) > 1 else "")
                 rectangles.append(
-                    (place * width + 0.1 * width, height - tops[place] * unit, 0.8 * width, count * unit, part, tooltip)
+                    (
+                        column_place * column_width + 0.1 * column_width,
+                        plot_height - column_tops[column_place] * unit_height,
+                        0.8 * column_width,
+                        count * unit_height,
+                        part_place,
+                        tooltip,
+                    )
                 )
-    step = max(1, math.ceil(len(names) / 6))
-    labels = [((place + 0.5) * width, name) for place, name in enumerate(names) if place % step == 0]
-    ticks = [(height - tick * unit, f"{tick:,.0f}") for tick in scale.ticks if tick == round(tick)]
-    most = int(totals.max()) if len(names) else 0
+    label_step = max(1, math.ceil(len(names) / 6))
+    column_labels = [
+        ((column_place + 0.5) * column_width, column_name)
+        for column_place, column_name in enumerate(names)
+        if column_place % label_step == 0
+    ]
+    tick_labels = [
+        (plot_height - tick * unit_height, f"{tick:,.0f}") for tick in count_scale.ticks if tick == round(tick)
+    ]
+    largest_total = int(column_totals.max()) if len(names) else 0
     return template(
         "naysay.show",
         "quick_columns.html",
-        **{"drawn": rectangles, "labels": labels, "ticks": ticks, "height": height, "title": title},
+        **{"drawn": rectangles, "labels": column_labels, "ticks": tick_labels, "height": plot_height, "title": title},
         legend=list(enumerate(parts)) if len(parts) > 1 else [],
-        description=f"{totals.sum():,.0f} in {len(names)} columns, at most {most:,} in one",
+        description=f"{column_totals.sum():,.0f} in {len(names)} columns, at most {largest_total:,} in one",
     ).strip()
 
 
@@ -460,18 +512,20 @@ class _Scale:
         finite_values = np.asarray(values, dtype=float)
         finite_values = finite_values[np.isfinite(finite_values)]
         low, high = min(0.0, *finite_values.tolist(), 0.0), max(0.0, *finite_values.tolist(), 0.0)
-        reach = (high - low) or 1.0
-        size = 10 ** math.floor(math.log10(reach / _TICKS))
-        step = next(size * factor for factor in _STEPS if reach / (size * factor) <= _TICKS)
-        first_tick, last_tick = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) or 1
+        scale_reach = (high - low) or 1.0
+        power_of_ten = 10 ** math.floor(math.log10(scale_reach / _TICKS))
+        tick_step = next(power_of_ten * factor for factor in _STEPS if scale_reach / (power_of_ten * factor) <= _TICKS)
+        first_tick, last_tick = math.floor(low / tick_step + 1e-9), math.ceil(high / tick_step - 1e-9) or 1
         return cls(
-            first_tick * step, last_tick * step, [round(tick * step, 12) for tick in range(first_tick, last_tick + 1)]
+            first_tick * tick_step,
+            last_tick * tick_step,
+            [round(tick * tick_step, 12) for tick in range(first_tick, last_tick + 1)],
         )
 
     def places(self, *, percent: bool) -> int:
         """Decimals with which ticks differ."""
-        step = (self.ticks[1] - self.ticks[0]) * (100 if percent else 1)
-        return next(places for places in range(10) if abs(round(step, places) - step) < 1e-9)
+        tick_step = (self.ticks[1] - self.ticks[0]) * (100 if percent else 1)
+        return next(places for places in range(10) if abs(round(tick_step, places) - tick_step) < 1e-9)
 
     def place(self, value: float) -> float:
         return round(100 * (value - self.low) / (self.high - self.low), 3)
@@ -484,9 +538,11 @@ class _Scale:
 
     def row_mark(self, mark: Mark, row: int) -> _RowMark:
         value = float(np.asarray(mark.values, dtype=float)[row])
-        ends = (math.nan, math.nan) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)[row].tolist()
-        at, low, high = (self.place(end) if math.isfinite(end) else None for end in (value, *ends))
-        return _RowMark(mark.role, at, low, high)
+        bound_ends = (math.nan, math.nan) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)[row].tolist()
+        mark_place, low_place, high_place = (
+            self.place(end) if math.isfinite(end) else None for end in (value, *bound_ends)
+        )
+        return _RowMark(mark.role, mark_place, low_place, high_place)
 
 
 def _number_text(value: float, *, percent: bool, places: int | None = None) -> str:
@@ -497,7 +553,7 @@ def _number_text(value: float, *, percent: bool, places: int | None = None) -> s
     return (f"{value:,.4g}" if places is None else f"{value:,.{places}f}").replace("-", "−")
 
 
-def _range(ends: Any, *, percent: bool) -> str | None:
+def _range(ends: Iterable[float], *, percent: bool) -> str | None:
     low, high = (float(end) for end in ends)
     if not (math.isfinite(low) and math.isfinite(high)):
         return None

@@ -1,8 +1,6 @@
-"""Content as plain text, for consoles and notebooks.
+"""Content as text: plain for consoles, Markdown (CommonMark with tables), and LaTeX (tables need booktabs).
 
 Numbers as people read them, and as JSON and CSV can hold them.
-
-Content as Markdown (CommonMark with tables), for files that people edit.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from naysay.show.content import Chart, Content, Facts, Heading, Note, Points, Se
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
-
 
 WIDTH = 120
 """Most letters in a line of a table."""
@@ -52,14 +49,14 @@ def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
     <BLANKLINE>
     note: made up
     """
-    blocks: list[list[str]] = [[]]
+    line_blocks: list[list[str]] = [[]]
     for part in content:
-        lines = _lines(part, width)
+        part_lines = _lines(part, width)
         if isinstance(part, Table):
-            blocks += [lines, []]
+            line_blocks += [part_lines, []]
         else:
-            blocks[-1] += lines
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+            line_blocks[-1] += part_lines
+    return "\n\n".join("\n".join(block) for block in line_blocks if block)
 
 
 def show(content: Iterable[Content], console: Console) -> None:
@@ -94,14 +91,14 @@ def _lines(part: Content, width: int) -> list[str]:
 
 
 def _table(part: Table, width: int) -> list[str]:
-    lines = _aligned_lines(part, width)
-    if lines is None:
+    table_lines = _aligned_lines(part, width)
+    if table_lines is None:
         from rich.console import Console
 
         buffer = io.StringIO()
         Console(file=buffer, width=width, color_system=None, legacy_windows=False).print(_grid(part))
-        lines = buffer.getvalue().splitlines()
-    return [*([part.caption] if part.caption else []), *(line.rstrip() for line in lines)]
+        table_lines = buffer.getvalue().splitlines()
+    return [*([part.caption] if part.caption else []), *(line.rstrip() for line in table_lines)]
 
 
 def _aligned_lines(part: Table, width: int) -> list[str] | None:
@@ -111,23 +108,28 @@ def _aligned_lines(part: Table, width: int) -> list[str] | None:
     """
     from rich.cells import cell_len
 
-    rows = [tuple(column.name for column in part.columns), *(tuple(map(str, row)) for row in part.rows)]
+    text_rows = [tuple(column.name for column in part.columns), *(tuple(map(str, row)) for row in part.rows)]
     # Such as a line break or a direction mark: rich must measure it.
-    if not all(cell.isprintable() for row in rows for cell in row):
+    if not all(cell.isprintable() for row in text_rows for cell in row):
         return None
-    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    column_widths = [max(map(cell_len, column_cells)) for column_cells in zip(*text_rows, strict=True)]
     is_too_wide = any(
-        column_width > (column.width or column_width) for column_width, column in zip(widths, part.columns, strict=True)
+        column_width > (column.width or column_width)
+        for column_width, column in zip(column_widths, part.columns, strict=True)
     )
-    if is_too_wide or sum(widths) + 2 * (len(widths) - 1) > width:
+    if is_too_wide or sum(column_widths) + 2 * (len(column_widths) - 1) > width:
         return None
-    lines = []
-    for row in rows:
-        cells = [cell if column.words else cell.rstrip() for cell, column in zip(row, part.columns, strict=True)]
-        blanks = [" " * (column_width - cell_len(cell)) for column_width, cell in zip(widths, cells, strict=True)]
-        padded_cells = zip(cells, blanks, part.columns, strict=True)
-        lines.append("  ".join(cell + blank if column.words else blank + cell for cell, blank, column in padded_cells))
-    return lines
+    table_lines = []
+    for row in text_rows:
+        row_cells = [cell if column.words else cell.rstrip() for cell, column in zip(row, part.columns, strict=True)]
+        blanks = [
+            " " * (column_width - cell_len(cell)) for column_width, cell in zip(column_widths, row_cells, strict=True)
+        ]
+        padded_cells = zip(row_cells, blanks, part.columns, strict=True)
+        table_lines.append(
+            "  ".join(cell + blank if column.words else blank + cell for cell, blank, column in padded_cells)
+        )
+    return table_lines
 
 
 def _grid(table: Table) -> Grid:
@@ -136,18 +138,23 @@ def _grid(table: Table) -> Grid:
     from rich.text import Text
 
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
-    for place, column in enumerate(table.columns):
+    for column_place, column in enumerate(table.columns):
         if column.words:
             least_width = min(
-                _LEAST, column.width or _LEAST, max((cell_len(str(row[place])) for row in table.rows), default=0)
+                _LEAST, column.width or _LEAST, max((cell_len(str(row[column_place])) for row in table.rows), default=0)
             )
             grid.add_column(Text(column.name), overflow="fold", min_width=least_width, max_width=column.width)
         else:
             grid.add_column(Text(column.name), justify="right", no_wrap=True)
     for row in table.rows:
-        roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
+        cell_roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
         # a Text: rich would read brackets in the users' text as markup
-        grid.add_row(*(Text(str(cell), style=_STYLES.get(role, "")) for cell, role in zip(row, roles, strict=True)))
+        grid.add_row(
+            *(
+                Text(str(cell), style=_STYLES.get(cell_role, ""))
+                for cell, cell_role in zip(row, cell_roles, strict=True)
+            )
+        )
     return grid
 
 
@@ -242,11 +249,11 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("1. <b>a_b</b>"))
     1\. \<b\>a\_b\</b\>
     """
-    line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+    escaped_line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
     return (
-        _LINE_MARKUP.sub(lambda line_start: f"{line_start[0][:-1]}\\{line_start[0][-1]}", line, count=1)
-        if _LINE_MARKUP.match(line)
-        else line
+        _LINE_MARKUP.sub(lambda line_start: f"{line_start[0][:-1]}\\{line_start[0][-1]}", escaped_line, count=1)
+        if _LINE_MARKUP.match(escaped_line)
+        else escaped_line
     )
 
 
@@ -271,8 +278,94 @@ def _markdown_lines(part: Content, heading: int) -> list[str]:
 
 
 def _markdown_table(part: Table) -> list[str]:
-    head = [markdown_text(column.name) for column in part.columns]
+    head_cells = [markdown_text(column.name) for column in part.columns]
     rule_cells = ["---" if column.words else "---:" for column in part.columns]
-    rows = [head, rule_cells, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
-    caption = [markdown_text(part.caption), ""] if part.caption else []
-    return [*caption, *(f"| {' | '.join(row)} |" for row in rows)]
+    table_rows = [head_cells, rule_cells, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
+    caption_lines = [markdown_text(part.caption), ""] if part.caption else []
+    return [*caption_lines, *(f"| {' | '.join(row)} |" for row in table_rows)]
+
+
+_ESCAPES = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "“": "``", "”": "''", "–": "--", "−": "$-$", "²": "$^2$"},
+    **{"χ": r"$\chi$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "π": r"$\pi$", "∞": r"$\infty$", "≤": r"$\le$"},
+    **{"≥": r"$\ge$", "×": r"$\times$", "…": r"\dots{}"},
+}
+_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
+_LATEX_NUMBER = re.compile(r"-(?=[\d.])")
+
+
+def latex(content: Iterable[Content]) -> str:
+    r"""The content as LaTeX. Text of users is escaped; charts are left out.
+
+    Parameters
+    ----------
+    content : iterable of Content
+
+    Examples
+    --------
+    >>> from naysay.show import Column, Table
+    >>> print(latex([Table((Column("name", words=True), Column("share")), (("a_1", "-0.25"),), caption="50 %")]))
+    \begin{table}
+    \caption{50 \%}
+    \begin{tabular}{lr}
+    \toprule
+    name & share \\
+    \midrule
+    a\_1 & $-$0.25 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    return "\n".join(line for part in content for line in _latex_lines(part))
+
+
+def _latex_lines(part: Content) -> list[str]:
+    match part:
+        case Table():
+            return _latex_table(part)
+        case Heading():
+            return [f"\\subsection*{{{_escape_text(part.text)}}}"]
+        case Sentence():
+            return [_escape_text(line) + r"\\" for line in part.text.splitlines()]
+        case Note():
+            return [rf"\emph{{Note:}} {_escape_text(part.text)}\\"]
+        case Points():
+            return [r"\begin{itemize}", *(rf"\item {_escape_text(item)}" for item in part.items), r"\end{itemize}"]
+        case Facts():
+            return [rf"\emph{{{_escape_text(term)}:}} {_escape_text(value)}\\" for term, value in part.pairs]
+        case Chart():
+            return []
+        case _:
+            raise TypeError(f"no content is a {type(part).__name__}")
+
+
+def _latex_table(part: Table) -> list[str]:
+    """A floating table: words are aligned left, numbers right."""
+    table_rows = [" & ".join(_latex_cell(str(cell)) for cell in row) + r" \\" for row in part.rows]
+    if part.apart:
+        table_rows.insert(len(table_rows) - part.apart, r"\midrule")
+    return [
+        r"\begin{table}",
+        *([rf"\caption{{{_escape_text(part.caption)}}}"] if part.caption else []),
+        rf"\begin{{tabular}}{{{''.join('l' if column.words else 'r' for column in part.columns)}}}",
+        r"\toprule",
+        " & ".join(_escape_text(column.name) for column in part.columns) + r" \\",
+        r"\midrule",
+        *table_rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def _latex_cell(text: str) -> str:
+    """A cell. A negative number gets a minus sign, not a hyphen."""
+    return (
+        _LATEX_NUMBER.sub("$-$", text, count=1) if re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text) else _escape_text(text)
+    )
+
+
+def _escape_text(text: str) -> str:
+    return _LATEX_SPECIAL.sub(lambda special_letter: _ESCAPES[special_letter[0]], text)

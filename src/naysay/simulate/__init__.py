@@ -6,9 +6,14 @@ people choose a level. `replicate` repeats the survey; its result, a `Simulation
 """
 
 from naysay.estimate import ESTIMATORS
-from naysay.simulate.populations import (
+from naysay.simulate.replicate import replicate
+from naysay.simulate.result import Measure, Runs, Simulation, Summary
+from naysay.simulate.survey import (
+    HONEST,
     POPULATIONS,
+    Behavior,
     Population,
+    Survey,
     column,
     counts,
     equal,
@@ -17,11 +22,10 @@ from naysay.simulate.populations import (
     normal,
     population,
     shares,
+    skewed,
+    tied,
     uniform,
 )
-from naysay.simulate.replicate import replicate
-from naysay.simulate.result import Measure, Runs, Simulation, Summary
-from naysay.simulate.survey import HONEST, Behavior, Survey, skewed, tied
 
 __all__ = [
     "ESTIMATORS",

@@ -13,26 +13,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.design.several import choice
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.estimators import ESTIMATORS, suitable
 from naysay.estimate.intervals import METHODS
-from naysay.simulate.populations import Population, population, shares
+from naysay.estimate.registry import ESTIMATORS, suitable
 from naysay.simulate.result import Runs, Simulation
-from naysay.simulate.survey import HONEST, Behavior, Survey
+from naysay.simulate.survey import HONEST, Behavior, Population, Survey, population, shares
 from naysay.tally import Tally
-
-Floats = NDArray[np.float64]
 
 _BATCH = 0.25  # seconds of work per batch of a worker: Ctrl-C waits at most this long for a batch
 _SOON = 3.0  # for less work than this (in seconds), starting workers would take longer than the work
@@ -66,8 +64,9 @@ def replicate(
     people : Population, (t,) float, or str
         Who is asked: a population, its proportions, or a call such as "normal(sd=0.5)".
     n : int
-        How many people are asked.
+        How many people are asked each time.
     replicates : int
+        How many times the survey is tried.
     estimators : sequence of str, optional
         Names from `ESTIMATORS`; all are applied to the same answers. By default maximum likelihood and moments; for
         levels, stratified and pooled.
@@ -76,7 +75,7 @@ def replicate(
     behavior : Behavior
         How many people lie, answer at random, or give no answer.
     target : {"population", "file"}
-        With "file", the same people are asked every time, and only the randomization varies.
+        file: the same people each time, randomized anew.
     interval : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
         The interval method. None means the default method of each estimate, which may take many times as long.
     confidence : float
@@ -108,13 +107,13 @@ def replicate(
     >>> bool((abs(summary.bias.values) < 4 * summary.bias.errors).all())
     True
     """
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     check_design(design)
     if interval is not None and interval not in METHODS:
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    names = _estimator_names(design, estimators, target)
+    estimator_names = _estimator_names(design, estimators, target)
     if isinstance(people, str):
         people = population(people, design.cells)
     named_population = people if isinstance(people, Population) else shares(people, design.cells)
@@ -128,15 +127,15 @@ def replicate(
     )
     replicate_count = _positive(replicates, "replicates")
     seed_used = secrets.randbits(32) if seed is None else _checks.whole_number(seed, 0, 2**128, what="seed")
-    job = _Job(survey, names, interval, _checks.confidence(confidence), seed_used)
-    done = _run(job, replicate_count, _positive(workers, "workers"), console)
+    job = _Job(survey, estimator_names, interval, _checks.confidence(confidence), seed_used)
+    outcomes_by_place = _run(job, replicate_count, _positive(workers, "workers"), console)
     return Simulation(
         survey=survey,
-        runs=_runs(names, [done[place] for place in sorted(done)]),
+        runs=_runs(estimator_names, [outcomes_by_place[place] for place in sorted(outcomes_by_place)]),
         asked=replicate_count,
         confidence=confidence,
         seed=seed_used,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - start_time,
     )
 
 
@@ -175,7 +174,7 @@ class _Job:
         """The results of one replicate."""
         rng = self.rng(place)
         tally = self.survey.draw(rng)
-        return tuple(self._fit(name, tally, rng) for name in self.estimators)
+        return tuple(self._fit(estimator_name, tally, rng) for estimator_name in self.estimators)
 
     def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> Outcome:
         try:
@@ -184,42 +183,45 @@ class _Job:
             fit = ESTIMATORS[name](self.survey.design, tally, self.survey.target)
             intervals = fit.intervals(self.confidence, method=self.interval, rng=rng)
         except NaysayError as error:
-            undefined = np.full((len(self.survey.design.categories), 4), np.nan)
-            return Outcome(undefined[:, 0], undefined[:, 1], undefined[:, 2:], "", str(error))
+            undefined_numbers = np.full((len(self.survey.design.categories), 4), np.nan)
+            return Outcome(undefined_numbers[:, 0], undefined_numbers[:, 1], undefined_numbers[:, 2:], "", str(error))
         return Outcome(fit.proportions, fit.standard_errors, intervals.bounds, intervals.method, "")
 
 
 def _run(job: _Job, number: int, workers: int, console: Console | None) -> ReplicateOutcomes:
     """All replicates, or those finished before Ctrl-C; at least one."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    done = job.batch([0])
-    _check_first(job, done[0], number)
-    began = time.perf_counter()  # time the second survey: the first one also loads modules and caches
-    done |= job.batch(range(1, min(number, 2)))
-    seconds_per_survey = max(time.perf_counter() - began, 1e-6)
-    size = max(1, min(int(_BATCH / seconds_per_survey), -(-number // workers)))
-    batches = [range(start, min(start + size, number)) for start in range(len(done), number, size)]
+    progress_columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    outcomes_by_place = job.batch([0])
+    _check_first(job, outcomes_by_place[0], number)
+    start_time = time.perf_counter()  # time the second survey: the first one also loads modules and caches
+    outcomes_by_place |= job.batch(range(1, min(number, 2)))
+    seconds_per_survey = max(time.perf_counter() - start_time, 1e-6)
+    batch_size = max(1, min(int(_BATCH / seconds_per_survey), -(-number // workers)))
+    batches = [
+        range(batch_start, min(batch_start + batch_size, number))
+        for batch_start in range(len(outcomes_by_place), number, batch_size)
+    ]
     # If it is no terminal, a progress bar would leave an empty line.
     is_hidden = console is None or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
-        task = progress.add_task("surveys", total=number, completed=len(done))
+    with Progress(*progress_columns, console=console, transient=True, disable=is_hidden) as progress:
+        progress_task = progress.add_task("surveys", total=number, completed=len(outcomes_by_place))
         in_one_process = workers == 1 or len(batches) < 2 or seconds_per_survey * number < _SOON
         try:
             for batch_outcomes in (
                 map(job.batch, batches) if in_one_process else _together(job, batches, min(workers, len(batches)))
             ):
-                done |= batch_outcomes
-                progress.update(task, completed=len(done))
+                outcomes_by_place |= batch_outcomes
+                progress.update(progress_task, completed=len(outcomes_by_place))
         except KeyboardInterrupt:
             if console is not None:
-                console.print(f"interrupted after {len(done):,} of {number:,} surveys", highlight=False)
-    return done
+                console.print(f"interrupted after {len(outcomes_by_place):,} of {number:,} surveys", highlight=False)
+    return outcomes_by_place
 
 
 def _check_first(job: _Job, first_outcomes: tuple[Outcome, ...], number: int) -> None:
     """If no estimator works in the first surveys, raise the reason before running all of them."""
-    later = (outcome for place in range(1, min(number, 4)) for outcome in job.outcomes_at(place))
-    if not all(outcome.problem for outcome in itertools.chain(first_outcomes, later)):
+    later_outcomes = (outcome for place in range(1, min(number, 4)) for outcome in job.outcomes_at(place))
+    if not all(outcome.problem for outcome in itertools.chain(first_outcomes, later_outcomes)):
         return
     tally = job.survey.draw(job.rng(0))
     if tally.n == 0:
@@ -235,8 +237,8 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Rep
     with _one_thread_each(), executor as pool:
         try:
             with _deaf_to_interrupts():
-                waiting = [pool.submit(_work, places) for places in batches]
-            for future in as_completed(waiting):
+                batch_futures = [pool.submit(_work, places) for places in batches]
+            for future in as_completed(batch_futures):
                 yield future.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -249,25 +251,25 @@ def _deaf_to_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:  # a Ctrl-C that came meanwhile is delivered now
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
     """Give each worker that starts only one thread: together the workers fill the cores."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
-    before = {name: os.environ[name] for name in names if name in os.environ}
-    os.environ.update(dict.fromkeys(names, "1"))
+    variable_names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
+    previous_variables = {name: os.environ[name] for name in variable_names if name in os.environ}
+    os.environ.update(dict.fromkeys(variable_names, "1"))
     try:
         yield
     finally:
-        for name in names:
+        for name in variable_names:
             del os.environ[name]
-        os.environ.update(before)
+        os.environ.update(previous_variables)
 
 
 _job: _Job
@@ -286,32 +288,37 @@ def _work(places: Sequence[int]) -> ReplicateOutcomes:
 
 def _runs(names: Sequence[str], done: Sequence[tuple[Outcome, ...]]) -> Mapping[str, Runs]:
     """The results by estimator."""
-    result = {}
-    for name, ones in zip(names, zip(*done, strict=True), strict=True):
-        proportions, errors, bounds, methods, problems = zip(*ones, strict=True)
-        often = tuple(method for method, _ in Counter(filter(None, methods)).most_common())
-        problem = next(filter(None, problems), "")
-        result[name] = Runs(np.array(proportions), np.array(errors), np.array(bounds), often, problem)
-    return result
+    runs_by_estimator = {}
+    for estimator_name, estimator_outcomes in zip(names, zip(*done, strict=True), strict=True):
+        proportions, standard_errors, bounds, methods, problems = zip(*estimator_outcomes, strict=True)
+        methods_by_count = tuple(method for method, _ in Counter(filter(None, methods)).most_common())
+        first_problem = next(filter(None, problems), "")
+        runs_by_estimator[estimator_name] = Runs(
+            np.array(proportions), np.array(standard_errors), np.array(bounds), methods_by_count, first_problem
+        )
+    return runs_by_estimator
 
 
 def _estimator_names(design: Answerable, estimators: Sequence[str] | None, target: str) -> tuple[str, ...]:
     """The names of the estimators to try; if none are given, those that suit the design."""
     if estimators is None:
         return tuple(estimator.name for estimator in suitable(design, target) if estimator.usual)
-    names = (estimators,) if isinstance(estimators, str) else tuple(estimators)
-    if not names or len(set(names)) < len(names):
-        raise DataError(f"name each estimator once, at least one; got {_checks.listing_text(names)}")
-    for name in names:
-        if name not in ESTIMATORS:
-            raise DataError(f"no estimator is called {name!r}; {_checks.nearest(name, ESTIMATORS)}", value=name)
-        refusal = ESTIMATORS[name].refusal(design, target)
+    chosen_names = (estimators,) if isinstance(estimators, str) else tuple(estimators)
+    if not chosen_names or len(set(chosen_names)) < len(chosen_names):
+        raise DataError(f"name each estimator once, at least one; got {_checks.listing_text(chosen_names)}")
+    for estimator_name in chosen_names:
+        if estimator_name not in ESTIMATORS:
+            raise DataError(
+                f"no estimator is called {estimator_name!r}; {_checks.nearest(estimator_name, ESTIMATORS)}",
+                value=estimator_name,
+            )
+        refusal = ESTIMATORS[estimator_name].refusal(design, target)
         if refusal is not None:
-            raise DataError(refusal, value=name)
-    return names
+            raise DataError(refusal, value=estimator_name)
+    return chosen_names
 
 
-def _positive(value: Any, what: str) -> int:
+def _positive(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise DataError(f"{what} must be at least 1; got {value!r}", value=value)
     return int(value)

@@ -1,23 +1,23 @@
-"""Results of replicated surveys: bias, spread, and whether standard errors and intervals are correct."""
+"""Results of replicated surveys: bias, spread, whether standard errors and intervals are correct; and their page."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats, Label
 from naysay.design.several import place_of
 from naysay.errors import DataError
-from naysay.show import Column, Points, Table, plain, text
-from naysay.show.html import notebook
-from naysay.show.text import csv_text
+from naysay.show import Chart, Column, Content, Points, Records, Result, Table, charts, finish, plain
+from naysay.show.finish import Axis
+from naysay.show.page import Section, html
+from naysay.show.rows import Mark, marks_in_rows
 from naysay.simulate.survey import Survey
-
-Floats = NDArray[np.float64]
 
 _COLUMNS = {
     "bias": "bias",
@@ -77,13 +77,21 @@ class Summary:
     width: Measure
     interval_methods: tuple[str, ...]
 
+    def numbers(self) -> dict[str, object]:
+        """The measures by the names of their JSON."""
+        json_fields: dict[str, object] = {
+            "estimator": self.estimator,
+            "used": self.used,
+            "interval_methods": self.interval_methods,
+        }
+        for measure_name in MEASURES:
+            measure = getattr(self, measure_name)
+            json_fields |= {measure_name: measure.values, f"{measure_name}_monte_carlo_error": measure.errors}
+        return json_fields
+
     def to_dict(self) -> dict[str, Any]:
         """The measures as a JSON object; undefined numbers are None."""
-        json_fields = {"estimator": self.estimator, "used": self.used, "interval_methods": self.interval_methods}
-        for name in MEASURES:
-            measure = getattr(self, name)
-            json_fields |= {name: measure.values, f"{name}_monte_carlo_error": measure.errors}
-        return dict(plain(json_fields))
+        return dict(plain(self.numbers()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +116,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(Result):
     """Replicated surveys; `replicate` makes them.
 
     Parameters
@@ -160,17 +168,17 @@ class Simulation:
         DataError
             An estimator that was not simulated.
         """
-        name = next(iter(self.runs)) if estimator is None else estimator
-        if name not in self.runs:
-            raise DataError(f"{name!r} was not simulated; {_checks.nearest(name, self.runs)}")
-        return _summary(name, self.runs[name], self.truth)
+        estimator_name = next(iter(self.runs)) if estimator is None else estimator
+        if estimator_name not in self.runs:
+            raise DataError(f"{estimator_name!r} was not simulated; {_checks.nearest(estimator_name, self.runs)}")
+        return _summary(estimator_name, self.runs[estimator_name], self.truth)
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """The measures of all estimators."""
-        return tuple(self.summary(name) for name in self.runs)
+        return tuple(self.summary(estimator_name) for estimator_name in self.runs)
 
-    def power(self, null: float, *, category: Any = None, estimator: str | None = None) -> tuple[float, float]:
+    def power(self, null: float, *, category: Label | None = None, estimator: str | None = None) -> tuple[float, float]:
         """How often the interval of a proportion excluded a null value, and the Monte Carlo error of this share.
 
         The interval is that of the simulation: of `replicate(..., interval=None)` the one that `estimate` prints, by
@@ -184,15 +192,15 @@ class Simulation:
         estimator : str, optional
             By default the first.
         """
-        place = 0 if category is None else place_of(category, self.categories)
-        bounds = self.runs[self.summary(estimator).estimator].bounds[:, place]
-        share = float(np.mean((null < bounds[:, 0]) | (null > bounds[:, 1])))
-        return share, float(np.sqrt(share * (1 - share) / len(bounds)))
+        category_place = 0 if category is None else place_of(category, self.categories)
+        category_bounds = self.runs[self.summary(estimator).estimator].bounds[:, category_place]
+        share = float(np.mean((null < category_bounds[:, 0]) | (null > category_bounds[:, 1])))
+        return share, float(np.sqrt(share * (1 - share) / len(category_bounds)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The simulation as one JSON object; undefined numbers are None."""
+    def numbers(self) -> dict[str, object]:
+        """The simulation by the names of its JSON."""
         survey = self.survey
-        json_fields = {
+        return {
             "design": survey.design.name or survey.design.kind,
             "n": survey.n,
             "replicates": self.replicates,
@@ -205,32 +213,35 @@ class Simulation:
             "behavior": str(survey.behavior),
             "categories": self.categories,
             "truth": self.truth,
-            "preferences": survey.preferences if survey.design.assigned_by == "respondent" else None,
+            "preferences": survey.preferences if survey.design.offer.assigned_by == "respondent" else None,
             "confidence": self.confidence,
-            "estimators": [summary.to_dict() for summary in self.summaries],
+            "estimators": [summary.numbers() for summary in self.summaries],
             "notes": self._failures(),
         }
-        return dict(plain(json_fields))
 
-    def to_csv(self) -> str:
-        """One line for each estimator and category; numbers are not rounded."""
-        names = [name for measure in MEASURES for name in (measure, f"{measure}_monte_carlo_error")]
-        rows: list[list[Any]] = [["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"]]
+    def records(self) -> Records:
+        """One row for each estimator and category."""
+        rows: list[list[object]] = []
         for summary in self.summaries:
-            summary_measures = [getattr(summary, measure) for measure in MEASURES]
-            for row, category in enumerate(self.categories):
-                cells = [
-                    array[row]
-                    for summary_measure in summary_measures
-                    for array in (summary_measure.values, summary_measure.errors)
-                ]
-                number_cells = ["" if np.isnan(cell) else float(cell) for cell in (self.truth[row], *cells)]
-                ends = [self.replicates, summary.used, self.survey.n, self.seed]
-                rows.append([summary.estimator, _checks.label(category), *number_cells, *ends])
-        return csv_text(rows)
+            measures: list[Measure] = [getattr(summary, measure_name) for measure_name in MEASURES]
+            arrays = [array for measure in measures for array in (measure.values, measure.errors)]
+            for place, category in enumerate(self.categories):
+                category_numbers = [self.truth[place], *(array[place] for array in arrays)]
+                survey_numbers = [self.replicates, summary.used, self.survey.n, self.seed]
+                rows.append([summary.estimator, _checks.label(category), *category_numbers, *survey_numbers])
+        number_names = [
+            name for measure_name in MEASURES for name in (measure_name, f"{measure_name}_monte_carlo_error")
+        ]
+        return Records(["estimator", "category", "truth", *number_names, "replicates", "used", "n", "seed"], rows)
 
-    def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
+    def parts(self) -> list[Content]:
         """What was simulated, a table for each estimator, and notes on how to read the numbers."""
+        tables = [self.table(summary) for summary in self.summaries]
+        return [Points(tuple(self.basis)), *tables, Points(tuple(self.remarks()), small=True)]
+
+    @property
+    def basis(self) -> list[str]:
+        """What was simulated."""
         survey, surveys_text = self.survey, f"{self.replicates:,} surveys"
         if self.interrupted:
             surveys_text = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
@@ -241,28 +252,35 @@ class Simulation:
             f"{survey.design.name or survey.design.kind}: {surveys_text}, {people_text}; target: the {survey.target}",
             f"Population: {survey.population.name}; {survey.behavior}",
         ]
-        if survey.design.assigned_by == "respondent":
-            shares = survey.preferences @ survey.population.proportions
+        if survey.design.offer.assigned_by == "respondent":
+            level_shares = survey.preferences @ survey.population.proportions
             tie_text = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
-            levels = (f"{level}: {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
-            basis_lines.append(f"Levels chosen: {', '.join(levels)}{tie_text}")
-        basis_lines.append(f"Seed {self.seed}; {self.seconds:.1f} s")
-        notes = ["±: Monte Carlo error, one standard error of the number before it", *self._failures()]
-        tables = [self._table(summary) for summary in self.summaries]
-        return Points(tuple(basis_lines)), *tables, Points(tuple(notes), small=True)
+            level_texts = (
+                f"{level}: {share:.3g}" for level, share in zip(survey.design.levels, level_shares, strict=True)
+            )
+            basis_lines.append(f"Levels chosen: {', '.join(level_texts)}{tie_text}")
+        return [*basis_lines, f"Seed {self.seed}; {self.seconds:.1f} s"]
 
-    def _table(self, summary: Summary) -> Table:
-        columns = ("truth", *_COLUMNS.values())
-        measures, truth = [getattr(summary, name) for name in MEASURES], self.truth
-        rows = []
-        for row, category in enumerate(self.categories):
-            numbers = (_with_error(float(measure.values[row]), float(measure.errors[row])) for measure in measures)
-            rows.append((_checks.label(category), f"{truth[row]:.4f}", *numbers))
-        methods = ", ".join(summary.interval_methods) or "none"
+    def remarks(self) -> list[str]:
+        """How the numbers are to be read, and which estimators gave no result."""
+        return ["±: Monte Carlo error, one standard error of the number before it", *self._failures()]
+
+    def table(self, summary: Summary) -> Table:
+        """The measures of an estimator, each with its Monte Carlo error."""
+        column_names = ("truth", *_COLUMNS.values())
+        summary_measures, truth = [getattr(summary, measure_name) for measure_name in MEASURES], self.truth
+        table_rows = []
+        for category_place, category in enumerate(self.categories):
+            number_texts = (
+                _with_error(float(measure.values[category_place]), float(measure.errors[category_place]))
+                for measure in summary_measures
+            )
+            table_rows.append((_checks.label(category), f"{truth[category_place]:.4f}", *number_texts))
+        method_text = ", ".join(summary.interval_methods) or "none"
         return Table(
-            (Column("category", words=True, width=24), *map(Column, columns)),
-            tuple(rows),
-            caption=f"{summary.estimator}; {self.confidence:.4g} intervals: {methods}",
+            (Column("category", words=True, width=24), *map(Column, column_names)),
+            tuple(table_rows),
+            caption=f"{summary.estimator}; {self.confidence:.4g} intervals: {method_text}",
         )
 
     def _failures(self) -> list[str]:
@@ -273,12 +291,6 @@ class Simulation:
             for summary in self.summaries
             if summary.used < self.replicates
         ]
-
-    def __str__(self) -> str:
-        return text(self.sections())
-
-    def _repr_html_(self) -> str:
-        return notebook(self.sections())
 
     def __repr__(self) -> str:
         return f"<{self.replicates} surveys of {self.survey.n}: {', '.join(self.runs)} (seed {self.seed})>"
@@ -292,25 +304,29 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _summary(name: str, run: Runs, truth: Floats) -> Summary:
-    usable = np.isfinite(run.proportions).all(axis=1)
-    estimates = run.proportions[usable]
+    is_usable = np.isfinite(run.proportions).all(axis=1)
+    estimates = run.proportions[is_usable]
     if len(estimates) < 2:
         undefined_measures = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
         return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **undefined_measures)
     misses = estimates - truth
-    low, high = np.moveaxis(run.bounds[usable], 2, 0)
+    low_bounds, high_bounds = np.moveaxis(run.bounds[is_usable], 2, 0)
     # A bound that equals the truth, but for rounding in the last digit, counts as holding it.
-    holds = np.where(np.isnan(low) | np.isnan(high), np.nan, (low <= truth + 1e-12) & (truth - 1e-12 <= high))
-    coverage = _mean(holds).values
+    holds_truth = np.where(
+        np.isnan(low_bounds) | np.isnan(high_bounds),
+        np.nan,
+        (low_bounds <= truth + 1e-12) & (truth - 1e-12 <= high_bounds),
+    )
+    coverage = _mean(holds_truth).values
     return Summary(
         estimator=name,
         used=len(estimates),
         bias=_mean(misses),
         standard_deviation=_spread(estimates),
         rmse=_root_mean_square(misses),
-        mean_standard_error=_mean(run.standard_errors[usable]),
-        coverage=Measure(coverage, np.sqrt(coverage * (1 - coverage) / np.isfinite(holds).sum(axis=0))),
-        width=_mean(high - low),
+        mean_standard_error=_mean(run.standard_errors[is_usable]),
+        coverage=Measure(coverage, np.sqrt(coverage * (1 - coverage) / np.isfinite(holds_truth).sum(axis=0))),
+        width=_mean(high_bounds - low_bounds),
         interval_methods=run.methods,
     )
 
@@ -318,29 +334,211 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
 def _mean(values: Floats) -> Measure:
     """The mean over the replicates in which the value is defined."""
     is_defined = np.isfinite(values)
-    number = is_defined.sum(axis=0)
+    defined_count = is_defined.sum(axis=0)
     defined_values = np.where(is_defined, values, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = defined_values.sum(axis=0) / number
-        spread = (np.where(is_defined, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
-        return Measure(mean, np.sqrt(spread / number))
+        mean = defined_values.sum(axis=0) / defined_count
+        replicate_variance = (np.where(is_defined, values - mean, 0.0) ** 2).sum(axis=0) / (defined_count - 1)
+        return Measure(mean, np.sqrt(replicate_variance / defined_count))
 
 
 def _spread(estimates: Floats) -> Measure:
     """The standard deviation. Its error uses the fourth moment, because the estimates need not be normal."""
-    number = len(estimates)
+    replicate_count = len(estimates)
     deviations = estimates - estimates.mean(axis=0)
-    variance = (deviations**2).sum(axis=0) / (number - 1)
-    of_variance = np.sqrt(np.maximum((deviations**4).mean(axis=0) - variance**2, 0.0) / number)
+    variance = (deviations**2).sum(axis=0) / (replicate_count - 1)
+    of_variance = np.sqrt(np.maximum((deviations**4).mean(axis=0) - variance**2, 0.0) / replicate_count)
     return Measure(np.sqrt(variance), _root_error(of_variance, variance))
 
 
 def _root_mean_square(misses: Floats) -> Measure:
-    square = (misses**2).mean(axis=0)
-    error = (misses**2).std(axis=0, ddof=1) / np.sqrt(len(misses))
-    return Measure(np.sqrt(square), _root_error(error, square))
+    mean_square = (misses**2).mean(axis=0)
+    square_error = (misses**2).std(axis=0, ddof=1) / np.sqrt(len(misses))
+    return Measure(np.sqrt(mean_square), _root_error(square_error, mean_square))
 
 
 def _root_error(error: Floats, value: Floats) -> Floats:
     """The Monte Carlo error of a square root (delta method)."""
     return np.asarray(np.divide(error, 2 * np.sqrt(value), out=np.zeros_like(error), where=value > 0))
+
+
+_STYLES = (
+    ("estimate", "circle"),
+    ("pooled", "diamond"),
+    ("text", "square"),
+    ("muted", "triangle-up"),
+    ("estimate", "cross"),
+    ("pooled", "triangle-down"),
+)
+_AXES = {
+    "bias": "bias, points",
+    "standard_deviation": "standard deviation, points",
+    "rmse": "root mean square error, points",
+    "mean_standard_error": "mean standard error, points",
+    "coverage": "coverage of the intervals",
+    "width": "width of the intervals, points",
+}
+
+
+def spread(simulation: Simulation, estimator: str, *, size: int = 640, room: int = 26) -> str:
+    """An SVG image of the truth and the estimates: their mean, and the range of the middle 95 %.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    estimator : str
+    size : int
+        Width in pixels at which text has its natural size.
+    room : int
+        Letters in a line of a label.
+
+    Raises
+    ------
+    DataError
+        An estimator that was not simulated.
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
+    >>> spread(found, "moments")[:4]
+    '<svg'
+    """
+    simulation.summary(estimator)
+    estimates = simulation.runs[estimator].proportions
+    estimates = estimates[np.isfinite(estimates).all(axis=1)]
+    middle_bounds = np.quantile(estimates, [0.025, 0.975], axis=0).T
+    marks = [
+        charts.Mark("truth", "truth", simulation.truth),
+        charts.Mark("estimate", f"{estimator}: mean and 95 of 100", estimates.mean(axis=0), middle_bounds),
+    ]
+    title = f"{estimator}: {len(estimates):,} estimates beside the truth"
+    return charts.dots(simulation.categories, marks, title=title, size=size, room=room, axis="share")
+
+
+def measure(simulation: Simulation, name: str, *, size: int = 640, room: int = 26) -> str:
+    """An SVG image of one measure: a mark for each estimator in each category, with twice its Monte Carlo error.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        A simulation with at most six estimators.
+    name : {"bias", "standard_deviation", "rmse", "mean_standard_error", "coverage", "width"}
+    size : int
+        Width in pixels at which text has its natural size.
+    room : int
+        Letters in a line of a label.
+
+    Raises
+    ------
+    DataError
+        An unknown measure.
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
+    >>> svg = measure(found, "coverage")
+    >>> svg[:4], "coverage of the intervals" in svg
+    ('<svg', True)
+    """
+    if name not in _AXES:
+        raise DataError(f"the measures are {', '.join(_AXES)}; got {name!r}")
+    is_coverage = name == "coverage"
+    unit_factor, aim = (1.0, simulation.confidence) if is_coverage else (100.0, 0.0 if name == "bias" else None)
+    marks = []
+    for (role, shape), summary in zip(_STYLES * len(simulation.runs), simulation.summaries, strict=False):
+        summary_measure = getattr(summary, name)
+        monte_carlo_errors = np.nan_to_num(summary_measure.errors)
+        error_bounds = summary_measure.values[:, None] + 2 * monte_carlo_errors[:, None] * [-1.0, 1.0]
+        error_bounds = np.clip(error_bounds, 0.0, 1.0) if is_coverage else error_bounds
+        values_and_errors = zip(summary_measure.values.tolist(), monte_carlo_errors.tolist(), strict=True)
+        mark_texts = [
+            f"{v:.1%} ± {e:.1%}" if is_coverage else f"{100 * v:.2f} ± {100 * e:.2f} points"
+            for v, e in values_and_errors
+        ]
+        marks.append(
+            Mark(
+                role,
+                summary.estimator,
+                unit_factor * summary_measure.values,
+                unit_factor * error_bounds,
+                shape=shape,
+                told=mark_texts,
+            )
+        )
+    bound_ends = [float(end) for mark in marks for end in np.ravel(np.asarray(mark.bounds)) if math.isfinite(end)]
+    bound_ends.append(0.0 if aim is None else aim)
+    lowest_end, highest_end = min(bound_ends), max(bound_ends)
+    axis_margin = max(highest_end - lowest_end, 1e-6) * 0.04
+    axis_domain = (
+        lowest_end if aim is None and lowest_end == 0 else lowest_end - axis_margin,
+        highest_end + axis_margin,
+    )
+    description = "; ".join(
+        f"{finish.label_line(category)}: " + ", ".join(f"{mark.name} {mark.told[category_place]}" for mark in marks)
+        for category_place, category in enumerate(simulation.categories)
+    )
+    return marks_in_rows(
+        simulation.categories,
+        marks,
+        Axis(_AXES[name], axis_domain, ".0%" if is_coverage else ".3~f", ticks=6),
+        title=f"{_AXES[name]}, {simulation.replicates:,} surveys",
+        description=description,
+        size=size,
+        room=room,
+        aim=aim,
+    )
+
+
+def simulation_html(simulation: Simulation, *, title: str = "A survey, tried many times") -> str:
+    """A simulation as a whole page: the estimates, every measure, the numbers.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    title : str
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> found = simulate.replicate(designs.two_coins(), (0.2, 0.8), n=100, replicates=50, seed=1)
+    >>> simulation_html(found).startswith("<!doctype html>")
+    True
+    """
+    measure_charts = [
+        Chart(lambda size, room, measure_name=measure_name: measure(simulation, measure_name, size=size, room=room))  # type: ignore[misc]
+        for measure_name in ("bias", "rmse", "coverage", "width")
+    ]
+    marks_text = "Lines at the marks: two Monte Carlo errors to each side."
+    remarks = Points((marks_text, *simulation.remarks()), small=True)
+    page_sections = [
+        Section("Measures, estimator by estimator", [*measure_charts, remarks]),
+        *(
+            Section(f"Estimates: {summary.estimator}", _estimator(simulation, summary))
+            for summary in simulation.summaries
+        ),
+    ]
+    lead_lines = [f"{line}." for line in simulation.basis]
+    return html(title, page_sections, lead=lead_lines, facts=[(f"{simulation.replicates:,}", "surveys")])
+
+
+def _estimator(simulation: Simulation, summary: Summary) -> list[Content]:
+    """The plot and the numbers of one estimator."""
+    name, table = summary.estimator, simulation.table(summary)
+    table_rows = tuple(
+        (finish.label_line(category), *row[1:]) for category, row in zip(simulation.categories, table.rows, strict=True)
+    )
+    return [
+        Chart(lambda size, room: spread(simulation, name, size=size, room=room)),
+        replace(table, rows=table_rows, caption=f"{name}, each number with its Monte Carlo error"),
+    ]

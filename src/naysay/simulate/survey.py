@@ -1,29 +1,33 @@
-"""One simulated survey: from the population and its behavior to the tally of the answers.
+"""One simulated survey: the population, how people behave, and the tally of what they answer.
 
-Behavior of simulated respondents: their choice of level, lies, random answers, and nonresponse.
+People are drawn from a shape of the literature, from counts, or from a column of real data. They choose a level, and
+may lie, answer at random, or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import inspect
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+import scipy
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Design, Levels
 from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource, Source
-from naysay.design.several import choice, lies, place_of, share
+from naysay.design.several import choice, lies, place_of, positive, share, whole_people
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes
-from naysay.simulate.populations import Population
 from naysay.tally import Part, Tally
-
-Floats = NDArray[np.float64]
 
 _LISTED = 20_000  # up to this many responses over all levels, counts are drawn at once; above it, person by person
 
@@ -56,8 +60,8 @@ class Survey:
     @property
     def truth(self) -> Floats:
         """The proportions to be estimated, (t,): those of the population, or of the fixed file."""
-        people = self._file / self.n if self.target == "file" else self.population.proportions
-        return self.design.proportions_of(people)
+        cell_shares = self._file / self.n if self.target == "file" else self.population.proportions
+        return self.design.structure.proportions(cell_shares)
 
     @cached_property
     def _file(self) -> NDArray[np.int64]:
@@ -74,33 +78,33 @@ class Survey:
             return None
         stated_matrix = self.behavior.stated(self.design.cells)
         silent_shares = self.behavior.silent(self.design.cells)
-        cells = []
+        outcomes_by_level = []
         for level, channel, level_chances in zip(self.design.levels, channels, self.preferences, strict=True):
-            codes = channel.space.listing()
-            codes = codes[np.lexsort(codes.T[::-1])]  # sorted, as a tally stores them
-            likelihood = channel.rows(codes)
-            possible = likelihood.max(axis=1) > 0
-            noise = self.behavior.at_random * possible[:, None] / possible.sum()
-            response_chances = (1 - self.behavior.at_random) * likelihood @ stated_matrix + noise
-            cells.append(
+            response_codes = channel.space.listing()
+            response_codes = response_codes[np.lexsort(response_codes.T[::-1])]  # sorted, as a tally stores them
+            response_likelihood = channel.rows(response_codes)
+            is_possible = response_likelihood.max(axis=1) > 0
+            noise_chances = self.behavior.at_random * is_possible[:, None] / is_possible.sum()
+            response_chances = (1 - self.behavior.at_random) * response_likelihood @ stated_matrix + noise_chances
+            outcomes_by_level.append(
                 _Outcomes(
                     level,
                     channel,
-                    codes,
+                    response_codes,
                     response_chances * (1 - silent_shares) * level_chances,
                     silent_shares * level_chances,
                 )
             )
-        return tuple(cells)
+        return tuple(outcomes_by_level)
 
     @cached_property
     def _chances(self) -> Floats:
         """P(outcome | category), (outcomes, t): the responses of all levels one below the other, then no answer."""
-        cells = self.cells or ()
+        outcomes_by_level = self.cells or ()
         all_chances = np.vstack(
             [
-                *(outcomes.response_chances for outcomes in cells),
-                *(outcomes.silence_chances[None] for outcomes in cells),
+                *(outcomes.response_chances for outcomes in outcomes_by_level),
+                *(outcomes.silence_chances[None] for outcomes in outcomes_by_level),
             ]
         )
         return np.asarray(all_chances / all_chances.sum(axis=0))
@@ -113,13 +117,13 @@ class Survey:
             outcome_counts = rng.multinomial(self._file, self._chances.T).sum(axis=0)
         else:
             outcome_counts = rng.multinomial(self.n, self._chances @ self.population.proportions)
-        ends = np.cumsum([len(outcomes.codes) for outcomes in self.cells])
-        part_counts = np.split(outcome_counts, ends)
+        part_ends = np.cumsum([len(outcomes.codes) for outcomes in self.cells])
+        part_counts = np.split(outcome_counts, part_ends)
         silent_counts = part_counts.pop()
         return Tally(
             tuple(
-                outcomes.part(count, int(silent_count))
-                for outcomes, count, silent_count in zip(self.cells, part_counts, silent_counts, strict=True)
+                outcomes.part(response_counts, int(silent_count))
+                for outcomes, response_counts, silent_count in zip(self.cells, part_counts, silent_counts, strict=True)
             )
         )
 
@@ -129,21 +133,25 @@ class Survey:
         people_by_category = (
             self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
         )
-        truth = np.repeat(np.arange(t), people_by_category)
-        level = _rows_drawn(self.preferences, truth, rng)
-        is_silent = rng.random(self.n) < self.behavior.silent(self.design.cells)[truth]
-        stated_category = _rows_drawn(self.behavior.stated(self.design.cells), truth, rng)
-        noise = rng.random(self.n) < self.behavior.at_random
-        parts, source = [], GeneratorSource(rng)
-        for place, (name, channel) in enumerate(self.design.parts.items()):
-            at_level = (level == place) & ~is_silent
-            codes = channel.draw(stated_category[at_level & ~noise], source)
-            if (at_level & noise).any():
-                codes = np.vstack([codes, _noise(channel, int((at_level & noise).sum()), source)])
-            silent_count = int(((level == place) & is_silent).sum())
-            part = Part.of(channel, codes, level=name, count=np.ones(len(codes), dtype=np.int64))
-            parts.append(replace(part, missing=silent_count, missing_weight=silent_count))
-        return parts
+        true_categories = np.repeat(np.arange(t), people_by_category)
+        level_places = _rows_drawn(self.preferences, true_categories, rng)
+        is_silent = rng.random(self.n) < self.behavior.silent(self.design.cells)[true_categories]
+        stated_category = _rows_drawn(self.behavior.stated(self.design.cells), true_categories, rng)
+        is_noise = rng.random(self.n) < self.behavior.at_random
+        level_parts, random_source = [], GeneratorSource(rng)
+        for level_place, (level_name, channel) in enumerate(self.design.parts.items()):
+            at_level = (level_places == level_place) & ~is_silent
+            response_codes = channel.draw(stated_category[at_level & ~is_noise], random_source)
+            if (at_level & is_noise).any():
+                response_codes = np.vstack(
+                    [response_codes, _noise(channel, int((at_level & is_noise).sum()), random_source)]
+                )
+            silent_count = int(((level_places == level_place) & is_silent).sum())
+            level_part = Part.of(
+                channel, response_codes, level=level_name, count=np.ones(len(response_codes), dtype=np.int64)
+            )
+            level_parts.append(replace(level_part, missing=silent_count, missing_weight=silent_count))
+        return level_parts
 
 
 class _Outcomes(NamedTuple):
@@ -157,20 +165,29 @@ class _Outcomes(NamedTuple):
 
     def part(self, count: NDArray[np.int64], missing: int) -> Part:
         is_observed = count > 0
-        people = count[is_observed]
-        weight = people.astype(float)
-        return Part(self.channel, self.level, self.codes[is_observed], people, weight, weight, missing, missing)
+        people_counts = count[is_observed]
+        answer_weights = people_counts.astype(float)
+        return Part(
+            self.channel,
+            self.level,
+            self.codes[is_observed],
+            people_counts,
+            answer_weights,
+            answer_weights,
+            missing,
+            missing,
+        )
 
 
 def _rows_drawn(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """For each person, one row drawn from the column of `chances` (rows, t) that belongs to their category."""
-    sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
+    chance_sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
     uniforms = rng.random(len(truth))
-    result = np.zeros(len(truth), dtype=np.int64)
+    drawn_rows = np.zeros(len(truth), dtype=np.int64)
     for category in np.unique(truth).tolist():
         in_category = truth == category
-        result[in_category] = np.searchsorted(sums[:-1, category], uniforms[in_category], side="right")
-    return result
+        drawn_rows[in_category] = np.searchsorted(chance_sums[:-1, category], uniforms[in_category], side="right")
+    return drawn_rows
 
 
 def _noise(channel: Design, n: int, source: Source) -> Codes:
@@ -190,14 +207,21 @@ class Behavior:
     Parameters
     ----------
     liars : float
-        The share of people in `among` who follow the design as if they belonged to another category.
+        Share of people who answer as if in another category.
+
+        Of those in `among`.
     among : sequence of label, optional
-        The categories whose members may lie: by default all; with `says`, all others.
+        The categories of the liars.
+
+        By default all; with `says`, all others.
     says : label, optional
-        What liars claim to be, such as "no" for people who deny. By default they claim each other category equally
-        often.
+        What all liars claim to be.
+
+        Such as "no" for people who deny. By default they claim each other category equally often.
     at_random : float
-        The share of all people who pick any possible response, each equally often, whatever the truth.
+        Share of people who give a random response, each equally often.
+
+        Whatever the truth.
     nonresponse : float or {category: float}
         The share of people, or of each category, who give no answer. Categories that are left out answer.
 
@@ -218,23 +242,23 @@ class Behavior:
         share(self.liars, what="the share of liars")
         share(self.at_random, what="the share that answers at random")
         nonresponse_shares = self.nonresponse.values() if isinstance(self.nonresponse, Mapping) else [self.nonresponse]
-        for value in nonresponse_shares:
-            share(value, what="the share that does not answer")
+        for silent_share in nonresponse_shares:
+            share(silent_share, what="the share that does not answer")
 
-    def stated(self, categories: Sequence[Any]) -> Floats:
+    def stated(self, categories: Sequence[Label]) -> Floats:
         """P(stated category | true category), (t, t)."""
         return lies(categories, self.liars, among=self.among, says=self.says)
 
-    def silent(self, categories: Sequence[Any]) -> Floats:
+    def silent(self, categories: Sequence[Label]) -> Floats:
         """P(no answer | category), (t,)."""
         if not isinstance(self.nonresponse, Mapping):
             return np.full(len(categories), float(self.nonresponse))
-        result = np.zeros(len(categories))
-        for category, value in self.nonresponse.items():
-            result[place_of(category, tuple(categories))] = value
-        if (result == 1).all():
+        silent_shares = np.zeros(len(categories))
+        for category, silent_share in self.nonresponse.items():
+            silent_shares[place_of(category, tuple(categories))] = silent_share
+        if (silent_shares == 1).all():
             raise DataError("nobody answers: the share of nonresponse is 1 in every category")
-        return result
+        return silent_shares
 
     def __str__(self) -> str:
         behavior_texts = []
@@ -245,7 +269,9 @@ class Behavior:
         if self.at_random:
             behavior_texts.append(f"{self.at_random:.4g} answer at random")
         if isinstance(self.nonresponse, Mapping):
-            silence_texts = (f"{value:.4g} of {_checks.label(label)!r}" for label, value in self.nonresponse.items())
+            silence_texts = (
+                f"{silent_share:.4g} of {_checks.label(label)!r}" for label, silent_share in self.nonresponse.items()
+            )
             behavior_texts.append(f"no answer from {', '.join(silence_texts)}")
         elif self.nonresponse:
             behavior_texts.append(f"no answer from {self.nonresponse:.4g}")
@@ -278,12 +304,12 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
         raise DataError(f"preferences are skewed toward 'private' or 'open'; got {toward!r}")
     if not 1 <= ratio < np.inf:
         raise DataError(f"ratio must be at least 1; got {ratio!r}")
-    popular = float(ratio) ** -np.arange(len(design.levels))
-    popular = popular if toward == "private" else popular[::-1]
-    return np.asarray(popular / popular.sum())
+    level_popularity = float(ratio) ** -np.arange(len(design.levels))
+    level_popularity = level_popularity if toward == "private" else level_popularity[::-1]
+    return np.asarray(level_popularity / level_popularity.sum())
 
 
-def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Floats:
+def tied(design: Levels, *, hiding: Sequence[Label], share_of: float = 1.0) -> Floats:
     """Preferences (levels, t) that depend on the category: some of those who hide something pick the first level.
 
     Parameters
@@ -301,9 +327,349 @@ def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Flo
     array([[0.5, 0.5, 1. ],
            [0.5, 0.5, 0. ]])
     """
-    result, amount = choice(design), share(share_of, what="the share that hides")
+    level_preferences, hiding_share = choice(design), share(share_of, what="the share that hides")
     for category in hiding:
-        place = place_of(category, design.categories)
-        result[:, place] *= 1 - amount
-        result[0, place] += amount
-    return result
+        category_place = place_of(category, design.categories)
+        level_preferences[:, category_place] *= 1 - hiding_share
+        level_preferences[0, category_place] += hiding_share
+    return level_preferences
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The true proportions that respondents are drawn from.
+
+    Parameters
+    ----------
+    categories : (t,) tuple of label
+    proportions : (t,) float
+    name : str
+        How the population was made, such as a call.
+
+    Examples
+    --------
+    >>> normal(5).proportions.round(3)
+    array([0.012, 0.214, 0.547, 0.214, 0.012])
+    """
+
+    categories: tuple[Any, ...]
+    proportions: Floats
+    name: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", _checks.categories(self.categories))
+        checked = _checks.probability_vector(self.proportions, len(self.categories), what="the population's shares")
+        object.__setattr__(self, "proportions", _checks.read_only(checked.copy()))
+
+    def people(self, n: int) -> NDArray[np.int64]:
+        """Whole counts (t,) of n people, as close to the proportions as possible: a fixed file."""
+        return whole_people(self.proportions, n)
+
+    def of(self, design: Answerable) -> Population:
+        """The population in the order of a design's categories, or of its cells.
+
+        Raises
+        ------
+        DataError
+            Categories that are not those of the design.
+        """
+        check_design(design)
+        place_of_label = {_checks.label(label): category_place for category_place, label in enumerate(self.categories)}
+        cell_labels = [_checks.label(label) for label in design.cells]
+        unknown_labels = [label for label in place_of_label if label not in cell_labels]
+        if unknown_labels:
+            raise DataError(
+                f"the population holds {unknown_labels[0]!r}, which is no category of {design.name or design.kind}; "
+                f"{_checks.nearest(unknown_labels[0], cell_labels)}"
+            )
+        cell_shares = [
+            self.proportions[place_of_label[label]] if label in place_of_label else 0.0 for label in cell_labels
+        ]
+        return Population(design.cells, np.array(cell_shares), self.name)
+
+
+Categories = Sequence[Any] | int
+
+
+def _labels(categories: Categories) -> tuple[Any, ...]:
+    """The labels; or 1 … t if a number of categories is given."""
+    if isinstance(categories, int) and not isinstance(categories, bool):
+        return tuple(range(1, categories + 1))
+    return tuple(categories)  # type: ignore[arg-type]
+
+
+def equal(categories: Categories) -> Population:
+    """All categories equally common.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+        Labels; or their number t, and then they are 1 … t.
+
+    Examples
+    --------
+    >>> equal(4).proportions
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    labels = _labels(categories)
+    return Population(labels, np.full(len(labels), 1 / len(labels)), "equal()")
+
+
+def _rounded_law(categories: Categories, law: Any, name: str, **parameters: float | None) -> Population:
+    """Shares of a continuous value, rounded to the nearest of 1 … t; values beyond the ends count at the ends."""
+    labels = _labels(categories)
+    chances_below = law.cdf(np.arange(1, len(labels)) + 0.5)
+    call_text = ", ".join(f"{key}={value:.6g}" for key, value in parameters.items() if value is not None)
+    return Population(labels, np.diff([0.0, *chances_below, 1.0]), f"{name}({call_text})")
+
+
+def uniform(categories: Categories) -> Population:
+    """A value uniform on [1, t], rounded to the nearest category; each end has half the share of the others.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), U(1, 5). The source does not say how it rounds; naysay rounds to the nearest of 1 … t.
+
+    Examples
+    --------
+    >>> uniform(5).proportions
+    array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    """
+    return _rounded_law(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform")
+
+
+def normal(categories: Categories, *, mean: float | None = None, sd: float | None = None) -> Population:
+    """A normal value, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    mean, sd : float, optional
+        By default the middle category and a sixth of the range: 3 and 2/3 for five categories.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), N(3, sd 0.6667).
+
+    Examples
+    --------
+    >>> normal(5, mean=3, sd=0.6667).proportions.round(4)
+    array([0.0122, 0.2144, 0.5467, 0.2144, 0.0122])
+    """
+    t = len(_labels(categories))
+    law_center, law_spread = (
+        (1 + t) / 2 if mean is None else mean,
+        (t - 1) / 6 if sd is None else positive(sd, what="sd"),
+    )
+    return _rounded_law(categories, scipy.stats.norm(law_center, law_spread), "normal", mean=mean, sd=sd)
+
+
+def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population:
+    """An exponential value that starts at 1, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    mean : float
+        Mean of the value minus 1.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013): mean 4/5.81 for five categories, 1.0329 for seven.
+
+    Examples
+    --------
+    >>> exponential(5).proportions.round(3)
+    array([0.516, 0.371, 0.087, 0.02 , 0.006])
+    """
+    law = scipy.stats.expon(1, positive(mean, what="mean"))
+    return _rounded_law(categories, law, "exponential", mean=mean)
+
+
+def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: float = 0.2310) -> Population:
+    """A log-normal value, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    log_mean, log_sd : float
+        Mean and standard deviation of the value's logarithm.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), log-normal(0.8959, 0.2310).
+
+    Examples
+    --------
+    >>> log_normal(5).proportions.round(3)
+    array([0.017, 0.518, 0.404, 0.057, 0.004])
+    """
+    law = scipy.stats.lognorm(positive(log_sd, what="log_sd"), scale=np.exp(log_mean))
+    return _rounded_law(categories, law, "log_normal", log_mean=log_mean, log_sd=log_sd)
+
+
+def shares(proportions: ArrayLike, categories: Categories | None = None) -> Population:
+    """A population with these proportions.
+
+    Parameters
+    ----------
+    proportions : (t,) float
+        They sum to one.
+    categories : (t,) sequence of label, optional
+        1 … t by default.
+
+    Raises
+    ------
+    DataError
+        Proportions that are negative or do not sum to one.
+
+    Examples
+    --------
+    >>> shares((0.15, 0.85), ("yes", "no")).categories
+    ('yes', 'no')
+    """
+    share_array = np.asarray(proportions, dtype=float)
+    labels = _labels(len(share_array) if categories is None else categories)
+    return Population(labels, share_array, "shares")
+
+
+def counts(people: Mapping[Any, float]) -> Population:
+    """A population in proportion to these counts.
+
+    Parameters
+    ----------
+    people : {category: count}
+
+    Raises
+    ------
+    DataError
+        Negative counts, or none at all.
+
+    Examples
+    --------
+    >>> counts({"low": 30, "high": 10}).proportions
+    array([0.75, 0.25])
+    """
+    people_counts = _checks.amounts(list(people.values()), what="counts")
+    if people_counts.sum() == 0:
+        raise DataError("a population needs people; all counts are 0")
+    return Population(
+        tuple(people), people_counts / people_counts.sum(), f"counts of {people_counts.sum():,.0f} people"
+    )
+
+
+def column(table: Any, name: str, *, categories: Sequence[Label] | None = None) -> Population:
+    """The population in a column of real data. Missing cells are left out.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns
+        Any table that narwhals accepts.
+    name : str
+    categories : sequence of label, optional
+        The order of the categories; by default they are sorted as text.
+
+    Raises
+    ------
+    DataError
+        An unknown column, a column without values, or values that are no categories.
+
+    Examples
+    --------
+    >>> column({"income": ["low", "high", "low", None]}, "income").proportions.round(3)
+    array([0.333, 0.667])
+    """
+    cell_labels = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
+    if not cell_labels:
+        raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
+    count_of_label = dict(sorted(Counter(cell_labels).items()))
+    column_categories = tuple(count_of_label) if categories is None else tuple(categories)
+    category_texts = [_checks.label(label) for label in column_categories]
+    unknown_labels = [value for value in count_of_label if value not in category_texts]
+    if unknown_labels:
+        hint = _checks.nearest(unknown_labels[0], category_texts)
+        raise DataError(f"column {name!r} holds {unknown_labels[0]!r}, which is no category; {hint}", column=name)
+    category_counts = np.array([count_of_label.get(text, 0) for text in category_texts], dtype=float)
+    return Population(
+        column_categories, category_counts / category_counts.sum(), f"column {name!r}, {len(cell_labels):,} people"
+    )
+
+
+def _cells(table: Any, name: str) -> Sequence[Any]:
+    """The cells of a column of any table."""
+    table_columns = table if isinstance(table, Mapping) else nw.from_native(table).lazy()
+    column_names = list(table) if isinstance(table_columns, Mapping) else table_columns.collect_schema().names()
+    if name not in column_names:
+        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, column_names)}", column=name)
+    return list(
+        table_columns[name]
+        if isinstance(table_columns, Mapping)
+        else table_columns.select(name).collect()[name].to_list()
+    )
+
+
+_SHAPES: tuple[Callable[..., Population], ...] = (equal, uniform, normal, exponential, log_normal)
+POPULATIONS = {shape.__name__: shape for shape in _SHAPES}
+"""The populations that a call may name."""
+
+
+def population(text: str, categories: Categories) -> Population:
+    """The population that a call such as ``normal(mean=3, sd=0.6667)``, or a plain name, describes.
+
+    Parameters
+    ----------
+    text : str
+        One of `POPULATIONS` with its arguments. The text is never run as code.
+    categories : (t,) sequence of label, or int
+
+    Raises
+    ------
+    DataError
+        An unknown population or parameter, with the nearest known one.
+
+    Examples
+    --------
+    >>> population("exponential(mean=1.0329)", 7).proportions.round(3)
+    array([0.384, 0.382, 0.145, 0.055, 0.021, 0.008, 0.005])
+    """
+    population_name, arguments = _call_parts(text.strip())
+    if population_name not in POPULATIONS:
+        raise DataError(
+            f"no population is called {population_name!r}; {_checks.nearest(population_name, POPULATIONS)}",
+            value=population_name,
+        )
+    parameter_names = [
+        parameter_name
+        for parameter_name in inspect.signature(POPULATIONS[population_name]).parameters
+        if parameter_name != "categories"
+    ]
+    for parameter, value in arguments.items():
+        if parameter not in parameter_names:
+            hint = _checks.nearest(parameter, parameter_names) if parameter_names else "it takes none"
+            raise DataError(f"{population_name} has no parameter {parameter!r}; {hint}", value=parameter)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise DataError(f"{parameter} of {population_name} must be a number; got {value!r}", value=value)
+    return POPULATIONS[population_name](categories, **arguments)
+
+
+def _call_parts(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a call."""
+    try:
+        call_node = ast.parse(text, mode="eval").body
+        if isinstance(call_node, ast.Name):
+            return call_node.id, {}
+        if isinstance(call_node, ast.Call) and isinstance(call_node.func, ast.Name) and not call_node.args:
+            return call_node.func.id, {
+                str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call_node.keywords
+            }
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise DataError(
+        f"cannot read the population {text[:80]!r}; write a name such as normal, a call such as "
+        "normal(mean=3, sd=0.6667), or shares such as 0.2,0.8",
+        value=text,
+    )

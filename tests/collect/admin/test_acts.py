@@ -14,9 +14,9 @@ from sqlalchemy.exc import OperationalError
 from naysay import DataError
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
+from naysay.collect.questionnaire import sample
 from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
 from naysay.collect.storage.tables import draft as draft_table
-from naysay.questionnaire import sample
 
 DAY = datetime.timedelta(1)
 

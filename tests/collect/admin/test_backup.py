@@ -17,11 +17,11 @@ from naysay.collect.admin import drafts, log, plans, tokens
 from naysay.collect.admin.account import Account
 from naysay.collect.admin.sessions import Sessions
 from naysay.collect.client import Client
+from naysay.collect.questionnaire import of_form, sample
 from naysay.collect.results import sharing
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.storage.postgresql import _SETTLE as SETTLE
 from naysay.collect.storage.tables import metadata
-from naysay.questionnaire import of_form, sample
 
 from .conftest import PASSWORD
 

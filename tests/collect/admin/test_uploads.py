@@ -11,8 +11,8 @@ from openpyxl import Workbook, load_workbook
 
 from naysay.collect.admin import drafts
 from naysay.collect.admin.surveys import examine_upload
+from naysay.collect.questionnaire import sample, write_xlsform
 from naysay.collect.storage import Store
-from naysay.questionnaire import sample, write_xlsform
 
 
 @pytest.fixture

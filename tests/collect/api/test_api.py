@@ -14,14 +14,13 @@ from starlette.testclient import TestClient
 
 from naysay import designs
 from naysay.cli import main
-from naysay.collect import Published
+from naysay.collect import Published, reports
 from naysay.collect.admin import log, tokens
 from naysay.collect.app import create_app
-from naysay.collect.reports import topics
+from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Reports, Store, today
 from naysay.collect.storage.reported import Cell
-from naysay.questionnaire import Questionnaire, sample
 from naysay.tally import Tally
 from tests.collect.replying import fill
 
@@ -184,7 +183,7 @@ def check(operation, headers):
 
 def test_a_tally_of_reports_is_the_file_that_estimates_read(client, secret, store, tmp_path):
     design = designs.k_ary(("list", "map"), epsilon=1)
-    topic = topics.open_topic(store, design, question="crash", wave="1")
+    topic = reports.open_topic(store, design, question="crash", wave="1")
     cells = {Cell(*topic, "", "report", place): people for place, people in enumerate((30, 12))}
     store.add([Reports(cells, today())])
     known = {"authorization": f"Bearer {secret}"}

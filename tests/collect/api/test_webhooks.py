@@ -13,9 +13,9 @@ import pytest
 from naysay.collect import Published
 from naysay.collect.api import webhooks
 from naysay.collect.api.webhooks import SIGNATURE, Target, Webhooks, verified
+from naysay.collect.questionnaire import sample
 from naysay.collect.storage import Store
 from naysay.errors import DataError
-from naysay.questionnaire import sample
 from tests.collect.replying import fill
 
 SECRET = "a secret of some length"

@@ -7,10 +7,10 @@ import pytest
 
 from naysay import collect, designs, estimate
 from naysay.collect import respond
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne
+from naysay.collect.questionnaire.offers import carried_out, private_of
+from naysay.collect.questionnaire.xlsform_rows import check_of as understanding
 from naysay.collect.survey.submission import check_of
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
-from naysay.questionnaire.xlsform.learning import check_of as understanding
-from naysay.questionnaire.xlsform.offers import carried_out, private_of
 
 N = 900
 OFTEN = ("never", "once", "often", "daily")

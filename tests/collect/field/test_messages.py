@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from naysay.collect import Published, Reader, respond
 from naysay.collect.device.people import draw_replies
 from naysay.collect.device.post import json_text, message
+from naysay.collect.questionnaire import Questionnaire, Text, sample
 from naysay.collect.storage import today
 from naysay.errors import DataError
-from naysay.questionnaire import Questionnaire, Text, sample
 
 
 @pytest.fixture(params=["kinds", "sample"])

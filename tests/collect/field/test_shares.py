@@ -9,10 +9,10 @@ from scipy import stats
 from naysay import collect, designs, estimate
 from naysay.collect import respond
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.design import drawing
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
 
 CATEGORIES = ("red", "green", "blue", "gray", "gold")
 SHARES = np.array([0.4, 0.25, 0.2, 0.1, 0.05])

@@ -3,8 +3,18 @@
 import copy
 import random
 
-from naysay.questionnaire import Bin, Choice, Group, Integer, Private, Questionnaire, SelectMultiple, SelectOne, Text
-from naysay.questionnaire.xlsform.offers import private_of
+from naysay.collect.questionnaire import (
+    Bin,
+    Choice,
+    Group,
+    Integer,
+    Private,
+    Questionnaire,
+    SelectMultiple,
+    SelectOne,
+    Text,
+)
+from naysay.collect.questionnaire.offers import private_of
 
 ABCD = ("north", "east", "south", "west")
 

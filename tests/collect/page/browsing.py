@@ -1,6 +1,7 @@
 """A real server, and somebody who takes a survey in a browser by what is on the page."""
 
 import json
+import shutil
 import socket
 import threading
 from contextlib import contextmanager
@@ -10,10 +11,10 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from naysay.collect.app import create_app
-from naysay.collect.client import FOLDER
+from naysay.collect.client import DRAWING, FOLDER
+from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Store
-from naysay.questionnaire import Questionnaire, sample
 
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 """Of Chromium."""
@@ -232,6 +233,15 @@ def running(app, port=0):
         server.should_exit = True
         thread.join()
         bound.close()
+
+
+def copied(folder):
+    """naysay's own client in another folder, the module that draws beside the others, for tests to change."""
+    shutil.copytree(FOLDER, folder)
+    shutil.copy(FOLDER / DRAWING, folder)
+    for path in folder.glob("*.js"):
+        path.write_text(path.read_text(encoding="utf-8").replace(f'"{DRAWING}"', '"./randomize.js"'), encoding="utf-8")
+    return folder
 
 
 @contextmanager

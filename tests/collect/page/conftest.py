@@ -4,7 +4,7 @@ import pytest
 from browsing import Respondent, privates, serve
 from hostile import lying
 
-from naysay.questionnaire import sample
+from naysay.collect.questionnaire import sample
 
 
 @pytest.fixture(scope="session")

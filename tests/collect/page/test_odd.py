@@ -6,8 +6,8 @@ import pytest
 from browsing import ANSWERS, privates, serve
 
 from naysay import designs
-from naysay.questionnaire import Choice, Integer, Note, Private, Questionnaire, SelectOne
-from naysay.questionnaire.kinds.base import Practice
+from naysay.collect.questionnaire import Choice, Integer, Note, Private, Questionnaire, SelectOne
+from naysay.collect.questionnaire.questions import Practice
 
 LONG = "Very " * 40  # 200 letters
 MANY = tuple(f"c{place}" for place in range(60))

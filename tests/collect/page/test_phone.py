@@ -10,12 +10,12 @@ from browsing import Respondent
 from cryptography import x509
 
 from naysay.collect.app import create_app
-from naysay.collect.commands import phone
+from naysay.collect.commands import serve
+from naysay.collect.questionnaire import sample
 from naysay.collect.server import keys as certificates
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.errors import DataError
-from naysay.questionnaire import sample
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_code_is_that_of_the_link():
     link = "https://192.0.2.7:8000/s/sample"
     matrix = [bytes(row) for row in segno.make_qr(link, error="m").matrix]
     blocks = {" ": (1, 1), "▀": (0, 1), "▄": (1, 0), "█": (0, 0)}  # light is drawn, dark is left
-    lines = phone.code(link).splitlines()
+    lines = serve.code(link).splitlines()
     drawn = [bytes(blocks[each][half] for each in line) for line in lines for half in (0, 1)]
     border = next(place for place, row in enumerate(drawn) if any(row))
     side = len(matrix)

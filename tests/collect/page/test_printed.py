@@ -8,7 +8,7 @@ import pytest
 from naysay import designs
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
-from naysay.questionnaire import Choice, Private, Questionnaire, SelectMultiple, Text, sample
+from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectMultiple, Text, sample
 
 LONG = "Have you ever, in the last twelve months, done anything of what stands on the list below " * 8
 

@@ -6,7 +6,7 @@ import pytest
 from browsing import ANSWERS, Respondent, serve
 
 from naysay import designs
-from naysay.questionnaire import (
+from naysay.collect.questionnaire import (
     Bin,
     Choice,
     Group,
@@ -18,7 +18,7 @@ from naysay.questionnaire import (
     SelectOne,
     Sent,
 )
-from naysay.questionnaire import parse_expression as condition
+from naysay.collect.questionnaire import parse_expression as condition
 
 BINS = {"few": 5, "some": 10, "lots": None}
 

@@ -10,8 +10,8 @@ from browsing import ANSWERS, ARGUMENTS, Respondent, privates, remembered, serve
 from residue import contents, found
 
 from naysay.collect.client import FOLDER
+from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.server.keys import Keys
-from naysay.questionnaire import Questionnaire
 
 DELETE = "Delete it from this device"
 BOX = re.compile(rb'"box":(\{"point":"[0-9a-f]+","iv":"[0-9a-f]+","sealed":"[0-9a-f]+"\})')

@@ -2,12 +2,9 @@
 
 import datetime
 import json
-import shutil
 
 import pytest
-from browsing import ANSWERS, privates, remembered, serve
-
-from naysay.collect.client import FOLDER
+from browsing import ANSWERS, copied, privates, remembered, serve
 
 PRIVATE = ("income", "smoking", "taxes", "partners", "drugs", "rent", "debt", "party")
 _ITEMS = ("cannabis", "cocaine", "sedatives")
@@ -141,8 +138,7 @@ def test_every_message_has_one_length(respond, served):
 @pytest.fixture(scope="module")
 def stubbed(tmp_path_factory):
     """A server whose page draws the same response whatever the truth."""
-    folder = tmp_path_factory.mktemp("constant") / "client"
-    shutil.copytree(FOLDER, folder)
+    folder = copied(tmp_path_factory.mktemp("constant") / "client")
     module = folder / "randomize.js"
     code = module.read_text(encoding="utf-8")
     assert code.count("export function draw(") == 1
@@ -243,8 +239,7 @@ def kept(respondent):
 @pytest.fixture(scope="module")
 def telling(tmp_path_factory):
     """A server whose page shows where its memory is, and is naysay's own otherwise."""
-    folder = tmp_path_factory.mktemp("telling") / "client"
-    shutil.copytree(FOLDER, folder)
+    folder = copied(tmp_path_factory.mktemp("telling") / "client")
     with (folder / "survey.js").open("a", encoding="utf-8") as module:
         module.write(KEPT)
     with serve([privates()], folder.parent, client=folder) as server:

@@ -9,12 +9,12 @@ from axe_playwright_python.sync_playwright import Axe
 
 from naysay.collect import Client, Published, results
 from naysay.collect.app import create_app
+from naysay.collect.questionnaire import sample
 from naysay.collect.results import sharing
 from naysay.collect.results.answered import of_database
 from naysay.collect.results.fragments import _bins, _spread
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
-from naysay.questionnaire import sample
 from tests.collect.replying import fill
 
 FILES = {"survey.html": b"<!doctype html>"}

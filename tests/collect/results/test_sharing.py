@@ -12,12 +12,12 @@ import pytest
 from naysay import DataError
 from naysay.collect import Published
 from naysay.collect.app import create_app
-from naysay.collect.results import page, releasing, sharing
+from naysay.collect.questionnaire import sample
+from naysay.collect.results import page, sharing
 from naysay.collect.results.counting import Counting, current_counts, folding
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.estimate.plain import Numbers
-from naysay.questionnaire import sample
 from tests.collect.replying import fill, replies
 
 LEAST = 20
@@ -47,7 +47,7 @@ class Seen:
 
     def look(self, shown, k, cells):
         """Note which people each table counts now. `cells` are everybody's cells, by table."""
-        for (question, beside), counts in releasing._by_tally(releasing.public_counts(shown)).items():
+        for (question, beside), counts in sharing._by_tally(sharing.public_counts(shown)).items():
             for part, own in self._parts(beside, counts).items():
                 told = {cell: n for cell, n in own.items() if json.loads(cell)[0] is not None}
                 inside = [
@@ -104,7 +104,7 @@ def test_nothing_that_is_added_or_subtracted_is_about_a_few(asked, seed):
     seen, now, shown, moves = Seen(len(rows)), Counter(), Counter(), 0
     for k, counts in enumerate(each, start=1):
         now.update({key: n for key, n in counts.items() if key.beside in ("", by)})
-        after = releasing.released_counts(counting, shown, now, by=by, least=LEAST)
+        after = sharing.released_counts(counting, shown, now, by=by, least=LEAST)
         if after != shown:
             moves += 1
             seen.look({key: n for key, n in after.items() if key.question in questions}, k, cells)
@@ -198,7 +198,7 @@ def shown(store, asked):
 
 
 def sizes(counts):
-    return {tally: sum(cells.values()) for tally, cells in releasing._by_tally(counts).items()}
+    return {tally: sum(cells.values()) for tally, cells in sharing._by_tally(counts).items()}
 
 
 def test_what_was_shown_is_remembered_over_links(store, asked):

@@ -12,12 +12,12 @@ from sqlalchemy import text
 
 from naysay import DataError
 from naysay.collect import Published, results
+from naysay.collect.questionnaire import sample
 from naysay.collect.results import counting
 from naysay.collect.results.answered import COUNT, of_database
 from naysay.collect.results.fragments import of_store
 from naysay.collect.storage import Store
 from naysay.collect.writer import Writer
-from naysay.questionnaire import sample
 from tests.collect.replying import fill, replies
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect.conditions import Condition, unmet
+from naysay.microdata.protect.target import Condition, unmet
 
 
 def classes(frame, keys, column):

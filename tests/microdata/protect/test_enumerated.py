@@ -11,7 +11,7 @@ from scipy import stats
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect.conditions import Condition, unmet
+from naysay.microdata.protect.target import Condition, unmet
 
 from .test_conditions import met
 

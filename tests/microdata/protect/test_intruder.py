@@ -11,7 +11,7 @@ from naysay import files
 from naysay.cli import main
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.commands.measured import RECORD, Reading
+from naysay.microdata.commands.inputs import RECORD, Reading
 from naysay.microdata.protect.clues import hints
 
 SCHOOLS = ["none", "primary", "middle", "vocational", "high", "college", "bachelor", "master", "doctor"]

@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, milp
 
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect import plan
+from naysay.microdata.protect import proposals
 
 
 def census(n=4_000):
@@ -100,9 +100,9 @@ def test_proposals_for_small_tables_come_near_the_optimum_of_all_recodings_and_s
         table["job"] = rng.choice(list("abc"), n).tolist()
         keys, price = list(table), dict.fromkeys(table, 1.0)
         frame = pl.DataFrame(table)
-        ladders = {key: plan._ladder(key, frame[key], None) for key in keys}
+        ladders = {key: proposals._ladder(key, frame[key], None) for key in keys}
         best = least_loss(table, keys, ladders, 2)
-        loss = plan._loss(protect.propose(table, keys, target="k >= 2"), frame, price, {})
+        loss = proposals._loss(protect.propose(table, keys, target="k >= 2"), frame, price, {})
         assert loss >= best - 1e-9
         ratios.append(loss / best)
     assert np.mean(ratios) < 1.1

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from naysay.cli import main
-from naysay.microdata.protect.losses import losses_of
+from naysay.microdata.protect.standings import losses_of
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from naysay.cli import main
 from naysay.errors import DataError
 from naysay.microdata import attack, protect
 from naysay.microdata.protect.releases import log_of
-from naysay.microdata.report.protection import protection
+from naysay.microdata.report import protection_content
 
 LABELS = {
     "gender": {1: "male", 2: "female", 9: "refused"},
@@ -342,7 +342,7 @@ def test_after_values_move_no_safety_is_claimed(name, sav, capsys):
     assert found.intruder_nearest.value == pytest.approx(beside.attacks[0].of_all.value, abs=0.02)
     assert str(found.intruder_nearest) in str(found)
     log = tomllib.loads(log_of(out).read_text(encoding="utf-8"))
-    [told] = [each.text for each in protection(log) if "other values now" in getattr(each, "text", "")]
+    [told] = [each.text for each in protection_content(log) if "other values now" in getattr(each, "text", "")]
     assert "the nearest record was right for" in told and "naysay attack" in told
 
 
@@ -432,17 +432,16 @@ def test_synthetic_records_are_written_with_labels(sav):
 SLOW = """
 import sys
 from pathlib import Path
-from naysay import files
 from naysay.microdata import protect
-from naysay.files import original
-slow = original.Original.write
+from naysay.files.writing import Original
+slow = Original.write
 def write(self, made, rows, path, **given):
     slow(self, made, rows, path, **given)
     print("written", flush=True)
     import time; time.sleep(20)
-original.Original.write = write
+Original.write = write
 plan = protect.Plan(keys=["gender"], target="k >= 2", steps=[protect.Suppress(keys=["gender"], target="k >= 2")])
-protect.release(files.Original.read(Path(sys.argv[1])), plan, Path(sys.argv[2]), force=True)
+protect.release(Original.read(Path(sys.argv[1])), plan, Path(sys.argv[2]), force=True)
 """
 
 

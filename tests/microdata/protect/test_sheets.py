@@ -11,7 +11,7 @@ import pytest
 from naysay.cli import main
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect.sheets import hierarchy_of_values, read_hierarchies, write_hierarchies
+from naysay.microdata.protect.hierarchies import hierarchy_of_values, read_hierarchies, write_hierarchies
 
 
 def people(n=400):

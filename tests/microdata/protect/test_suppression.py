@@ -13,7 +13,8 @@ from scipy.optimize import Bounds, LinearConstraint
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect import suppression, units
+from naysay.microdata.protect import suppression
+from naysay.microdata.protect.target import Units
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables_of import classes, skewed
@@ -180,7 +181,7 @@ def test_many_wide_keys_are_hashed_and_still_right(monkeypatch):
     frame = skewed(200, [4] * 6, seed=6)
     names = frame.columns
     packed, _ = protect.Suppress(keys=names, target="k >= 2").apply(frame)
-    monkeypatch.setattr(units, "_BITS", 3)
+    monkeypatch.setattr("naysay.microdata.protect.target._BITS", 3)
     hashed, _ = protect.Suppress(keys=names, target="k >= 2").apply(frame)
     assert packed.equals(hashed)
 
@@ -188,7 +189,7 @@ def test_many_wide_keys_are_hashed_and_still_right(monkeypatch):
 def test_uncompiled_sums_are_the_same(monkeypatch):
     frame = skewed(200, [9, 2, 5, 4], seed=7)
     compiled, _ = protect.Suppress(keys=KEYS).apply(frame)
-    monkeypatch.setitem(sys.modules, "naysay.microdata.protect.compiled", None)
+    monkeypatch.setitem(sys.modules, "naysay.microdata.compiled", None)
     plain, _ = protect.Suppress(keys=KEYS).apply(frame)
     assert compiled.equals(plain)
 
@@ -269,7 +270,7 @@ def test_a_gap_that_came_with_the_file_counts_for_m():
 
 def test_m_is_counted_as_by_hand_in_files_with_gaps_emptied_further():
     for seed in range(20):
-        own = units.Units.of_tuples(microdata.Keys(skewed(25, [4, 3, 3], seed=seed, gaps=0.2), ["v0", "v1", "v2"]))
+        own = Units.of_tuples(microdata.Keys(skewed(25, [4, 3, 3], seed=seed, gaps=0.2), ["v0", "v1", "v2"]))
         rng = np.random.default_rng(seed)
         keep = own.known & rng.integers(0, 8, len(own))
         lost = np.bitwise_count(own.known & ~keep)

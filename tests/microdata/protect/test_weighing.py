@@ -6,7 +6,7 @@ import pytest
 
 from naysay import files
 from naysay.microdata import protect
-from naysay.microdata.protect.weighing import weighing
+from naysay.microdata.protect.clues import weighing
 
 KEYS = ["age", "sex", "region"]
 

@@ -72,20 +72,20 @@ class Account:
 
         It is good for a day.
         """
-        key = secrets.token_urlsafe(32)
+        link_key = secrets.token_urlsafe(32)
         with self._store.engine.begin() as connection:
-            row = connection.execute(select(table.c.password)).first()
-            if row is None:
+            account_row = connection.execute(select(table.c.password)).first()
+            if account_row is None:
                 connection.execute(insert(table).values(id=1))
-            elif row.password is not None:
+            elif account_row.password is not None:
                 return None
-            connection.execute(update(table).values(setup=_digest(key), setup_until=int(self._clock()) + SETUP))
-        return key
+            connection.execute(update(table).values(setup=_digest(link_key), setup_until=int(self._clock()) + SETUP))
+        return link_key
 
     def is_setup(self, key: str) -> bool:
         """Whether the first password can be set with this key."""
-        until = self._read_column("setup_until")
-        return self._is_key(key) and not self.has_password and until is not None and self._clock() < until
+        good_until = self._read_column("setup_until")
+        return self._is_key(key) and not self.has_password and good_until is not None and self._clock() < good_until
 
     def _is_key(self, key: str) -> bool:
         return hmac.compare_digest(self._read_column("setup") or "", _digest(key))
@@ -105,15 +105,17 @@ class Account:
         DataError
             The password is too short, or the key is void.
         """
-        hashed = _ARGON2.hash(_normalized_password(password))
-        first = () if key is None else (table.c.password.is_(None), table.c.setup == _digest(key))
+        password_hash = _ARGON2.hash(_normalized_password(password))
+        first_conditions = () if key is None else (table.c.password.is_(None), table.c.setup == _digest(key))
         if key is not None and not self.is_setup(key):
             raise DataError("this link is void: it was used, is older than a day, or the server was started again")
         with self._store.engine.begin() as connection:
             if key is None and connection.execute(select(table.c.id)).first() is None:
                 connection.execute(insert(table).values(id=1))
-            done = connection.execute(update(table).where(*first).values(password=hashed, setup=None, setup_until=None))
-            if not done.rowcount:
+            password_update = connection.execute(
+                update(table).where(*first_conditions).values(password=password_hash, setup=None, setup_until=None)
+            )
+            if not password_update.rowcount:
                 raise DataError("this link was used a moment ago; log in with the password that was set")
             connection.execute(delete(session))
 
@@ -140,17 +142,17 @@ class Account:
         with _ONE_AT_A_TIME:
             try:
                 _ARGON2.verify(password_hash or _decoy(), typed_password)
-                right = password_hash is not None
+                is_right = password_hash is not None
             except VerificationError:
-                right = False
-        secret = self._read_column("totp")
-        if not right:
+                is_right = False
+        totp_secret = self._read_column("totp")
+        if not is_right:
             return "password"
-        if secret is None:
+        if totp_secret is None:
             return None
         if codes is not None and codes.take():  # before the code is compared: many may ask at once
             return "tries"
-        if not self._spend(secret, code or ""):
+        if not self._spend(totp_secret, code or ""):
             return "code"
         if codes is not None:
             codes.give_back()
@@ -164,11 +166,11 @@ class Account:
         DataError
             The code is not the one that belongs to the secret now.
         """
-        step = self._step_of(secret, code) if _SECRET.fullmatch(secret) else None
-        if step is None:
+        code_step = self._step_of(secret, code) if _SECRET.fullmatch(secret) else None
+        if code_step is None:
             raise DataError("this is not the code that the app shows now; see that the phone's clock is right")
         with self._store.engine.begin() as connection:
-            connection.execute(update(table).values(totp=secret, totp_step=step))
+            connection.execute(update(table).values(totp=secret, totp_step=code_step))
             connection.execute(delete(session))
 
     def stop_second_factor(self) -> None:
@@ -188,12 +190,12 @@ class Account:
 
     def _spend(self, secret: str, code: str) -> bool:
         """Whether a code is right, and later than the last one that was used: nobody reuses one that they saw."""
-        step = self._step_of(secret, code)
-        if step is None:
+        code_step = self._step_of(secret, code)
+        if code_step is None:
             return False
-        unused = or_(table.c.totp_step.is_(None), table.c.totp_step < step)
+        is_unused = or_(table.c.totp_step.is_(None), table.c.totp_step < code_step)
         with self._store.engine.begin() as connection:
-            return connection.execute(update(table).where(unused).values(totp_step=step)).rowcount == 1
+            return connection.execute(update(table).where(is_unused).values(totp_step=code_step)).rowcount == 1
 
     def _read_column(self, column: str) -> Any:
         with self._store.reading() as connection:

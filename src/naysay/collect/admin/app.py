@@ -39,7 +39,7 @@ def desk_of(store: Store, *, client: Client, refresh: Callable[[], None]) -> Des
 
 def routes() -> list[Route]:
     """All admin pages and acts, each behind the door (see `naysay.collect.admin.visits`)."""
-    survey, draft = "surveys/{name}", "drafts/{name}"
+    survey_path, draft_path = "surveys/{name}", "drafts/{name}"
     open_to_all = [
         route("login", doors.login, anyone=True),
         route("login", doors.log_in, anyone=True, sends=True),
@@ -48,11 +48,11 @@ def routes() -> list[Route]:
     ]
     pages = [
         ("", surveys.home),
-        (survey, surveys.survey),
-        (f"{survey}/results", surveys.results),
-        (f"{survey}/questionnaire.{{kind}}", surveys.questionnaire),
-        (draft, surveys.draft),
-        (f"{draft}/questionnaire.{{kind}}", surveys.questionnaire),
+        (survey_path, surveys.survey),
+        (f"{survey_path}/results", surveys.results),
+        (f"{survey_path}/questionnaire.{{kind}}", surveys.questionnaire),
+        (draft_path, surveys.draft),
+        (f"{draft_path}/questionnaire.{{kind}}", surveys.questionnaire),
         ("account", doors.account),
         ("tokens", doors.token_list),
         ("log", surveys.log_page),
@@ -68,25 +68,25 @@ def routes() -> list[Route]:
         ("tokens", doors.create_token),
         ("tokens/{name}/revoke", doors.revoke_token),
         ("backup", surveys.backup),
-        (f"{draft}/open", surveys.publish),
-        (f"{draft}/discard", surveys.discard),
-        (f"{draft}/schedule", surveys.schedule),
-        (f"{survey}/invite", surveys.invite),
-        (f"{survey}/share", surveys.share),
-        (f"{survey}/unshare", surveys.unshare),
-        (f"{survey}/close", surveys.close),
-        (f"{survey}/reopen", surveys.reopen),
-        (f"{survey}/renew", surveys.renew),
-        (f"{survey}/schedule", surveys.schedule),
-        (f"{survey}/copy", surveys.copy),
-        (f"{survey}/export", surveys.export),
-        (f"{survey}/delete", surveys.delete),
+        (f"{draft_path}/open", surveys.publish),
+        (f"{draft_path}/discard", surveys.discard),
+        (f"{draft_path}/schedule", surveys.schedule),
+        (f"{survey_path}/invite", surveys.invite),
+        (f"{survey_path}/share", surveys.share),
+        (f"{survey_path}/unshare", surveys.unshare),
+        (f"{survey_path}/close", surveys.close),
+        (f"{survey_path}/reopen", surveys.reopen),
+        (f"{survey_path}/renew", surveys.renew),
+        (f"{survey_path}/schedule", surveys.schedule),
+        (f"{survey_path}/copy", surveys.copy),
+        (f"{survey_path}/export", surveys.export),
+        (f"{survey_path}/delete", surveys.delete),
     ]
     return [
         Route(f"/admin/{STYLE}", _style, include_in_schema=False),
         *open_to_all,
-        *(route(path, endpoint) for path, endpoint in pages),
-        *(route(path, endpoint, sends=True) for path, endpoint in acts),
+        *(route(route_path, endpoint) for route_path, endpoint in pages),
+        *(route(route_path, endpoint, sends=True) for route_path, endpoint in acts),
         route("upload", surveys.upload, sends=True, most=QUESTIONNAIRE),
         route("restore", surveys.restore, sends=True, most=BACKUP),
         route("{rest:path}", _nothing),

@@ -79,20 +79,20 @@ def backup(store: Store, path: Path) -> Copied:
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {str(path.parent)!r} to write to")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as folder:
-        draft = Path(folder, path.name)
-        target = Store(draft)
+        draft_path = Path(folder, path.name)
+        draft_store = Store(draft_path)
         try:
-            with store.snapshot() as source, target.engine.begin() as into:
+            with store.snapshot() as source_connection, draft_store.engine.begin() as draft_connection:
                 for table in _tables_to_copy():
-                    _copy(source, into, table)
-                copy_counts = _copy_counts(into)
-            target.settle()
+                    _copy(source_connection, draft_connection, table)
+                copy_counts = _copy_counts(draft_connection)
+            draft_store.settle()
         finally:
-            target.dispose()
-        _drop_side_files(draft)
-        with draft.open("rb") as file:
+            draft_store.dispose()
+        _drop_side_files(draft_path)
+        with draft_path.open("rb") as file:
             os.fsync(file.fileno())
-        os.link(draft, path)  # fails if another backup took the name meanwhile
+        os.link(draft_path, path)  # fails if another backup took the name meanwhile
     return copy_counts
 
 
@@ -119,30 +119,34 @@ def restore(store: Store, path: Path, *, client: Client | Path = FOLDER) -> Copi
         The database holds surveys; or the file is no sound backup; or a survey has a page that this naysay does not
         ship, and cannot be renewed.
     """
-    shipped = Client.of(client) if isinstance(client, Path) else client
-    with _private_copy(path) as backup:
-        with backup.engine.begin() as connection:  # files without a survey may lie under the hash of another page
-            used = select(tables.survey.c.client)
-            connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
-        _check_surveys(backup)
-        renewed, undated = _renew_pages(backup, shipped), drafts.strike_out(backup)
-        _check_surveys(backup)  # a renewed survey may not have taken files that lay under the hash of the shipped page
-        with backup.snapshot() as source, store.engine.begin() as into:
-            if survey_count := _copy_counts(into).surveys:
+    shipped_client = Client.of(client) if isinstance(client, Path) else client
+    with _private_copy(path) as backup_store:
+        with backup_store.engine.begin() as connection:  # files without a survey may lie under the hash of another page
+            used_clients = select(tables.survey.c.client)
+            connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used_clients)))
+        _check_surveys(backup_store)
+        renewed_names, undated_names = _renew_pages(backup_store, shipped_client), drafts.strike_out(backup_store)
+        _check_surveys(
+            backup_store
+        )  # a renewed survey may not have taken files that lay under the hash of the shipped page
+        with backup_store.snapshot() as backup_connection, store.engine.begin() as store_connection:
+            if survey_count := _copy_counts(store_connection).surveys:
                 problem = "a backup is restored into a database without surveys"
                 raise DataError(f"{problem}; this one holds {survey_count}: take a new database, or delete them first")
-            if into.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
+            if store_connection.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
                 raise DataError("this database counts reports, which a restored backup would replace: take a new one")
             for table in _tables_to_copy():
-                if table is tables.account and into.execute(select(table.c.password)).scalar() is not None:
+                if table is tables.account and store_connection.execute(select(table.c.password)).scalar() is not None:
                     continue
                 if table not in (tables.log, tables.deletion):  # what was done here stays known
-                    into.execute(table.delete())
-                _copy(source, into, table)
-            into.execute(update(tables.shared).values(link=None))  # it may have been revoked since, or be a stranger's
-            copy_counts = _copy_counts(into)
+                    store_connection.execute(table.delete())
+                _copy(backup_connection, store_connection, table)
+            store_connection.execute(
+                update(tables.shared).values(link=None)
+            )  # it may have been revoked since, or be a stranger's
+            copy_counts = _copy_counts(store_connection)
     store.settle()
-    return dataclasses.replace(copy_counts, renewed=renewed, undated=undated)
+    return dataclasses.replace(copy_counts, renewed=renewed_names, undated=undated_names)
 
 
 def hashes(store: Store, name: str) -> str:
@@ -157,19 +161,21 @@ def _tables_to_copy() -> list[Table]:
 
 def _copy(source: Connection, into: Connection, table: Table) -> None:
     """All rows in the order of their keys. Numbers that the database gives are given anew."""
-    numbered = [column.name for column in table.primary_key if column is table.autoincrement_column]
-    query = select(*(column for column in table.columns if column.name not in numbered)).order_by(*table.primary_key)
-    rows = source.execute(query.execution_options(yield_per=_SIZE if table is tables.reply else 20))
-    for batch in rows.mappings().partitions():
-        into.execute(insert(table), [dict(row) for row in batch])
+    numbered_columns = [column.name for column in table.primary_key if column is table.autoincrement_column]
+    row_query = select(*(column for column in table.columns if column.name not in numbered_columns)).order_by(
+        *table.primary_key
+    )
+    source_rows = source.execute(row_query.execution_options(yield_per=_SIZE if table is tables.reply else 20))
+    for row_batch in source_rows.mappings().partitions():
+        into.execute(insert(table), [dict(row) for row in row_batch])
 
 
 def _copy_counts(connection: Connection) -> Copied:
-    surveys, replies = (
+    survey_count, reply_count = (
         connection.execute(select(func.count()).select_from(table)).scalar_one()
         for table in (tables.survey, tables.reply)
     )
-    return Copied(surveys, replies)
+    return Copied(survey_count, reply_count)
 
 
 def _drop_side_files(path: Path) -> None:
@@ -189,15 +195,15 @@ def _private_copy(path: Path) -> Iterator[Store]:
     if not is_database:
         raise DataError(f"{path.name!r} is no backup; naysay survey backup writes one")
     with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
-        copy = Path(folder, "backup.db")
-        shutil.copyfile(path, copy)
-        copy.chmod(0o600)
-        _check_file(path.name, copy)
-        store = Store(copy, mode="change")
+        copy_path = Path(folder, "backup.db")
+        shutil.copyfile(path, copy_path)
+        copy_path.chmod(0o600)
+        _check_file(path.name, copy_path)
+        copy_store = Store(copy_path, mode="change")
         try:
-            yield store
+            yield copy_store
         finally:
-            store.dispose()
+            copy_store.dispose()
 
 
 def _check_file(name: str, path: Path) -> None:
@@ -207,43 +213,51 @@ def _check_file(name: str, path: Path) -> None:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
-            schema = connection.execute(_SCHEMA).fetchall()
-            sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            schema_rows = connection.execute(_SCHEMA).fetchall()
+            is_sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
     except sqlite3.Error:
         raise DataError(f"{name!r} is damaged; take another backup") from None
-    if not sound:
+    if not is_sound:
         raise DataError(f"{name!r} is damaged; take another backup")
-    for kind, object_name, table in schema:
-        is_own_index = kind == "index" and object_name.startswith(f"sqlite_autoindex_{table}_")
-        if not (kind == "table" and object_name in own_tables) and not (is_own_index and table in own_tables):
-            raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {object_name!r}")
+    for object_kind, object_name, table_name in schema_rows:
+        is_own_index = object_kind == "index" and object_name.startswith(f"sqlite_autoindex_{table_name}_")
+        if not (object_kind == "table" and object_name in own_tables) and not (
+            is_own_index and table_name in own_tables
+        ):
+            raise DataError(f"{name!r} is no backup of this naysay: it holds the {object_kind} {object_name!r}")
 
 
 def _check_surveys(backup: Store) -> None:
     """Refuse surveys that are not what their hashes say. Rules that are newer than a survey do not keep it out."""
     with backup.reading() as connection:
-        rows = connection.execute(select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.client)).all()
-    for name, digest, folder in rows:
+        survey_rows = connection.execute(
+            select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.client)
+        ).all()
+    for survey_name, survey_hash, client_hash in survey_rows:
         try:
-            published = backup.published(name)
-            is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (digest, name)
-            has_page = published.client.integrity == published.form["client"] and published.client.hash == folder
+            published = backup.published(survey_name)
+            is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (survey_hash, survey_name)
+            has_page = published.client.integrity == published.form["client"] and published.client.hash == client_hash
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # whatever its bytes are
-            raise DataError(f"survey {name!r} in the backup is damaged; take another backup") from None
+            raise DataError(f"survey {survey_name!r} in the backup is damaged; take another backup") from None
         if not is_same:
-            raise DataError(f"survey {name!r} in the backup is damaged: it is not what its name and hash say")
+            raise DataError(f"survey {survey_name!r} in the backup is damaged: it is not what its name and hash say")
         if not has_page:
-            raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
+            raise DataError(f"the page of survey {survey_name!r} in the backup is damaged: its files have other hashes")
 
 
 def _renew_pages(backup: Store, shipped: Client) -> tuple[str, ...]:
     """The names of the surveys whose page is not the shipped one: they get it, and files of other pages are dropped."""
-    other_surveys = tuple(name for name in backup.standing() if not backup.published(name).has(shipped))
-    for name in other_surveys:
+    other_surveys = tuple(
+        survey_name for survey_name in backup.standing() if not backup.published(survey_name).has(shipped)
+    )
+    for survey_name in other_surveys:
         try:
-            backup.renew(name, client=shipped)
+            backup.renew(survey_name, client=shipped)
         except DataError as error:
-            problem = f"the page of survey {name!r} is none that this naysay ships, and it cannot have another one"
+            problem = (
+                f"the page of survey {survey_name!r} is none that this naysay ships, and it cannot have another one"
+            )
             way_out = "export its replies from the backup itself: naysay survey export NAME --db sqlite:///FILE"
             raise DataError(f"{problem} ({error}); {way_out}") from None
     return other_surveys

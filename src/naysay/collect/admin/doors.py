@@ -60,11 +60,15 @@ def log_out(visit: Visit) -> Response:
 
 def account(visit: Visit) -> Response:
     """Password and second factor."""
-    secret = pyotp.random_base32()
-    link = pyotp.TOTP(secret).provisioning_uri(name=visit.request.url.hostname or "naysay", issuer_name="naysay")
-    code = segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True)
-    has = visit.desk.account.has_second_factor
-    return visit.page("account.html", secret=secret, code=code, link=link, has_second_factor=has)
+    totp_secret = pyotp.random_base32()
+    totp_link = pyotp.TOTP(totp_secret).provisioning_uri(
+        name=visit.request.url.hostname or "naysay", issuer_name="naysay"
+    )
+    qr_code = segno.make_qr(totp_link, error="m").svg_inline(border=4, omitsize=True)
+    has_second_factor = visit.desk.account.has_second_factor
+    return visit.page(
+        "account.html", secret=totp_secret, code=qr_code, link=totp_link, has_second_factor=has_second_factor
+    )
 
 
 def change_password(visit: Visit) -> Response:
@@ -109,8 +113,8 @@ def token_list(visit: Visit) -> Response:
 def create_token(visit: Visit) -> Response:
     """A new token; its secret is shown on this one page."""
     scopes = [scope for scope in tokens.SCOPES if visit[scope]]
-    only, until = visit["survey"] or None, visit.day("expires")
-    token, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only, expires=until)
+    only_survey, last_day = visit["survey"] or None, visit.day("expires")
+    token, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only_survey, expires=last_day)
     visit.desk.record("made a token", token.survey, f"{token.id} ({token.name}): {', '.join(token.scopes)}")
     return _tokens(visit, secret=secret)
 
@@ -123,14 +127,14 @@ def revoke_token(visit: Visit) -> Response:
 
 
 def _tokens(visit: Visit, *, secret: str = "") -> Response:
-    surveys = sorted(visit.store.standing())
+    survey_names = sorted(visit.store.standing())
     return visit.page(
-        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=surveys, secret=secret
+        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=survey_names, secret=secret
     )
 
 
 def _check_same(visit: Visit) -> None:
-    password, repetition = (visit.fields.get(name, "").encode() for name in ("password", "again"))
+    password, repetition = (visit.fields.get(field_name, "").encode() for field_name in ("password", "again"))
     if not hmac.compare_digest(password, repetition):
         raise DataError("the two passwords differ; type the same one twice")
 
@@ -147,15 +151,15 @@ def _is_right(visit: Visit, name: str = "password") -> bool:
     A wrong code behind the right password is always logged: somebody else may know the password. Ten may be tried in
     any hour, from all addresses together; after them even the right code is refused until one is older than that.
     """
-    wait = visit.desk.tries.wait(visit.address)
-    if wait:
-        raise Refusal("busy", f"too many tries; wait {wait} seconds", retry_after=wait)
-    wrong = visit.desk.account.wrong(visit.fields.get(name, ""), visit["code"], codes=visit.desk.wrong_codes)
-    if wrong == "tries":
-        wait = max(1, visit.desk.wrong_codes.full())
-        raise Refusal("busy", f"too many wrong codes; wait {wait} seconds", retry_after=wait)
-    if wrong == "code":
+    wait_seconds = visit.desk.tries.wait(visit.address)
+    if wait_seconds:
+        raise Refusal("busy", f"too many tries; wait {wait_seconds} seconds", retry_after=wait_seconds)
+    wrong_part = visit.desk.account.wrong(visit.fields.get(name, ""), visit["code"], codes=visit.desk.wrong_codes)
+    if wrong_part == "tries":
+        wait_seconds = max(1, visit.desk.wrong_codes.full())
+        raise Refusal("busy", f"too many wrong codes; wait {wait_seconds} seconds", retry_after=wait_seconds)
+    if wrong_part == "code":
         visit.desk.record("wrong code", detail="the password was right; if this was not you, change it")
-    elif wrong == "password" and not visit.desk.alarms.wait(""):
+    elif wrong_part == "password" and not visit.desk.alarms.wait(""):
         visit.desk.record("wrong password", detail="further ones within this minute are not noted")
-    return wrong is None
+    return wrong_part is None

@@ -13,12 +13,12 @@ from pathlib import Path
 from sqlalchemy import Row, delete, insert, select, update
 
 from naysay.collect.client import FOLDER, Client
+from naysay.collect.questionnaire import Questionnaire, QuestionnaireError, of_form
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import draft as table
 from naysay.collect.storage.tables import plan
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
-from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def keep(store: Store, questionnaire: Questionnaire) -> Draft:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> store = Store("sqlite://")
     >>> keep(store, sample()).name, [draft.name for draft in listed(store)]
     ('sample', ['sample'])
@@ -82,13 +82,13 @@ def keep(store: Store, questionnaire: Questionnaire) -> Draft:
             f"there is a survey {name!r} already, and what it asks does not change; give the questionnaire another "
             f"name, such as {name}-2"
         )
-    row = {"name": name, "key": secrets.token_hex(16), "content": questionnaire.to_json(), "made": today()}
+    draft_row = {"name": name, "key": secrets.token_hex(16), "content": questionnaire.to_json(), "made": today()}
     with store.engine.begin() as connection:
-        earlier = connection.execute(select(table.c.content).filter_by(name=name)).scalar()
-        if earlier is None or bytes(earlier) != row["content"]:
+        earlier_content = connection.execute(select(table.c.content).filter_by(name=name)).scalar()
+        if earlier_content is None or bytes(earlier_content) != draft_row["content"]:
             connection.execute(update(plan).filter_by(survey=name).values(opens=None))
         connection.execute(delete(table).filter_by(name=name))
-        connection.execute(insert(table).values(**row))
+        connection.execute(insert(table).values(**draft_row))
     return find(store, name)
 
 
@@ -101,17 +101,17 @@ def find(store: Store, name: str) -> Draft:
         There is none.
     """
     with store.reading() as connection:
-        row = connection.execute(select(table).filter_by(name=name)).first()
-    if row is None:
+        draft_row = connection.execute(select(table).filter_by(name=name)).first()
+    if draft_row is None:
         raise DataError(f"there is no draft {name!r}")
-    return _draft(row)
+    return _draft(draft_row)
 
 
 def with_key(store: Store, key: str) -> Draft | None:
     """The draft whose preview has this key."""
     with store.reading() as connection:
-        row = connection.execute(select(table).filter_by(key=key)).first()
-    return None if row is None else _draft(row)
+        draft_row = connection.execute(select(table).filter_by(key=key)).first()
+    return None if draft_row is None else _draft(draft_row)
 
 
 def listed(store: Store) -> tuple[Draft, ...]:
@@ -146,15 +146,15 @@ def strike_out(store: Store) -> tuple[str, ...]:
     A draft of a backup opens by itself on that day, and who agreed to it cannot be known: the file may be somebody
     else's.
     """
-    plain = []
+    plain_names = []
     for draft in listed(store):
         with contextlib.suppress(QuestionnaireError):  # such a draft does not open
-            plain += [draft.name] if is_plain(draft.questionnaire) else []
-    dated = plan.c.survey.in_(plain) & plan.c.opens.is_not(None)
+            plain_names += [draft.name] if is_plain(draft.questionnaire) else []
+    is_dated = plan.c.survey.in_(plain_names) & plan.c.opens.is_not(None)
     with store.engine.begin() as connection:
-        names = connection.execute(select(plan.c.survey).where(dated).order_by(plan.c.survey)).scalars().all()
-        connection.execute(update(plan).where(dated).values(opens=None))
-    return tuple(names)
+        dated_names = connection.execute(select(plan.c.survey).where(is_dated).order_by(plan.c.survey)).scalars().all()
+        connection.execute(update(plan).where(is_dated).values(opens=None))
+    return tuple(dated_names)
 
 
 def publish(store: Store, name: str, *, client: Client | Path = FOLDER) -> Published:
@@ -182,11 +182,11 @@ def copied(store: Store, name: str, new: str) -> Questionnaire:
         rule that the questionnaire breaks.
     """
     is_survey = name in store.standing()
-    before = store.published(name).questionnaire if is_survey else find(store, name).questionnaire
-    examined = of_form({**before.form(), "name": new})
+    source_questionnaire = store.published(name).questionnaire if is_survey else find(store, name).questionnaire
+    examined = of_form({**source_questionnaire.form(), "name": new})
     if examined.questionnaire is None:
-        worst = examined.errors[0]
-        raise DataError(f"{new!r} cannot be fielded: {worst.message} ({worst.way_out})")
+        first_error = examined.errors[0]
+        raise DataError(f"{new!r} cannot be fielded: {first_error.message} ({first_error.way_out})")
     return examined.questionnaire
 
 

@@ -50,15 +50,18 @@ def record(store: Store, what: str, *, who: str, about: str | None = None, detai
     [('command line', 'opened', 'sample')]
     >>> store.dispose()
     """
-    row = {"at": int(time.time()), "who": who, "what": what, "about": about, "detail": detail}
+    entry_row = {"at": int(time.time()), "who": who, "what": what, "about": about, "detail": detail}
     with store.engine.begin() as connection:
-        connection.execute(insert(log).values(**row))
+        connection.execute(insert(log).values(**entry_row))
 
 
 def entries(store: Store, *, most: int = 1_000) -> tuple[Entry, ...]:
     """The latest entries of the log, the last one first; times in UTC."""
-    columns = log.c
-    query = select(columns.at, columns.who, columns.what, columns.about, columns.detail)
+    log_columns = log.c
+    entry_query = select(log_columns.at, log_columns.who, log_columns.what, log_columns.about, log_columns.detail)
     with store.reading() as connection:
-        rows = connection.execute(query.order_by(columns.id.desc()).limit(most)).all()
-    return tuple(Entry(datetime.datetime.fromtimestamp(at, datetime.UTC), *entry_fields) for at, *entry_fields in rows)
+        entry_rows = connection.execute(entry_query.order_by(log_columns.id.desc()).limit(most)).all()
+    return tuple(
+        Entry(datetime.datetime.fromtimestamp(entry_time, datetime.UTC), *entry_fields)
+        for entry_time, *entry_fields in entry_rows
+    )

@@ -63,17 +63,17 @@ class Plan:
             "the last day on which they are kept": self.keeps,
         }
         planned_days = [(day_name, day) for day_name, day in all_days.items() if day is not None]
-        for (first, early), (second, late) in itertools.pairwise(planned_days):
-            if early > late:
-                raise DataError(f"{first} must not be after {second}; got {early} and {late}")
+        for (first_name, first_day), (second_name, second_day) in itertools.pairwise(planned_days):
+            if first_day > second_day:
+                raise DataError(f"{first_name} must not be after {second_name}; got {first_day} and {second_day}")
 
 
 def find(store: Store, name: str) -> Plan:
     """The dates of a survey or draft; those that are over are left out."""
     with store.reading() as connection:
-        query = select(table.c.opens, table.c.closes, table.c.keeps).filter_by(survey=name)
-        row = connection.execute(query).first()
-    return Plan(*row) if row else Plan()
+        plan_query = select(table.c.opens, table.c.closes, table.c.keeps).filter_by(survey=name)
+        plan_row = connection.execute(plan_query).first()
+    return Plan(*plan_row) if plan_row else Plan()
 
 
 def schedule(store: Store, name: str, plan: Plan) -> None:
@@ -85,9 +85,9 @@ def schedule(store: Store, name: str, plan: Plan) -> None:
         There is nothing of this name, or a day is over. Only the first day of answers may be today.
     """
     check(store, name)
-    before = find(store, name)
+    earlier_plan = find(store, name)
     for field_name, day in vars(plan).items():
-        if day is not None and day < today() and day != getattr(before, field_name):
+        if day is not None and day < today() and day != getattr(earlier_plan, field_name):
             raise DataError(f"a date must not be over (it is {today()} in UTC); got {day}")
     with store.engine.begin() as connection:
         connection.execute(delete(table).filter_by(survey=name))
@@ -121,9 +121,12 @@ def carry_out(store: Store, *, client: Client | Path = FOLDER, day: datetime.dat
         The day (UTC); by default today.
     """
     with store.reading() as connection:
-        rows = connection.execute(select(table).order_by(table.c.survey)).all()
-    acts = [_due(store, row.survey, Plan(row.opens, row.closes, row.keeps), day or today(), client) for row in rows]
-    sentences = [sentence for act in acts for sentence in _try_act(act)]
+        plan_rows = connection.execute(select(table).order_by(table.c.survey)).all()
+    due_acts = [
+        _due(store, plan_row.survey, Plan(plan_row.opens, plan_row.closes, plan_row.keeps), day or today(), client)
+        for plan_row in plan_rows
+    ]
+    sentences = [sentence for due_act in due_acts for sentence in _try_act(due_act)]
     if not all(receipt.overwritten for receipt in store.receipts()):
         store.overwrite()
     return sentences
@@ -147,8 +150,10 @@ def _due(store: Store, name: str, plan: Plan, now: datetime.date, client: Client
             yield _open(store, name, client)
         _strike_out(store, name, opens=None)
     if plan.closes is not None and plan.closes < now:
-        survey = {listed_survey.name: listed_survey for listed_survey in store.surveys()}.get(name)
-        if survey and (survey.closed is None or survey.closed > plan.closes):  # again, if closing was not finished
+        survey_to_close = {listed_survey.name: listed_survey for listed_survey in store.surveys()}.get(name)
+        if survey_to_close and (
+            survey_to_close.closed is None or survey_to_close.closed > plan.closes
+        ):  # again, if closing was not finished
             store.close(name)
             record(store, "closed", who=SCHEDULE, about=name)
             yield f"closed {name}"
@@ -171,8 +176,8 @@ def _open(store: Store, name: str, client: Client | Path) -> str:
 def _delete(store: Store, name: str) -> str:
     if name in store.standing():
         receipt = store.delete(name)
-        replies = several(receipt.replies, "reply", "replies")
-        record(store, "deleted", who=SCHEDULE, about=name, detail=f"{replies}; kept as long as promised")
+        replies_text = several(receipt.replies, "reply", "replies")
+        record(store, "deleted", who=SCHEDULE, about=name, detail=f"{replies_text}; kept as long as promised")
     else:
         drafts.discard(store, name)
         record(store, "discarded", who=SCHEDULE, about=name)
@@ -204,5 +209,5 @@ class Clock:
         if self.clock() - self.looked < _EVERY:
             return
         self.looked = self.clock()
-        for done in carry_out(self.store, client=self.client):
-            log.info("as scheduled: %s", done)
+        for done_sentence in carry_out(self.store, client=self.client):
+            log.info("as scheduled: %s", done_sentence)

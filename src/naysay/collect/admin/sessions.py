@@ -68,22 +68,24 @@ class Sessions:
     def begin(self) -> Session:
         """A new session, under a secret that nobody chose: a cookie that came with the login is not taken over."""
         session, now = Session(secrets.token_urlsafe(32)), int(self._clock())
-        over = or_(table.c.seen < now - IDLE, table.c.began < now - LONGEST)
+        is_over = or_(table.c.seen < now - IDLE, table.c.began < now - LONGEST)
         with self._store.engine.begin() as connection:
-            connection.execute(delete(table).where(over))
+            connection.execute(delete(table).where(is_over))
             connection.execute(insert(table).values(digest=_digest(session.secret), began=now, seen=now))
         return session
 
     def find(self, secret: str) -> Session | None:
         """The session of a cookie; None where there is none, or its time is over."""
-        now, digest = int(self._clock()), _digest(secret)
+        now, secret_digest = int(self._clock()), _digest(secret)
         with self._store.reading() as connection:
-            row = connection.execute(select(table.c.began, table.c.seen).filter_by(digest=digest)).first()
-        if row is None or now - row.seen > IDLE or now - row.began > LONGEST:
+            session_row = connection.execute(
+                select(table.c.began, table.c.seen).filter_by(digest=secret_digest)
+            ).first()
+        if session_row is None or now - session_row.seen > IDLE or now - session_row.began > LONGEST:
             return None
-        if now - row.seen >= _NOTED:
+        if now - session_row.seen >= _NOTED:
             with self._store.engine.begin() as connection:
-                connection.execute(update(table).filter_by(digest=digest).values(seen=now))
+                connection.execute(update(table).filter_by(digest=secret_digest).values(seen=now))
         return Session(secret)
 
     def end(self, secret: str) -> None:

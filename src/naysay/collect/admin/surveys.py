@@ -25,14 +25,23 @@ from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Plan
 from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
+from naysay.collect.questionnaire import (
+    Examined,
+    Problem,
+    Questionnaire,
+    examine,
+    in_words,
+    lines,
+    of_form,
+    write_xlsform,
+)
+from naysay.collect.questionnaire.xlsform_sheets import Sheet, read_sheets
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import page as live
 from naysay.collect.results import sharing
 from naysay.collect.storage import Listed, today
 from naysay.collect.survey import repeated
 from naysay.errors import DataError
-from naysay.questionnaire import Examined, Problem, Questionnaire, examine, in_words, lines, of_form, write_xlsform
-from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
 
 FORMATS = {
     ".sav": "SPSS (.sav)",
@@ -47,9 +56,13 @@ _MOST_LINKS = 10_000  # invitations at once
 
 def home(visit: Visit) -> Response:
     """All surveys and drafts, and a form to upload another."""
-    rows = [(listed_survey, plans.find(visit.store, listed_survey.name)) for listed_survey in visit.store.surveys()]
-    waiting = [(saved_draft, plans.find(visit.store, saved_draft.name)) for saved_draft in drafts.listed(visit.store)]
-    return visit.page("home.html", surveys=rows, drafts=waiting, receipts=len(visit.store.receipts()))
+    planned_surveys = [
+        (listed_survey, plans.find(visit.store, listed_survey.name)) for listed_survey in visit.store.surveys()
+    ]
+    planned_drafts = [
+        (saved_draft, plans.find(visit.store, saved_draft.name)) for saved_draft in drafts.listed(visit.store)
+    ]
+    return visit.page("home.html", surveys=planned_surveys, drafts=planned_drafts, receipts=len(visit.store.receipts()))
 
 
 def upload(visit: Visit) -> Response:
@@ -60,7 +73,7 @@ def upload(visit: Visit) -> Response:
     examined, sheets = examine_upload(uploaded_file.filename, uploaded_file.file.read())
     if examined.questionnaire is None:
         sheet_excerpts = excerpts(examined.problems, sheets)
-        elsewhere = [
+        other_problems = [
             problem for problem in examined.problems if problem.place is None or problem.place.sheet not in sheets
         ]
         return visit.page(
@@ -69,7 +82,7 @@ def upload(visit: Visit) -> Response:
             file=uploaded_file.filename,
             errors=len(examined.errors),
             excerpts=sheet_excerpts,
-            rest=elsewhere,
+            rest=other_problems,
         )
     return _keep_draft(visit, examined.questionnaire, "uploaded")
 
@@ -138,9 +151,9 @@ def share(visit: Visit) -> Response:
     """A new link to the results for people who only read; it is shown on this one page."""
     _survey(visit)
     earlier_share = sharing.shared(visit.store, visit.name)
-    path = sharing.share(visit.store, visit.name, by=earlier_share.by if earlier_share else None)
+    share_path = sharing.share(visit.store, visit.name, by=earlier_share.by if earlier_share else None)
     visit.desk.record("shared the results", visit.name)
-    return _results(visit, link=visit.origin + path)
+    return _results(visit, link=visit.origin + share_path)
 
 
 def unshare(visit: Visit) -> Response:
@@ -166,16 +179,18 @@ def _results(visit: Visit, *, link: str = "") -> Response:
 def invite(visit: Visit) -> Response:
     """Links with which one person answers once, as a CSV file; they are stored nowhere."""
     _survey(visit)
-    count = visit["count"]
-    if not (count.isascii() and count.isdigit() and 0 < int(count[:9]) <= _MOST_LINKS):
-        raise DataError(f"links are made 1 to {_MOST_LINKS:,} at once; got {count[:20]!r}")
-    codes = invitations.codes(int(count))
-    invitations.enlist(visit.store, visit.name, codes)
-    visit.desk.record("invited", visit.name, several(len(codes), "link", "links"))
+    count_text = visit["count"]
+    if not (count_text.isascii() and count_text.isdigit() and 0 < int(count_text[:9]) <= _MOST_LINKS):
+        raise DataError(f"links are made 1 to {_MOST_LINKS:,} at once; got {count_text[:20]!r}")
+    invitation_codes = invitations.codes(int(count_text))
+    invitations.enlist(visit.store, visit.name, invitation_codes)
+    visit.desk.record("invited", visit.name, several(len(invitation_codes), "link", "links"))
     visit.desk.refresh()
-    links = [invitations.link(visit.origin, visit.name, code) for code in codes]
+    invitation_links = [
+        invitations.link(visit.origin, visit.name, invitation_code) for invitation_code in invitation_codes
+    ]
     headers = {"content-disposition": f'attachment; filename="{visit.name}-invitations.csv"'}
-    return Response("\n".join(["link", *links, ""]), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response("\n".join(["link", *invitation_links, ""]), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def close(visit: Visit) -> Response:
@@ -195,12 +210,12 @@ def renew(visit: Visit) -> Response:
 
 def schedule(visit: Visit) -> Response:
     """Set the dates of a survey or draft."""
-    plan = Plan(*(visit.day(name) for name in ("opens", "closes", "keeps")))
+    plan = Plan(*(visit.day(day_name) for day_name in ("opens", "closes", "keeps")))
     is_draft = visit.name not in visit.store.standing()
     if is_draft and plan.opens is not None:
         _check_agreed(visit, _draft(visit).questionnaire)
     plans.schedule(visit.store, visit.name, plan)
-    dates_text = ", ".join(f"{name} {day}" for name, day in vars(plan).items() if day) or "no dates"
+    dates_text = ", ".join(f"{day_name} {day}" for day_name, day in vars(plan).items() if day) or "no dates"
     visit.desk.record("scheduled", visit.name, dates_text)
     return visit.to(f"/admin/{'drafts' if is_draft else 'surveys'}/{visit.name}", "scheduled")
 
@@ -225,41 +240,43 @@ def delete(visit: Visit) -> Response:
 def export(visit: Visit) -> Response:
     """The replies as a zip file: the data, its codebooks and its designs."""
     _survey(visit)
-    suffix, language = visit["format"], visit["language"] or None
-    if suffix not in FORMATS:
-        raise DataError(f"an export is one of {', '.join(FORMATS)}; got {suffix[:20]!r}")
+    format_suffix, language = visit["format"], visit["language"] or None
+    if format_suffix not in FORMATS:
+        raise DataError(f"an export is one of {', '.join(FORMATS)}; got {format_suffix[:20]!r}")
     folder = tempfile.TemporaryDirectory(prefix="naysay-")
     try:
-        name = f"{visit.name}-{today()}"
-        done = written(visit.store, visit.name, Path(folder.name, name + suffix), language=language)
-        packed = Path(folder.name, f"{name}.zip")
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in done.files:
-                archive.write(path, path.name)
-                path.unlink()
+        file_name = f"{visit.name}-{today()}"
+        written_export = written(
+            visit.store, visit.name, Path(folder.name, file_name + format_suffix), language=language
+        )
+        packed_path = Path(folder.name, f"{file_name}.zip")
+        with zipfile.ZipFile(packed_path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file_path in written_export.files:
+                archive.write(file_path, file_path.name)
+                file_path.unlink()
     except BaseException:
         folder.cleanup()
         raise
-    visit.desk.record("exported", visit.name, f"{suffix}, {several(done.replies, 'reply', 'replies')}")
-    return download(folder, packed)
+    visit.desk.record("exported", visit.name, f"{format_suffix}, {several(written_export.replies, 'reply', 'replies')}")
+    return download(folder, packed_path)
 
 
 def questionnaire(visit: Visit) -> Response:
     """The questionnaire of a survey or draft as a file that can be edited and uploaded under another name."""
     is_survey = visit.name in visit.store.standing()
     form = visit.store.published(visit.name).questionnaire if is_survey else _draft(visit).questionnaire
-    out = io.BytesIO()
-    kind = str(visit.request.path_params["kind"])
-    if kind == "json":
-        out.write(form.to_json())
-    elif kind == "xlsx":
+    form_stream = io.BytesIO()
+    file_kind = str(visit.request.path_params["kind"])
+    if file_kind == "json":
+        form_stream.write(form.to_json())
+    elif file_kind == "xlsx":
         with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
             write_xlsform(form, Path(folder, "form.xlsx"))
-            out.write(Path(folder, "form.xlsx").read_bytes())
+            form_stream.write(Path(folder, "form.xlsx").read_bytes())
     else:
         raise Refusal("unknown", "a questionnaire is there as json and as xlsx")
-    headers = {"content-disposition": f'attachment; filename="{form.name}.{kind}"'}
-    return Response(out.getvalue(), media_type="application/octet-stream", headers=headers)
+    headers = {"content-disposition": f'attachment; filename="{form.name}.{file_kind}"'}
+    return Response(form_stream.getvalue(), media_type="application/octet-stream", headers=headers)
 
 
 def _act(visit: Visit, act: Callable[[str], object], done: str) -> Response:
@@ -309,11 +326,11 @@ def _title(form: Questionnaire) -> str:
 
 def _questions(form: Questionnaire) -> list[tuple[str, str, str, bool]]:
     """The name, text and kind of each question, and whether its answer is randomized."""
-    first = form.languages[0]
+    first_language = form.languages[0]
     return [
         (
             question.name,
-            in_words(question.label[first], form, first),
+            in_words(question.label[first_language], form, first_language),
             question.kind.replace("_", " "),
             question.privacy is not None,
         )
@@ -369,33 +386,41 @@ def examine_upload(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sh
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> examined, sheets = examine_upload("../../survey.json", sample().to_json())
     >>> examined.errors, dict(sheets)
     ((), {})
     """
-    plain = _NAME.sub("_", PureWindowsPath(name).name)[-80:].lstrip(".") or "unnamed"
-    if not plain.lower().endswith(_SUFFIXES):
-        raise DataError(f"a questionnaire is a file in .xlsx, .csv, .md or .json; got {plain!r}")
+    plain_name = _NAME.sub("_", PureWindowsPath(name).name)[-80:].lstrip(".") or "unnamed"
+    if not plain_name.lower().endswith(_SUFFIXES):
+        raise DataError(f"a questionnaire is a file in .xlsx, .csv, .md or .json; got {plain_name!r}")
     with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
-        path = Path(folder, plain)
-        path.write_bytes(content)
-        examined = examine(path)
-        is_form = path.suffix.lower() != ".json"
-        return examined, read_sheets(path)[0] if is_form and examined.problems else {}
+        upload_path = Path(folder, plain_name)
+        upload_path.write_bytes(content)
+        examined = examine(upload_path)
+        is_form = upload_path.suffix.lower() != ".json"
+        return examined, read_sheets(upload_path)[0] if is_form and examined.problems else {}
 
 
 def excerpts(problems: Sequence[Problem], sheets: Mapping[str, Sheet]) -> list[Excerpt]:
     """The rows that have problems, sheet by sheet. Problems without a sheet are left out."""
     sheet_excerpts = []
-    for name, sheet in sheets.items():
-        sheet_problems = [problem for problem in problems if problem.place is not None and problem.place.sheet == name]
-        texts = dict(sheet.rows) | {1: {column: column for column in sheet.columns}}
-        rows = sorted({problem.place.row for problem in sheet_problems if problem.place and problem.place.row in texts})
-        lines = [_line(number, texts[number], sheet.columns, sheet_problems) for number in rows]
-        other_problems = [problem for problem in sheet_problems if problem.place and problem.place.row not in texts]
+    for sheet_name, sheet in sheets.items():
+        sheet_problems = [
+            problem for problem in problems if problem.place is not None and problem.place.sheet == sheet_name
+        ]
+        cells_of_row = dict(sheet.rows) | {1: {column_name: column_name for column_name in sheet.columns}}
+        row_numbers = sorted(
+            {problem.place.row for problem in sheet_problems if problem.place and problem.place.row in cells_of_row}
+        )
+        excerpt_lines = [
+            _line(row_number, cells_of_row[row_number], sheet.columns, sheet_problems) for row_number in row_numbers
+        ]
+        other_problems = [
+            problem for problem in sheet_problems if problem.place and problem.place.row not in cells_of_row
+        ]
         if sheet_problems:
-            sheet_excerpts.append(Excerpt(name, lines, other_problems))
+            sheet_excerpts.append(Excerpt(sheet_name, excerpt_lines, other_problems))
     return sheet_excerpts
 
 
@@ -403,14 +428,14 @@ def _line(number: int, row: Mapping[str, str], columns: Sequence[str], sheet_pro
     """The cells that are wrong, beside those by which an author finds the row again."""
     row_problems = [problem for problem in sheet_problems if problem.place and problem.place.row == number]
     wrong_columns = {problem.place.column for problem in row_problems if problem.place}
-    label = next((column for column in columns if column.startswith("label") and column in row), None)
+    label_column = next((column for column in columns if column.startswith("label") and column in row), None)
     known_by = [column_name for column_name in columns if column_name in _KNOWN_BY and column_name in row]
     shown_columns = [
         *dict.fromkeys(
             [
                 *known_by,
                 *(column_name for column_name in columns if column_name in wrong_columns),
-                *([label] if label else []),
+                *([label_column] if label_column else []),
             ]
         )
     ]
@@ -441,13 +466,13 @@ def backup(visit: Visit) -> Response:
     """Everything in the database, as one file."""
     folder = tempfile.TemporaryDirectory(prefix="naysay-")
     try:
-        path = Path(folder.name, f"naysay-{today()}.db")
-        copy_counts = backups.backup(visit.store, path)
+        backup_path = Path(folder.name, f"naysay-{today()}.db")
+        copy_counts = backups.backup(visit.store, backup_path)
     except BaseException:
         folder.cleanup()
         raise
     visit.desk.record("took a backup", detail=str(copy_counts))
-    return download(folder, path)
+    return download(folder, backup_path)
 
 
 def restore(visit: Visit) -> Response:
@@ -456,16 +481,18 @@ def restore(visit: Visit) -> Response:
     if uploaded_file is None or not uploaded_file.filename:
         raise DataError("choose a file first: a backup that naysay wrote")
     with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
-        path = Path(folder, "uploaded.db")
-        with path.open("xb") as file:
+        backup_path = Path(folder, "uploaded.db")
+        with backup_path.open("xb") as backup_file:
             while chunk := uploaded_file.file.read(1 << 20):
-                file.write(chunk)
-        copy_counts = backups.restore(visit.store, path, client=visit.desk.client)
+                backup_file.write(chunk)
+        copy_counts = backups.restore(visit.store, backup_path, client=visit.desk.client)
     visit.desk.record("restored a backup", detail=str(copy_counts))
-    for name in copy_counts.renewed:
-        visit.desk.record("renewed", name, backups.hashes(visit.store, name))
-    for name in copy_counts.undated:
-        visit.desk.record("struck out a first day", name, "it has no private question")
+    for survey_name in copy_counts.renewed:
+        visit.desk.record("renewed", survey_name, backups.hashes(visit.store, survey_name))
+    for draft_name in copy_counts.undated:
+        visit.desk.record("struck out a first day", draft_name, "it has no private question")
     visit.desk.refresh()
-    changes = {"renewed-pages": copy_counts.renewed, "undated": copy_counts.undated}
-    return visit.to(HOME, ".".join(["restored", *(notice for notice, names in changes.items() if names)]))
+    names_of_notice = {"renewed-pages": copy_counts.renewed, "undated": copy_counts.undated}
+    return visit.to(
+        HOME, ".".join(["restored", *(notice for notice, changed_names in names_of_notice.items() if changed_names)])
+    )

@@ -95,25 +95,29 @@ def create(
     if not 0 < len(name) <= _LONGEST or not name.isprintable():
         raise DataError(f"a token needs a name of at most {_LONGEST} characters in one line; got {name[:80]!r}")
     if not scope_names or scope_names - set(SCOPES):
-        wrong = f"; got {', '.join(sorted(scope_names - set(SCOPES)))}" if scope_names else "; got none"
-        raise DataError(f"a token must be good for some of {', '.join(SCOPES)}{wrong}")
+        wrong_text = f"; got {', '.join(sorted(scope_names - set(SCOPES)))}" if scope_names else "; got none"
+        raise DataError(f"a token must be good for some of {', '.join(SCOPES)}{wrong_text}")
     if expires is not None and expires < today():
         raise DataError(f"the last day of a token must not be over; got {expires}")
     if survey is not None:
         store.published(survey)
-    id = secrets.token_hex(4)
-    secret = f"naysay_{id}_{secrets.token_urlsafe(32)}"
-    token = Token(id, name, tuple(scope for scope in SCOPES if scope in scope_names), survey, today(), expires, None)
-    row = {**vars(token), "scopes": " ".join(token.scopes), "digest": _digest(secret)}
+    token_id = secrets.token_hex(4)
+    secret = f"naysay_{token_id}_{secrets.token_urlsafe(32)}"
+    token = Token(
+        token_id, name, tuple(scope for scope in SCOPES if scope in scope_names), survey, today(), expires, None
+    )
+    token_row = {**vars(token), "scopes": " ".join(token.scopes), "digest": _digest(secret)}
     with store.engine.begin() as connection:
-        connection.execute(insert(table).values(**row))
+        connection.execute(insert(table).values(**token_row))
     return token, secret
 
 
 def listed(store: Store) -> tuple[Token, ...]:
     """All tokens by name."""
     with store.reading() as connection:
-        return tuple(_token(row) for row in connection.execute(select(table).order_by(table.c.name, table.c.id)))
+        return tuple(
+            _token(token_row) for token_row in connection.execute(select(table).order_by(table.c.name, table.c.id))
+        )
 
 
 def revoke(store: Store, token: str) -> Token:
@@ -164,13 +168,13 @@ def check(store: Store, secret: str | None, *, scope: str, survey: str | None = 
         survey exists makes no difference.
     """
     day = today()
-    row = None
+    token_row = None
     if secret is not None and _FORM.fullmatch(secret):
         with store.reading() as connection:  # by its hash, so that the time of the search tells nothing
-            row = connection.execute(select(table).filter_by(digest=_digest(secret))).first()
-    if row is None or (row.expires is not None and row.expires < day):
+            token_row = connection.execute(select(table).filter_by(digest=_digest(secret))).first()
+    if token_row is None or (token_row.expires is not None and token_row.expires < day):
         raise Refusal("unauthorized", "this needs a token that is good today: Authorization: Bearer naysay_…")
-    token = _token(row)
+    token = _token(token_row)
     if scope not in token.scopes:
         raise Refusal("forbidden", f"this token is not good for {scope}")
     if token.survey is not None and token.survey != survey:
@@ -187,6 +191,6 @@ def _digest(secret: str) -> str:
 
 
 def _token(row: object) -> Token:
-    names = Token.__dataclass_fields__
-    values = {name: getattr(row, name) for name in names}
-    return Token(**{**values, "scopes": tuple(str(values["scopes"]).split())})
+    field_names = Token.__dataclass_fields__
+    token_fields = {field_name: getattr(row, field_name) for field_name in field_names}
+    return Token(**{**token_fields, "scopes": tuple(str(token_fields["scopes"]).split())})

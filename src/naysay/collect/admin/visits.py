@@ -142,7 +142,7 @@ class Visit:
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page; whatever is put into it is escaped."""
-        common = {
+        common_values = {
             "session": self.session,
             "form_token": self.session.form_token if self.session else "",
             "done": self.request.query_params.get("done", ""),
@@ -150,8 +150,8 @@ class Visit:
             "style": self.desk.style,
             "icon": f"/client/{self.desk.client.hash}/icon.svg",
         }
-        content = _TEMPLATES.get_template(template).render(**common, **values)
-        return HTMLResponse(content, status_code=status, headers=_HEADERS)
+        page_text = _TEMPLATES.get_template(template).render(**common_values, **values)
+        return HTMLResponse(page_text, status_code=status, headers=_HEADERS)
 
     def to(self, path: str, done: str = "") -> Response:
         """On to another page, which says what was done."""
@@ -163,13 +163,13 @@ class Visit:
         No script can read it, no other site's request carries it, and no request of a respondent does: it is sent to
         admin pages only.
         """
-        secure = self.request.url.scheme == "https"
+        is_secure = self.request.url.scheme == "https"
         response.set_cookie(
             _cookie(self.request),
             session.secret if session else "",
             max_age=None if session else 0,
             path="/admin",
-            secure=secure,
+            secure=is_secure,
             httponly=True,
             samesite="strict",
         )
@@ -208,10 +208,10 @@ def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FOR
         Whether it needs no session.
     """
 
-    async def behind(request: Request) -> Response:
+    async def behind_door(request: Request) -> Response:
         return await enter(request, endpoint, most=most, anyone=anyone)
 
-    return Route(f"/admin/{path}", behind, methods=["POST" if sends else "GET"], include_in_schema=False)
+    return Route(f"/admin/{path}", behind_door, methods=["POST" if sends else "GET"], include_in_schema=False)
 
 
 async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool) -> Response:
@@ -243,8 +243,8 @@ async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool
 
 
 def _trouble_page(visit: Visit, status: int, message: str, *, wait: int | None = None) -> Response:
-    back = visit.request.url.path.rpartition("/")[0] if "name" in visit.request.path_params else HOME
-    response = visit.page("trouble.html", status=status, message=message, back=back if status == 422 else HOME)
+    back_path = visit.request.url.path.rpartition("/")[0] if "name" in visit.request.path_params else HOME
+    response = visit.page("trouble.html", status=status, message=message, back=back_path if status == 422 else HOME)
     if wait is not None:
         response.headers["retry-after"] = str(wait)
     return response
@@ -286,15 +286,18 @@ def _check_site(request: Request) -> None:
 @contextlib.asynccontextmanager
 async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, str], dict[str, UploadFile]]]:
     """The fields and files of a form; reading stops at the greatest length."""
-    announced = request.headers.get("content-length", "0")
+    announced_length = request.headers.get("content-length", "0")
     too_large = Refusal("too_large", f"a form of this page has at most {most:,} bytes")
-    if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > most:
+    if not (announced_length.isascii() and announced_length.isdigit()) or int(announced_length[:20]) > most:
         raise too_large
-    bounded = Request(request.scope, _bounded_receive(request.receive, most, too_large))
+    bounded_request = Request(request.scope, _bounded_receive(request.receive, most, too_large))
     try:
-        async with bounded.form(max_files=1, max_fields=40, max_part_size=FORM) as form:
-            fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
-            yield fields, {name: value for name, value in form.multi_items() if isinstance(value, UploadFile)}
+        async with bounded_request.form(max_files=1, max_fields=40, max_part_size=FORM) as form:
+            fields = {field_name: value for field_name, value in form.multi_items() if isinstance(value, str)}
+            yield (
+                fields,
+                {field_name: value for field_name, value in form.multi_items() if isinstance(value, UploadFile)},
+            )
     except HTTPException:  # so Starlette says that a form cannot be read
         raise Refusal("malformed", "the form cannot be read; load the page again") from None
 

@@ -20,12 +20,11 @@ from starlette.exceptions import HTTPException
 
 import naysay
 from naysay._checks import several
-from naysay.collect import results
+from naysay.collect import reports, results
 from naysay.collect.admin import log, tokens
 from naysay.collect.api.forms import Aggregates, Standing, Surveys, Topic, Topics, refusals
-from naysay.collect.export.packed import packed
+from naysay.collect.export import packed
 from naysay.collect.refusals import Refusal
-from naysay.collect.reports import topics
 from naysay.collect.server.guard import Rates, failed, refused
 from naysay.collect.storage import Listed, Store
 from naysay.collect.storage.reported import TopicStatus
@@ -133,8 +132,8 @@ def api(store: Store, *, address_limit: int = ADDRESS_LIMIT, total_limit: int = 
             {"response_class": Response, "responses": _FILE | refusals(*common_statuses)},
         ),
     ]
-    for path, endpoint, route_options in routes:
-        app.get(path, operation_id=endpoint.__name__, **route_options)(endpoint)
+    for route_path, endpoint, route_options in routes:
+        app.get(route_path, operation_id=endpoint.__name__, **route_options)(endpoint)
     return app
 
 
@@ -183,23 +182,25 @@ class _Desk:
         self, request: Request, credentials: Credentials, name: Name, format: Kind = Kind.csv, language: Language = None
     ) -> Response:
         """All replies in random order, with codebooks and designs, as a zip file (`read:export`). It is logged."""
-        token = self._let_in(request, credentials, "read:export", name)
+        export_token = self._let_in(request, credentials, "read:export", name)
         if not self._named_survey(name).replies:
             raise Refusal("conflict", "nobody has answered yet; export when answers have come")
         if not self._exporting.acquire(blocking=False):
             raise Refusal("busy", "other exports are being written; try again later", retry_after=_RETRY_AFTER)
         with ExitStack() as stack:
             stack.callback(self._exporting.release)
-            path, export_summary = stack.enter_context(packed(self._store, name, f".{format.value}", language=language))
+            zip_path, export_summary = stack.enter_context(
+                packed(self._store, name, f".{format.value}", language=language)
+            )
             log_detail = f"{format.value}, {several(export_summary.replies, 'reply', 'replies')}"
-            log.record(self._store, "exported", who=f"token {token.name}"[:80], about=name, detail=log_detail)
+            log.record(self._store, "exported", who=f"token {export_token.name}"[:80], about=name, detail=log_detail)
             closing_stack = stack.pop_all()  # the file is there until it is sent
-        return FileResponse(path, filename=path.name, background=BackgroundTask(closing_stack.close))
+        return FileResponse(zip_path, filename=zip_path.name, background=BackgroundTask(closing_stack.close))
 
     def reports(self, request: Request, credentials: Credentials) -> Topics:
         """What reports are counted for, and how many have come. For a token of all surveys (`read:aggregates`)."""
         self._let_in(request, credentials, "read:aggregates")
-        return Topics(reports=[_topic(topic_status) for topic_status in topics.all_topics(self._store)])
+        return Topics(reports=[_topic(topic_status) for topic_status in reports.all_topics(self._store)])
 
     def tally(
         self,
@@ -211,19 +212,19 @@ class _Desk:
     ) -> Response:
         """The tally of all reports to a question and wave, as a file for `naysay estimate` (`read:aggregates`)."""
         self._let_in(request, credentials, "read:aggregates")
-        report_tally = topics.tally(
-            self._store, topics.topic_of(self._store, question=question, wave=wave, design=design)
+        report_tally = reports.tally(
+            self._store, reports.topic_of(self._store, question=question, wave=wave, design=design)
         )
-        content = BytesIO()
-        report_tally.write(content)
-        return Response(content.getvalue(), media_type="application/octet-stream")
+        tally_buffer = BytesIO()
+        report_tally.write(tally_buffer)
+        return Response(tally_buffer.getvalue(), media_type="application/octet-stream")
 
     def _let_in(
         self, request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str, survey: str | None = None
     ) -> tokens.Token:
-        wait = self._rates.wait(request.client.host if request.client else "")
-        if wait:
-            raise Refusal("busy", "too many requests come at once; try again later", retry_after=wait)
+        wait_seconds = self._rates.wait(request.client.host if request.client else "")
+        if wait_seconds:
+            raise Refusal("busy", "too many requests come at once; try again later", retry_after=wait_seconds)
         return tokens.check(self._store, credentials.credentials if credentials else None, scope=scope, survey=survey)
 
     def _named_survey(self, name: str) -> Listed:
@@ -234,17 +235,17 @@ class _Desk:
 
 
 def _topic(topic_status: TopicStatus) -> Topic:
-    state = "open" if topic_status.closed is None else "closed"
+    topic_state = "open" if topic_status.closed is None else "closed"
     shared_fields = {field_name: getattr(topic_status, field_name) for field_name in ("reports", "opened", "closed")}
-    return Topic(state=state, **topic_status.topic._asdict(), **shared_fields)
+    return Topic(state=topic_state, **topic_status.topic._asdict(), **shared_fields)
 
 
 def _standing(survey: Listed) -> Standing:
-    state = "open" if survey.closed is None else "closed"
+    survey_state = "open" if survey.closed is None else "closed"
     shared_fields = {
         field_name: getattr(survey, field_name) for field_name in ("name", "hash", "replies", "opened", "closed")
     }
-    return Standing(state=state, **shared_fields)
+    return Standing(state=survey_state, **shared_fields)
 
 
 async def _error_response(_: Request, error: Exception) -> Response:

@@ -72,16 +72,16 @@ class Target:
 
     def __post_init__(self) -> None:
         try:
-            parts = urlsplit(self.url)
-            port = parts.port
+            url_parts = urlsplit(self.url)
+            url_port = url_parts.port
         except ValueError:
-            parts, port = urlsplit(""), None
-        schemes = ("https", "http") if self.within else ("https",)
-        if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
+            url_parts, url_port = urlsplit(""), None
+        allowed_schemes = ("https", "http") if self.within else ("https",)
+        if url_parts.scheme not in allowed_schemes or not url_parts.hostname or "@" in url_parts.netloc:
             raise DataError(f"a webhook must be an address https://HOST/…, without a password; got {self.url[:80]!r}")
-        self.secure, self.host = parts.scheme == "https", parts.hostname
-        self.port = port or (443 if self.secure else 80)
-        self.path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self.secure, self.host = url_parts.scheme == "https", url_parts.hostname
+        self.port = url_port or (443 if self.secure else 80)
+        self.path = (url_parts.path or "/") + (f"?{url_parts.query}" if url_parts.query else "")
 
     def address(self) -> str:
         """The address to connect to. It is looked up once and then used, so that no name changes in between.
@@ -91,24 +91,26 @@ class Target:
         DataError
             One of its addresses belongs to one's own network or computer, and that is not allowed.
         """
-        addresses = [
+        host_addresses = [
             str(address_info[4][0])
             for address_info in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         ]
-        for address in addresses if not self.within else ():
+        for address in host_addresses if not self.within else ():
             if not _public(address):
                 way_out = "allow it with --webhook-within"
                 raise DataError(f"the webhook {self.host!r} leads into a network of its own, to {address}; {way_out}")
-        return addresses[0]
+        return host_addresses[0]
 
     def send(self, body: bytes, headers: dict[str, str]) -> int:
         """Send a message; the status of the response. No redirect is followed, and nothing that comes back is read."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=_PATIENCE)
         with contextlib.closing(connection):
-            plain = socket.create_connection((self.address(), self.port), timeout=_PATIENCE)
-            with plain, _ended_after(2 * _PATIENCE, plain):
-                context = ssl.create_default_context()
-                connection.sock = context.wrap_socket(plain, server_hostname=self.host) if self.secure else plain
+            plain_socket = socket.create_connection((self.address(), self.port), timeout=_PATIENCE)
+            with plain_socket, _ended_after(2 * _PATIENCE, plain_socket):
+                ssl_context = ssl.create_default_context()
+                connection.sock = (
+                    ssl_context.wrap_socket(plain_socket, server_hostname=self.host) if self.secure else plain_socket
+                )
                 connection.request("POST", self.path, body, headers)
                 return connection.getresponse().status
 
@@ -225,19 +227,19 @@ class Webhooks:
 
     def look(self) -> None:
         """Count if an hour has begun, and tell every target what it has not been told yet, if its pause is over."""
-        hour, until = self.clock() // _HOUR, self.stopwatch() + _EVERY
+        hour, look_end = self.clock() // _HOUR, self.stopwatch() + _EVERY
         if hour != self._hour:
             self._hour, self.counts = hour, self.store.surveys()
         for target in self.targets:
             if target.failures < _MOST_FAILURES and self.clock() >= target.waits_until:
-                self._tell(target, self.counts, until)
+                self._tell(target, self.counts, look_end)
 
     def _tell(self, target: Target, surveys: Sequence[Listed], until: float) -> None:
         for survey in surveys:
             if self.stopwatch() >= until:
                 return  # the next look goes on: receivers that answer slowly must not choose when the next count is
-            state = "open" if survey.closed is None else "closed"
-            current_counts = (state, survey.replies // STEP * STEP)
+            survey_state = "open" if survey.closed is None else "closed"
+            current_counts = (survey_state, survey.replies // STEP * STEP)
             if target.sent_counts.get(survey.name) == current_counts:
                 continue
             if not self._send_counts(target, survey, *current_counts):
@@ -246,19 +248,22 @@ class Webhooks:
 
     def _send_counts(self, target: Target, survey: Listed, state: str, replies: int) -> bool:
         message = {"naysay": "counts", "version": 1, "day": today().isoformat(), "survey": survey.name}
-        body = json.dumps(message | {"hash": survey.hash, "state": state, "replies": replies}).encode()
-        headers = {"content-type": "application/json", SIGNATURE: signed(body, self.secret, at=int(self.clock()))}
+        message_body = json.dumps(message | {"hash": survey.hash, "state": state, "replies": replies}).encode()
+        headers = {
+            "content-type": "application/json",
+            SIGNATURE: signed(message_body, self.secret, at=int(self.clock())),
+        }
         try:
-            status = target.send(body, headers)
+            response_status = target.send(message_body, headers)
         except (OSError, http.client.HTTPException, DataError) as error:
-            status, reason = 0, type(error).__name__
+            response_status, failure_reason = 0, type(error).__name__
         else:
-            reason = f"status {status}"
-        if 200 <= status < 300:
+            failure_reason = f"status {response_status}"
+        if 200 <= response_status < 300:
             target.failures, target.waits_until = 0, 0.0
             return True
         target.failures += 1
         target.waits_until = self.clock() + min(_EVERY * 2**target.failures, _LONGEST)
-        ending = "; no more is sent until the server is restarted" if target.failures == _MOST_FAILURES else ""
-        log.warning("the webhook at %s did not take a message: %s%s", target.host, reason, ending)
+        log_ending = "; no more is sent until the server is restarted" if target.failures == _MOST_FAILURES else ""
+        log.warning("the webhook at %s did not take a message: %s%s", target.host, failure_reason, log_ending)
         return False

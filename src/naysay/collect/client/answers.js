@@ -4,7 +4,7 @@
 import { holds } from "./expressions.js";
 import { HAND } from "./memory.js";
 import { offered } from "./measures.js";
-import { channel, sets } from "./randomize.js";
+import { channel, sets } from "../../telemetry/javascript/randomize.js";
 
 /** All questions in order, out of their groups. */
 export function questions(items) {

@@ -5,7 +5,7 @@ import { modes, wayByHand } from "./by_hand.js";
 import { make, option } from "./elements.js";
 import { described } from "./inputs.js";
 import { naming } from "./privacy.js";
-import { space } from "./randomize.js";
+import { space } from "../../telemetry/javascript/randomize.js";
 
 export const beside = {
   name: "beside",

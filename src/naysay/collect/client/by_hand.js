@@ -2,7 +2,7 @@
 // alone: what people are told to do gives just these chances. `way_by_hand` in Python says the same
 // (tests/collect/page/test_by_hand.py).
 
-import { categories, chances, space } from "./randomize.js";
+import { categories, chances, space } from "../../telemetry/javascript/randomize.js";
 
 /**
  * How a design is carried out by hand; null where people cannot. `sensitive` is how many of `sides` lead to the

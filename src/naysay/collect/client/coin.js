@@ -4,7 +4,7 @@ import { modes, wayByHand } from "./by_hand.js";
 import { make, option } from "./elements.js";
 import { described } from "./inputs.js";
 import { naming } from "./privacy.js";
-import { categories } from "./randomize.js";
+import { categories } from "../../telemetry/javascript/randomize.js";
 
 export const coin = {
   name: "coin",

@@ -3,7 +3,7 @@
 import { make } from "./elements.js";
 import { together, up } from "./measures.js";
 import { drawing, drawn, hundred, naming, striking, struck } from "./privacy.js";
-import { categories, space, spoken } from "./randomize.js";
+import { categories, space, spoken } from "../../telemetry/javascript/randomize.js";
 
 /** Opened by the respondent alone. */
 export function how(question, { texts, answers }, link, way) {

@@ -1,7 +1,7 @@
 // What an answer tells, from the integers that draw it and from nothing else. Numbers are rounded up: what a respondent
 // is told is never less than what holds. A fraction is a pair of integers; over 0 it is infinite.
 
-import { categories, channel, chances, products, space } from "./randomize.js";
+import { categories, channel, chances, products, space } from "../../telemetry/javascript/randomize.js";
 
 const ONE = 10n ** 30n; // the unit of logarithms
 const [LISTED, WEIGHED] = [200_000n, 5_000n]; // responses that are looked at one by one, and of weighted sets

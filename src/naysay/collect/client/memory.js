@@ -8,7 +8,7 @@
 
 import { modes, wayByHand } from "./by_hand.js";
 import { letters } from "./letters.js";
-import { asTable, categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
+import { asTable, categories, channel, draw, hex, hexadecimal, shown } from "../../telemetry/javascript/randomize.js";
 import { Sealer } from "./sealing.js";
 
 /** Where the options stand that are shown to those who carry a design out themselves, beside the levels. */

@@ -2,7 +2,7 @@
 
 import { offered } from "./measures.js";
 import { drawing, striking } from "./privacy.js";
-import { draw } from "./randomize.js";
+import { draw } from "../../telemetry/javascript/randomize.js";
 
 const SEASONS = ["spring", "summer", "autumn", "winter"];
 

@@ -2,7 +2,7 @@
 
 import { wayByHand } from "./by_hand.js";
 import { offered } from "./measures.js";
-import { categories, channel, chances, possible, products, sets, space, spoken, supported } from "./randomize.js";
+import { categories, channel, chances, possible, products, sets, space, spoken, supported } from "../../telemetry/javascript/randomize.js";
 
 /** Whether responses name what is not the answer. */
 export function striking(design) {

@@ -1,7 +1,7 @@
 // Seals what this device remembers with the server's key of the day, without asking; to open it again after a reload
 // the server must help, and can until the day is over. The box itself never leaves the device.
 
-import { hex, system } from "./randomize.js";
+import { hex, system } from "../../telemetry/javascript/randomize.js";
 
 const CURVE = { name: "ECDH", namedCurve: "P-256" };
 

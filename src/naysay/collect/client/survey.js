@@ -11,7 +11,7 @@ import { review, welcome } from "./pages.js";
 import { Practice } from "./practice.js";
 import { naming } from "./privacy.js";
 import { step } from "./questions.js";
-import { hex, system } from "./randomize.js";
+import { hex, system } from "../../telemetry/javascript/randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
 import { stepsOf } from "./steps.js";

@@ -4,7 +4,7 @@
 
 import { letters } from "./letters.js";
 import { quotient, offered, together } from "./measures.js";
-import { channel, products } from "./randomize.js";
+import { channel, products } from "../../telemetry/javascript/randomize.js";
 import { modes, wayByHand } from "./by_hand.js";
 
 const LIMIT = 2 ** 53;

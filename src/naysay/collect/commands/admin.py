@@ -114,9 +114,14 @@ def tokens(db: Database = None, data: Data = DATA) -> None:
         all_tokens = known.listed(store)
     table = Table("id", "name", "reads", "survey", "last day", "used", box=None)
     for listed_token in all_tokens:
-        last, used = (str(day) if day else "" for day in (listed_token.expires, listed_token.used))
+        last_day, used_day = (str(day) if day else "" for day in (listed_token.expires, listed_token.used))
         table.add_row(
-            listed_token.id, listed_token.name, ", ".join(listed_token.scopes), listed_token.survey or "all", last, used
+            listed_token.id,
+            listed_token.name,
+            ", ".join(listed_token.scopes),
+            listed_token.survey or "all",
+            last_day,
+            used_day,
         )
     output.show(table)
 
@@ -165,8 +170,8 @@ def log(
     with opened(db, data, "read") as store:
         log_entries = entries(store)
     if form == "json":
-        rows = [{**vars(entry), "at": entry.at.isoformat().replace("+00:00", "Z")} for entry in log_entries]
-        output.say(output.json_text({"log": rows}))
+        json_rows = [{**vars(entry), "at": entry.at.isoformat().replace("+00:00", "Z")} for entry in log_entries]
+        output.say(output.json_text({"log": json_rows}))
         return
     table = Table("when", "by", "what", "survey", "detail", box=None)
     for entry in log_entries:

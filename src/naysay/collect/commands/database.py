@@ -1,22 +1,23 @@
-"""The database of the commands that collect."""
+"""What the commands that collect share: the database, and what is said and asked before a survey is opened."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from naysay.console import output
 from naysay.errors import DataError
 
-if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+if TYPE_CHECKING:
+    from naysay.collect.questionnaire import Examined, Questionnaire
     from naysay.collect.storage import Replies, Store
     from naysay.collect.storage.store import Mode
-
 
 DATA = Path("naysay-data")
 FILE = "naysay.db"
@@ -58,8 +59,8 @@ def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
 
         from naysay.collect.storage import Store
     except ModuleNotFoundError as error:
-        problem = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        raise DataError(problem) from None
+        problem_text = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(problem_text) from None
     if db is None and mode != "make" and not (data / FILE).is_file():
         way_out = "name its folder with --data, or its address with --db; a server makes one: naysay serve"
         raise DataError(f"there is no database in {str(data)!r}; {way_out}")
@@ -82,3 +83,58 @@ def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
 def _cause(error: Exception) -> str:
     """The database's own message, in one line."""
     return str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+
+
+YES = "Open a survey without private questions without asking."
+
+
+def confirmed(path: Path, *, yes: bool, opened_before: Collection[str] = ()) -> Questionnaire:
+    """The questionnaire in a file, once its warnings are printed and a survey without private questions is agreed to.
+
+    Parameters
+    ----------
+    path : Path
+    yes : bool
+        Agreed to beforehand.
+    opened_before : collection of str, optional
+        Surveys that have been opened already; nothing is said or asked about them again.
+
+    Raises
+    ------
+    QuestionnaireError
+        The questionnaire has errors.
+    DataError
+        No question is private, and nobody agreed to that.
+    """
+    from naysay.collect.questionnaire import examine
+
+    examined = examine(path)
+    form = examined.questionnaire
+    return form if form is not None and form.name in opened_before else confirm(examined, path.name, yes=yes)
+
+
+def confirm(examined: Examined, source: str, *, yes: bool) -> Questionnaire:
+    """The questionnaire that was examined, under the same conditions; `source` is what it is called in messages."""
+    from naysay.collect.questionnaire import QuestionnaireError
+
+    form = examined.questionnaire
+    if form is None:
+        raise QuestionnaireError(source, examined.problems)
+    for problem in examined.problems:
+        output.note(f"{form.name}: {problem}")
+    plain_names = [question.name for question in form.questions if question.privacy is None]
+    if len(plain_names) == len(form.questions):
+        output.note(f"{form.name}: no question is private; every answer is sent as it is")
+        if not yes and not agreed(f"Open {form.name} without a private question? "):
+            raise DataError(f"{form.name!r} was not opened: no question is private; confirm with y, or give --yes")
+    elif plain_names:
+        output.note(f"{form.name}: sent as they are: {', '.join(plain_names)}")
+    return form
+
+
+def agreed(question: str) -> bool:
+    """Whether the person at the keyboard says yes; without a keyboard, no."""
+    try:
+        return typer.prompt(question, default="n", prompt_suffix="", err=True).strip().lower() in ("y", "yes")
+    except typer.Abort:
+        return False

@@ -77,7 +77,7 @@ def command(options: InviteOptions) -> None:
       naysay survey invite sample --replace 'https://survey.example.org/s/sample#…'
     """
     ways = {"--count": options.count, "--names": options.names, "--replace": options.lost, "--remind": options.remind}
-    ways_used = [name for name, value in ways.items() if value is not None]
+    ways_used = [option_name for option_name, value in ways.items() if value is not None]
     if len(ways_used) > 1:
         raise DataError(f"give one of --count, --names, --replace and --remind; got {' and '.join(ways_used)}")
     if not options.at.startswith(("http://", "https://")):
@@ -98,25 +98,27 @@ def _invite(store: Store, options: InviteOptions) -> None:
     from naysay.collect import invitations
     from naysay.collect.admin.log import COMMAND_LINE, record
 
-    place = _free_place(options)
+    file_place = _free_place(options)
     people = pl.DataFrame() if options.names is None else _read_table(options.names, options)
     if _LINK in people.columns:
         raise DataError(f"{str(options.names)!r} has a column {_LINK!r} already; rename it, for the links go there")
-    before = store.published(options.survey)
+    survey_before = store.published(options.survey)
     codes = invitations.codes(people.height if options.count is None else options.count)
     links = pl.Series(_LINK, [invitations.link(options.at, options.survey, code) for code in codes])
-    _write(people.with_columns(links) if people.width else links.to_frame(), place, options)
+    _write(people.with_columns(links) if people.width else links.to_frame(), file_place, options)
     try:
         invitations.enlist(store, options.survey, codes)
     except BaseException:
-        place.unlink()
+        file_place.unlink()
         raise
     links_text = several(len(codes), "link", "links")
     record(store, "invited", who=COMMAND_LINE, about=options.survey, detail=links_text)
-    output.say(f"{place}: {links_text}")
-    after = store.published(options.survey).hash
-    if after != before.hash:
-        output.say(f"{options.survey} now asks for invitations\nhash before: {before.hash}\nhash now:    {after}")
+    output.say(f"{file_place}: {links_text}")
+    hash_after = store.published(options.survey).hash
+    if hash_after != survey_before.hash:
+        output.say(
+            f"{options.survey} now asks for invitations\nhash before: {survey_before.hash}\nhash now:    {hash_after}"
+        )
     output.note("keep the file to yourself: whoever has a link can answer with it, and it is stored nowhere else")
     if options.at == _HERE:
         output.note(f"links begin with {_HERE}, which works on this computer alone; see --at")
@@ -126,23 +128,27 @@ def _replace(store: Store, options: InviteOptions, lost: str) -> None:
     from naysay.collect import invitations
     from naysay.collect.admin.log import COMMAND_LINE, record
 
-    code = invitations.replace(store, options.survey, invitations.code_of(lost), although_taken=options.taken)
+    replacement_code = invitations.replace(
+        store, options.survey, invitations.code_of(lost), although_taken=options.taken
+    )
     record(store, "replaced an invitation", who=COMMAND_LINE, about=options.survey)
-    output.say(invitations.link(lost.partition("/s/")[0] if "/s/" in lost else options.at, options.survey, code))
+    output.say(
+        invitations.link(lost.partition("/s/")[0] if "/s/" in lost else options.at, options.survey, replacement_code)
+    )
     output.note("put it in your file in place of the old link, which opens nothing any more")
 
 
 def _remind(store: Store, options: InviteOptions, file: Path) -> None:
     from naysay.collect import invitations
 
-    place = _free_place(options)
+    file_place = _free_place(options)
     people = _read_table(file, options)
     if _LINK not in people.columns:
         raise DataError(f"{str(file)!r} has no column {_LINK!r}; give the file that naysay survey invite has written")
     codes = [invitations.code_of(str(link)) for link in people[_LINK]]
-    waits = invitations.untaken(store, options.survey, codes)
-    _write(people.filter(pl.Series(waits)), place, options)
-    output.say(f"{place}: {sum(waits):,} of {len(waits):,} have not begun")
+    person_waits = invitations.untaken(store, options.survey, codes)
+    _write(people.filter(pl.Series(person_waits)), file_place, options)
+    output.say(f"{file_place}: {sum(person_waits):,} of {len(person_waits):,} have not begun")
     output.note("whether those who have begun have also answered, nobody can know")
 
 
@@ -172,10 +178,10 @@ def _read_table(path: Path, options: InviteOptions) -> pl.DataFrame:
 
 
 def _free_place(options: InviteOptions) -> Path:
-    place = options.to or Path(f"{options.survey}-invitations.csv")
-    if place.exists() and not options.force:
-        raise DataError(f"{str(place)!r} exists; add --force to overwrite it, or give another name with --to")
-    return place
+    file_place = options.to or Path(f"{options.survey}-invitations.csv")
+    if file_place.exists() and not options.force:
+        raise DataError(f"{str(file_place)!r} exists; add --force to overwrite it, or give another name with --to")
+    return file_place
 
 
 def _write(frame: pl.DataFrame, place: Path, options: InviteOptions) -> None:

@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 import typer
 
 from naysay import _checks
-from naysay import questionnaire as questionnaires
+from naysay.collect import questionnaire as questionnaires
 from naysay.collect.commands import serve
+from naysay.collect.questionnaire import Examined, Questionnaire, write_xlsform
 from naysay.console import output
 from naysay.console.options import Force
 from naysay.errors import DataError
-from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -83,14 +83,14 @@ def check(
     examined = questionnaires.examine(file)
     if format_ == "json":
         form = examined.questionnaire
-        content = {
+        json_content = {
             "questionnaire": form and form.name,
             "fingerprint": form and form.fingerprint,
             "problems": [problem.form() for problem in examined.problems],
             "privacy": form and questionnaires.statements(form),
             "together": form and questionnaires.together(form),
         }
-        output.say(output.json_text(content))
+        output.say(output.json_text(json_content))
     else:
         _say_problems(file, examined)
     if examined.errors:
@@ -100,17 +100,17 @@ def check(
 def _say_problems(file: Path, examined: Examined) -> None:
     for problem in examined.problems:
         output.say(str(problem))
-    errors = len(examined.errors)
-    errors_text = _checks.several(errors, "error", "errors")
-    warnings_text = _checks.several(len(examined.problems) - errors, "warning", "warnings")
+    error_count = len(examined.errors)
+    errors_text = _checks.several(error_count, "error", "errors")
+    warnings_text = _checks.several(len(examined.problems) - error_count, "warning", "warnings")
     form = examined.questionnaire
     if form is None:
         output.say(f"{file}: {errors_text}, {warnings_text}; it cannot be fielded")
         return
     questions_text, languages = _checks.several(len(form.questions), "question", "questions"), ", ".join(form.languages)
     output.say(f"{file}: {errors_text}, {warnings_text}; {questions_text} in {languages}")
-    for line in questionnaires.lines(form):
-        output.say(line)
+    for privacy_line in questionnaires.lines(form):
+        output.say(privacy_line)
 
 
 @app.command("convert")

@@ -53,12 +53,12 @@ def open_topic(
       naysay reports open crash.json --question crash
       naysay reports open "k_ary(epsilon=1)" --categories "list,map,search" --question crash --wave 2026-11
     """
+    from naysay.collect import reports
     from naysay.collect.admin.log import COMMAND_LINE, record
-    from naysay.collect.reports import topics
 
     loaded_design = options.design_of(design, categories)
     with opened(db, data, "make") as store:
-        topic = topics.open_topic(store, loaded_design, question=question or "", wave=wave or "")
+        topic = reports.open_topic(store, loaded_design, question=question or "", wave=wave or "")
         record(store, "opened reports", who=COMMAND_LINE, detail=_topic_text(topic))
     output.say(topic.design)
 
@@ -77,12 +77,12 @@ def close(
     Example:
       naysay reports close --question crash --wave 2026-11
     """
+    from naysay.collect import reports
     from naysay.collect.admin.log import COMMAND_LINE, record
-    from naysay.collect.reports import topics
 
     with opened(db, data, "change") as store:
-        counted_topic = topics.topic_of(store, question=question, wave=wave, design=design_hash)
-        topics.close(store, counted_topic.topic)
+        counted_topic = reports.topic_of(store, question=question, wave=wave, design=design_hash)
+        reports.close(store, counted_topic.topic)
         record(store, "closed reports", who=COMMAND_LINE, detail=_topic_text(counted_topic.topic))
     output.say(f"{counted_topic.reports:,} reports were counted; no more are")
 
@@ -95,18 +95,25 @@ def reports_list(db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay reports list
     """
-    from naysay.collect.reports import topics
+    from naysay.collect import reports
 
     with opened(db, data, "read") as store:
-        all_topics = topics.all_topics(store)
+        all_topics = reports.all_topics(store)
     if not all_topics:
         output.say("reports are counted for nothing yet; see naysay reports open --help")
         return
     table = Table("question", "wave", "design", "hash", "reports", "opened", "closed", box=None)
     for listed_topic in all_topics:
-        name, days = topics.design_of(listed_topic.content).name, (listed_topic.opened, listed_topic.closed or "")
+        design_name, days = (
+            reports.design_of(listed_topic.content).name,
+            (listed_topic.opened, listed_topic.closed or ""),
+        )
         table.add_row(
-            *listed_topic.topic[1:], name, listed_topic.topic.design[:12], f"{listed_topic.reports:,}", *map(str, days)
+            *listed_topic.topic[1:],
+            design_name,
+            listed_topic.topic.design[:12],
+            f"{listed_topic.reports:,}",
+            *map(str, days),
         )
     output.show(table)
 
@@ -127,16 +134,16 @@ def tally(
     Example:
       naysay reports tally crash.tally --question crash --wave 2026-11
     """
-    from naysay.collect.reports import topics
+    from naysay.collect import reports
 
     if out.exists() and not force:
         raise DataError(f"{str(out)!r} exists; give another name, or --force")
     with opened(db, data, "read") as store:
-        report_tally = topics.tally(store, topics.topic_of(store, question=question, wave=wave, design=design_hash))
+        report_tally = reports.tally(store, reports.topic_of(store, question=question, wave=wave, design=design_hash))
     report_tally.save(out)
     output.note(f"{report_tally.n:,} reports are in {out}")
 
 
 def _topic_text(topic: tuple[str, str, str]) -> str:
-    digest, question, wave = topic
-    return f"question {question!r}, wave {wave!r}, design {digest[:12]}"
+    design_hash, question, wave = topic
+    return f"question {question!r}, wave {wave!r}, design {design_hash[:12]}"

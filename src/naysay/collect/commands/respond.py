@@ -1,4 +1,4 @@
-"""``naysay respond``: scripted respondents answer a survey over HTTP."""
+"""Against a server from outside: ``naysay respond`` answers a survey, ``naysay verify`` compares what is served."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+import naysay
 from naysay import files
 from naysay._checks import several
 from naysay.collect import respond
@@ -84,10 +85,10 @@ def command(options: RespondOptions) -> None:
         raise DataError("--seed is for --random; the draws for answers of a file are never seeded")
     levels = dict(map(_level, options.level or ()))
     survey = respond.fetch(options.url, hash=options.expected)
-    state = options.state
+    state_path = options.state
     if options.file is not None:
         people = _read_people(survey, options, options.file, levels)
-        state = state or options.file.with_name(f"{options.file.name}.sent")
+        state_path = state_path or options.file.with_name(f"{options.file.name}.sent")
     elif levels:
         raise DataError("--level is for a FILE; random people choose their levels at random")
     else:
@@ -95,7 +96,7 @@ def command(options: RespondOptions) -> None:
             "random people give random answers at random levels, for trying out; the estimates will mean nothing"
         )
         people = respond.anybody(survey.questionnaire, options.random or 1, seed=options.seed)
-    _send(survey, people, options, state, _links(options))
+    _send(survey, people, options, state_path, _links(options))
 
 
 def _links(options: RespondOptions) -> list[str] | None:
@@ -110,8 +111,8 @@ def _links(options: RespondOptions) -> list[str] | None:
 
 
 def _level(text: str) -> tuple[str, str]:
-    question, equals, level = text.partition("=")
-    if not (question and equals and level):
+    question, equals_sign, level = text.partition("=")
+    if not (question and equals_sign and level):
         raise DataError(f"--level must be QUESTION=LEVEL, such as smoking=2; got {text!r}")
     return question, level
 
@@ -129,15 +130,17 @@ def _read_people(survey: Survey, options: RespondOptions, file: Path, levels: di
 def _send(survey: Survey, people: People, options: RespondOptions, state: Path | None, links: list[str] | None) -> None:
     """Send, and show a progress bar; however it ends, say how much is stored."""
     counts = Sent(people.size)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    screen = Console(file=sys.stderr)
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
-        task = progress.add_task("answers acknowledged", total=people.size)
+    progress_columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    stderr_console = Console(file=sys.stderr)
+    with Progress(
+        *progress_columns, console=stderr_console, transient=True, disable=not stderr_console.is_terminal
+    ) as progress:
+        progress_task = progress.add_task("answers acknowledged", total=people.size)
 
         def on_acknowledged(latest_counts: Sent) -> None:
             nonlocal counts
             counts = latest_counts
-            progress.update(task, completed=latest_counts.stored)
+            progress.update(progress_task, completed=latest_counts.stored)
 
         try:
             counts = respond.many(
@@ -158,9 +161,46 @@ def _send(survey: Survey, people: People, options: RespondOptions, state: Path |
                     f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {open_count:,} are not; {advice}"
                 )
             raise
-    stored = several(counts.acknowledged, "answer", "answers")
-    output.say(f"{stored} stored in {survey.published.name!r}, hash {survey.hash}")
+    stored_text = several(counts.acknowledged, "answer", "answers")
+    output.say(f"{stored_text} stored in {survey.published.name!r}, hash {survey.hash}")
     if counts.before:
         output.note(f"{counts.before:,} more were stored in an earlier run; {str(state)!r} remembers them")
     if counts.unasked and state is not None:
         output.note(f"{counts.unasked:,} single answers were not sent: their questions were not asked")
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """Which link is compared, and with which hash."""
+
+    url: Annotated[str, typer.Argument(metavar="URL", help="The link that respondents are sent.")]
+    hash: Annotated[
+        str | None, typer.Option(metavar="HASH", help="The survey's hash, from somebody who does not run the server.")
+    ] = None
+
+
+@takes(VerifyOptions)
+def verify(options: VerifyOptions) -> None:
+    """Compare what a server serves with what was published.
+
+    Compares the page, the pages on threats, the client's files and the headers on which they depend, byte for byte,
+    with the files of this version of naysay. Give the whole link, as it is sent. Ends with 0 if all is the same, and
+    with 2 if anything differs. Without --hash it cannot tell whether the survey is the one that was approved: compare
+    the printed hash with the one that others publish. A server can serve one person something else, or know this
+    command by how it connects: so compare from several networks, on several days, and what a browser has saved, too.
+
+    \b
+    Examples:
+      naysay verify https://survey.example.org/s/survey --hash 4f0c…
+    """
+    from naysay.collect.verify import verify
+
+    verdict = verify(options.url, hash=options.hash)
+    if verdict.differences:
+        output.complain(*verdict.differences)
+        raise typer.Exit(2)
+    documents_text = f"{len(verdict.compared)} documents and their headers are those of naysay {naysay.__version__}"
+    output.say(f"{documents_text}, byte for byte.")
+    if options.hash is None:
+        output.say("Compare the hash of the survey with the one that others publish:")
+    output.say(f"hash: {verdict.hash}")

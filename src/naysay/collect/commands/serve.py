@@ -1,8 +1,12 @@
-"""``naysay serve``: surveys on the web, until it is stopped."""
+"""``naysay serve``: surveys on the web, until it is stopped; ``naysay questionnaire preview``: one, without storing.
+
+With ``--phone`` also HTTPS in the local network, a code to scan, and what the browser's warning means.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import socket
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from naysay.collect.commands import opening
+from naysay.collect.commands import database
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
@@ -23,8 +27,8 @@ from naysay.errors import DataError
 if TYPE_CHECKING:
     from naysay.collect import Published
     from naysay.collect.api.webhooks import Target
+    from naysay.collect.server.keys import Certificate
     from naysay.collect.storage import Store
-
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
@@ -84,7 +88,7 @@ class ServeOptions:
         bool,
         typer.Option("--webhook-within", help="Let webhooks lead into your own network, and use plain HTTP there."),
     ] = False
-    yes: Annotated[bool, typer.Option("--yes", help=opening.YES)] = False
+    yes: Annotated[bool, typer.Option("--yes", help=database.YES)] = False
 
 
 @takes(ServeOptions)
@@ -113,51 +117,58 @@ def command(options: ServeOptions) -> None:
       naysay serve survey.json --port 8080 --data study
       naysay serve survey.json --phone
     """
-    from naysay.collect import serving
+    from naysay.collect import reports, serving
     from naysay.collect.app import create_app
-    from naysay.collect.commands import phone
-    from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
 
     daily_keys = Keys(options.keys)
     targets = _targets(options)
-    host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
+    listening_host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
     with (
-        phone.secured(options.certificate, options.key, phone=options.phone) as certificate,
-        serving.bound(host, options.port) as listening,
+        secured(options.certificate, options.key, phone=options.phone) as certificate,
+        serving.bound(listening_host, options.port) as listening_socket,
         opened(options.db, options.data, "make") as store,
     ):  # so that no survey is opened without being served
         heard()
         opened_before = {survey.name for survey in store.surveys()}
         forms = [
-            opening.confirmed(path, yes=options.yes, opened_before=opened_before)
-            for path in options.questionnaires or ()
+            database.confirmed(questionnaire_path, yes=options.yes, opened_before=opened_before)
+            for questionnaire_path in options.questionnaires or ()
         ]
         app = create_app(forms, store, each=options.rate, keys=daily_keys, admin=options.admin)
-        names = [survey.name for survey in store.surveys() if survey.closed is None]
-        served = app.state.service.catalog.surveys
-        closed = sorted(set(served) - set(names))
-        if closed:
-            output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
-        counting = any(topic.closed is None for topic in topics.all_topics(store))
-        if not (names or counting or options.admin):
+        open_names = [survey.name for survey in store.surveys() if survey.closed is None]
+        served_surveys = app.state.service.catalog.surveys
+        closed_names = sorted(set(served_surveys) - set(open_names))
+        if closed_names:
+            output.note(f"closed, and not opened by serving: {', '.join(closed_names)}; see naysay survey open --help")
+        counts_reports = any(topic.closed is None for topic in reports.all_topics(store))
+        if not (open_names or counts_reports or options.admin):
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
-        base_url = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(options))
-        for name in names:
-            output.say(f"{base_url}/s/{name}")
+        base_url = serving.url_of(listening_socket, secure=certificate is not None, host=host_of(options))
+        for survey_name in open_names:
+            output.say(f"{base_url}/s/{survey_name}")
             if options.phone:
-                phone.show(f"{base_url}/s/{name}")
-        if counting:
+                show(f"{base_url}/s/{survey_name}")
+        if counts_reports:
             output.say(f"{base_url}/reports")
         if options.admin:
-            (output.note if names or counting else output.say)(_of_admin(store, base_url))
-        over = _of_host(listening) if certificate is None else phone.serving_notes(options, certificate, listening)
-        where = [*over, *_of_proxy(options.rate), *_of_database(store)]
-        for line in [*(survey_line for name in names for survey_line in _of_survey(served[name].published)), *where]:
-            output.note(line)
+            (output.note if open_names or counts_reports else output.say)(_of_admin(store, base_url))
+        address_notes = (
+            _of_host(listening_socket) if certificate is None else serving_notes(options, certificate, listening_socket)
+        )
+        server_notes = [*address_notes, *_of_proxy(options.rate), *_of_database(store)]
+        for note_line in [
+            *(
+                survey_line
+                for survey_name in open_names
+                for survey_line in _of_survey(served_surveys[survey_name].published)
+            ),
+            *server_notes,
+        ]:
+            output.note(note_line)
         sys.stdout.flush()
         with _telling(store, targets):
-            serving.serve(app, listening, certificate)
+            serving.serve(app, listening_socket, certificate)
 
 
 @dataclass(frozen=True)
@@ -189,26 +200,25 @@ def preview(options: Preview) -> None:
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
-    from naysay.collect.commands import phone
 
     heard()
-    form = opening.confirmed(options.questionnaire, yes=True)
+    form = database.confirmed(options.questionnaire, yes=True)
     app = create_app([form])
-    host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
+    listening_host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
     with (
-        phone.secured(None, None, phone=options.phone) as certificate,
-        serving.bound(host, options.port) as listening,
+        secured(None, None, phone=options.phone) as certificate,
+        serving.bound(listening_host, options.port) as listening_socket,
     ):
-        base_url = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(options))
+        base_url = serving.url_of(listening_socket, secure=certificate is not None, host=host_of(options))
         output.say(f"{base_url}/s/{form.name}")
         if options.phone:
-            phone.show(f"{base_url}/s/{form.name}")
-        for line in (
-            _of_host(listening) if certificate is None else phone.serving_notes(options, certificate, listening)
+            show(f"{base_url}/s/{form.name}")
+        for note_line in (
+            _of_host(listening_socket) if certificate is None else serving_notes(options, certificate, listening_socket)
         ):
-            output.note(line)
+            output.note(note_line)
         sys.stdout.flush()
-        serving.serve(app, listening, certificate)
+        serving.serve(app, listening_socket, certificate)
 
 
 def _targets(options: ServeOptions) -> list[Target]:
@@ -244,8 +254,8 @@ def _of_survey(published: Published) -> Iterator[str]:
     from naysay.collect.client import FOLDER
     from naysay.collect.survey import repeated
 
-    name, moved = published.name, repeated.moved_points_text(published.questionnaire)
-    moved_text = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
+    name, points_text = published.name, repeated.moved_points_text(published.questionnaire)
+    moved_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
     yield f"{name}: {repeated.OPEN_LINK}{moved_text}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
     if not published.has(Client.of(FOLDER)):
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
@@ -255,11 +265,11 @@ def _of_admin(store: Store, base_url: str) -> str:
     """Where surveys are run from a browser; until there is a password, the one-time link that sets it."""
     from naysay.collect.admin.account import Account
 
-    key = Account(store).setup()
-    if key is None:
+    setup_key = Account(store).setup()
+    if setup_key is None:
         return f"run surveys from a browser at {base_url}/admin/"
-    once = "to run surveys from a browser, set a password first; this link is good once, for a day"
-    return f"{once}: {base_url}/admin/setup/{key}"
+    setup_text = "to run surveys from a browser, set a password first; this link is good once, for a day"
+    return f"{setup_text}: {base_url}/admin/setup/{setup_key}"
 
 
 def _of_proxy(rate: int) -> Iterator[str]:
@@ -276,8 +286,8 @@ def _of_database(store: Store) -> Iterator[str]:
     """A warning if nothing verifies the identity of a database on another computer."""
     url = store.engine.url
     is_local = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
-    mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
-    if not is_local and mode != "verify-full":
+    ssl_mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
+    if not is_local and ssl_mode != "verify-full":
         yield (
             f"the database is on {url.host}, whose identity nothing verifies; add ?sslmode=verify-full to its address "
             "(and sslrootcert=FILE where its certificate is your own)"
@@ -288,8 +298,76 @@ def heard() -> None:
     """Log errors and counts on stderr. No line holds an address, a header or an answer."""
     from naysay.collect.server.connections import Throttle
 
-    handler = logging.StreamHandler()
-    handler.addFilter(Throttle())
-    handler.setFormatter(logging.Formatter("naysay: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    log_handler = logging.StreamHandler()
+    log_handler.addFilter(Throttle())
+    log_handler.setFormatter(logging.Formatter("naysay: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[log_handler])
     logging.getLogger("naysay").setLevel(logging.INFO)
+
+
+@contextlib.contextmanager
+def secured(certificate: Path | None, key: Path | None, *, phone: bool) -> Iterator[Certificate | None]:
+    """The certificate to serve with: the one that is given, one made on the spot for phones, or none."""
+    from naysay.collect.server import keys as certificates
+
+    if (certificate is None) != (key is None):
+        raise DataError("--certificate and --key belong together; give both, or neither")
+    if certificate is not None and key is not None:
+        yield certificates.certificate_of_files(certificate, key)
+    elif phone:
+        with certificates.temporary_certificate(
+            ["127.0.0.1", *filter(None, [certificates.own_address()])]
+        ) as fresh_certificate:
+            yield fresh_certificate
+    else:
+        yield None
+
+
+def host_of(options: ServeOptions | Preview) -> str | None:
+    """The host of links: with ``--phone`` the address of this computer, where it listens everywhere."""
+    from naysay.collect.server import keys as certificates
+
+    return certificates.own_address() if options.phone and options.host in (None, "0.0.0.0", "::") else None
+
+
+def code(link: str) -> str:
+    """A link as a code that phones scan, in lines of blocks.
+
+    Examples
+    --------
+    >>> len(code("https://192.0.2.7:8000/s/sample").splitlines())
+    19
+    """
+    import segno
+
+    blocks = io.StringIO()
+    segno.make_qr(link, error="m").terminal(blocks, compact=True)
+    return blocks.getvalue()
+
+
+def show(link: str) -> None:
+    """Show the code on stdout, where it can show blocks."""
+    if "utf" in (getattr(sys.stdout, "encoding", None) or "").lower():
+        output.say(code(link))
+    else:
+        output.note("this terminal shows no blocks, so no code to scan; type the link")
+
+
+def serving_notes(options: ServeOptions | Preview, certificate: Certificate, listening: socket.socket) -> Iterator[str]:
+    """What those who serve must know."""
+    from naysay.collect.serving import for_others
+
+    if options.phone:
+        if not for_others(listening):
+            yield "this address is for this computer alone; leave --host out, so that phones reach it"
+        elif host_of(options) is None and options.host in (None, "0.0.0.0", "::"):
+            yield "this computer is in no network, so no phone reaches it"
+        yield "a phone must be in the same network as this computer, and a firewall here must let it through"
+    if options.certificate is None:
+        yield (
+            "the browser warns that the connection is not private: nobody vouches for a certificate that this computer "
+            "made just now. What is sent is encrypted all the same. Choose the details, and go on. Whoever controls "
+            "the network could show a page and a certificate of their own: compare the fingerprint, or collect real "
+            "answers with --certificate and --key"
+        )
+        yield f"fingerprint of the certificate (SHA-256): {certificate.fingerprint}"

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from naysay.collect.device import post
-from naysay.collect.device.memory import Memory, marks
+from naysay.collect.device.memory import Draft, Memory, check_invitations, marks
 from naysay.collect.device.people import People, draw_replies
 from naysay.collect.device.post import Survey, message, waited
-from naysay.collect.device.tokens import Draft, check_invitations
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
@@ -80,14 +79,16 @@ def prepared(
     The counts say how many of these people are acknowledged already, and how many of their answers were not asked for.
     """
     rows = rows[: max(0, people.size - rows.start)]
-    done = memory.days(rows)
-    waiting = {row: _under(survey, body) for row, body in memory.bodies(rows).items()}
-    fresh = [row for row in rows if row not in done and row not in waiting]
-    replies = draw_replies(survey.questionnaire, people.take(fresh))
-    for row, answers in zip(fresh, replies.answers, strict=True):
-        waiting[row] = message(survey.published, secrets.token_hex(16), answers, token=(tokens or {}).get(row))
-    memory.keep(waiting)  # kept before any is sent: a crash in between must not lead to a second draw
-    return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=replies.unasked)
+    stored_days = memory.days(rows)
+    waiting_bodies = {row: _under(survey, kept_body) for row, kept_body in memory.bodies(rows).items()}
+    fresh_rows = [row for row in rows if row not in stored_days and row not in waiting_bodies]
+    drawn_replies = draw_replies(survey.questionnaire, people.take(fresh_rows))
+    for row, row_answers in zip(fresh_rows, drawn_replies.answers, strict=True):
+        waiting_bodies[row] = message(
+            survey.published, secrets.token_hex(16), row_answers, token=(tokens or {}).get(row)
+        )
+    memory.keep(waiting_bodies)  # kept before any is sent: a crash in between must not lead to a second draw
+    return dict(sorted(waiting_bodies.items())), Sent(len(rows), before=len(stored_days), unasked=drawn_replies.unasked)
 
 
 def _under(survey: Survey, body: bytes) -> bytes:
@@ -95,10 +96,10 @@ def _under(survey: Survey, body: bytes) -> bytes:
     kept_message = json.loads(body)
     if kept_message["survey"] == survey.hash:
         return body
-    names = [question.name for question in survey.questionnaire.questions]
-    if list(kept_message["answers"]) != names:
-        problem = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
-        raise DataError(f"{problem}; serve it as it was, or keep new draws in another file")
+    question_names = [question.name for question in survey.questionnaire.questions]
+    if list(kept_message["answers"]) != question_names:
+        problem_text = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
+        raise DataError(f"{problem_text}; serve it as it was, or keep new draws in another file")
     return message(survey.published, kept_message["id"], kept_message["answers"], token=kept_message.get("token"))
 
 
@@ -119,10 +120,10 @@ def _check_fit(survey: Survey, people: People, memory: Memory) -> None:
     has_no_rules = not any(
         question.required or question.constraint or question.relevant for question in questionnaire.questions
     )
-    for start in range(0, 0 if has_no_rules else people.size, _BATCH):
-        rows = range(start, min(start + _BATCH, people.size))
-        drawn_rows = memory.days(rows).keys() | memory.bodies(rows).keys()
-        draw_replies(questionnaire, people.take([row for row in rows if row not in drawn_rows]))
+    for batch_start in range(0, 0 if has_no_rules else people.size, _BATCH):
+        batch_rows = range(batch_start, min(batch_start + _BATCH, people.size))
+        drawn_rows = memory.days(batch_rows).keys() | memory.bodies(batch_rows).keys()
+        draw_replies(questionnaire, people.take([row for row in batch_rows if row not in drawn_rows]))
 
 
 def many(
@@ -168,10 +169,10 @@ def many(
     if concurrency < 1:
         raise DataError(f"concurrency must be 1 or more; got {concurrency}")
     check_invitations(survey.published, None if invitations is None else len(invitations), people.size)
-    codes = [link.strip().rpartition("#")[2] for link in invitations or ()]
+    invitation_codes = [link.strip().rpartition("#")[2] for link in invitations or ()]
     with contextlib.closing(opened(state, survey)) as memory:
         _check_fit(survey, people, memory)
-        crowd = _Crowd(survey, people, memory, codes, on_acknowledged or (lambda _: None))
+        crowd = _Crowd(survey, people, memory, invitation_codes, on_acknowledged or (lambda _: None))
         return waited(crowd.send_all(concurrency, patience, transport))
 
 
@@ -193,42 +194,45 @@ class _Crowd:
     async def send_all(self, concurrency: int, patience: float, transport: httpx2.AsyncBaseTransport | None) -> Sent:
         """Draw, keep and send, until all are acknowledged."""
         async with post.client(concurrency, transport=transport) as client:
-            mail = post.Post(client, f"{self.survey.url}/answers", patience=patience)
-            desk = post.Post(client, f"{self.survey.url}/token", patience=patience)
+            answer_post = post.Post(client, f"{self.survey.url}/answers", patience=patience)
+            token_post = post.Post(client, f"{self.survey.url}/token", patience=patience)
             try:
-                async with asyncio.TaskGroup() as group:
-                    workers = [group.create_task(self._work(mail)) for _ in range(min(concurrency, self.people.size))]
-                    await self._queue(desk)
-                    for _ in workers:
+                async with asyncio.TaskGroup() as task_group:
+                    worker_tasks = [
+                        task_group.create_task(self._work(answer_post))
+                        for _ in range(min(concurrency, self.people.size))
+                    ]
+                    await self._queue(token_post)
+                    for _ in worker_tasks:
                         await self._line.put(None)
-            except* (DataError, post.Undelivered) as failed:
-                raise failed.exceptions[0] from None  # the other errors belong to messages that were given up
+            except* (DataError, post.Undelivered) as failure_group:
+                raise failure_group.exceptions[0] from None  # the other errors belong to messages that were given up
             finally:
                 self._settle()
         return self._counts
 
     async def _queue(self, desk: post.Post) -> None:
-        for start in range(0, self.people.size, _BATCH):
-            rows = range(start, min(start + _BATCH, self.people.size))
-            drawn_rows = self.memory.days(rows).keys() | self.memory.bodies(rows).keys()
-            codes = {row: self.codes[row] for row in rows if self.codes and row not in drawn_rows}
-            row_tokens = await tokens(self.survey, self.memory, codes, desk)
-            messages, batch = prepared(self.survey, self.people, self.memory, rows, row_tokens)
-            self._counts.before += batch.before
-            self._counts.unasked += batch.unasked
-            for row_and_body in messages.items():
+        for batch_start in range(0, self.people.size, _BATCH):
+            batch_rows = range(batch_start, min(batch_start + _BATCH, self.people.size))
+            drawn_rows = self.memory.days(batch_rows).keys() | self.memory.bodies(batch_rows).keys()
+            row_codes = {row: self.codes[row] for row in batch_rows if self.codes and row not in drawn_rows}
+            row_tokens = await tokens(self.survey, self.memory, row_codes, desk)
+            row_messages, batch_counts = prepared(self.survey, self.people, self.memory, batch_rows, row_tokens)
+            self._counts.before += batch_counts.before
+            self._counts.unasked += batch_counts.unasked
+            for row_and_body in row_messages.items():
                 await self._line.put(row_and_body)
             self._settle()
 
     async def _work(self, mail: post.Post) -> None:
         while (row_and_body := await self._line.get()) is not None:
             row, body = row_and_body
-            self._stored[row], repeated = await mail.deliver(body)
+            self._stored[row], was_repeated = await mail.deliver(body)
             self._counts.acknowledged += 1
-            self._counts.repeated += repeated
+            self._counts.repeated += was_repeated
             self.on_acknowledged(self._counts)
 
     def _settle(self) -> None:
         """Write down what is acknowledged. A message that is not written down is sent again, and found to be stored."""
-        stored, self._stored = self._stored, {}
-        self.memory.acknowledge(stored)
+        stored_days, self._stored = self._stored, {}
+        self.memory.acknowledge(stored_days)

@@ -1,6 +1,8 @@
 """What a device keeps so that it never draws twice for one answer: the bodies to send, and which of them arrived.
 
 In a changed survey, a private question is recognized by its words and by what draws its answers.
+
+From an invitation to a token, on the device: a number is drawn and blinded, and the server's proof is checked.
 """
 
 from __future__ import annotations
@@ -8,20 +10,22 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import json
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from naysay.collect.device.tokens import Draft
-from naysay.design.form import unnamed
+from naysay.collect.questionnaire import Question, Questionnaire, canonical
+from naysay.collect.questionnaire.privacy import letters
+from naysay.collect.questionnaire.questionnaire import Walk
+from naysay.collect.questionnaire.questions import Label
+from naysay.collect.survey.published import Published
+from naysay.design.drawing import unnamed
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire, canonical
-from naysay.questionnaire.by_hand import letters
-from naysay.questionnaire.kinds.base import Label
-from naysay.questionnaire.rules.walk import Walk
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS kept (
@@ -77,16 +81,16 @@ class Memory:
             self._database = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
             for pragma in _PRAGMAS:
                 self._database.execute(f"PRAGMA {pragma}")
-            for table in _TABLES:
-                self._database.execute(table)
+            for table_statement in _TABLES:
+                self._database.execute(table_statement)
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            problem = f"cannot keep what was drawn in {str(self._path)!r}: {error}; name another file"
-            raise DataError(problem) from None
+            problem_text = f"cannot keep what was drawn in {str(self._path)!r}: {error}; name another file"
+            raise DataError(problem_text) from None
 
     def admit(self, hash: str, marks: Sequence[Mark]) -> None:
         """Remember the private questions of the survey, which now has this hash.
@@ -99,29 +103,31 @@ class Memory:
         with self._readable():
             self._database.execute("UPDATE OR IGNORE kept SET survey = ? WHERE survey = ?", (self._survey, hash))
         for mark in marks:
-            for survey, design in self._earlier_surveys(mark):
-                problem = f"{mark.question} was asked in the survey {survey!r} already"
+            for earlier_survey, earlier_design in self._earlier_surveys(mark):
+                problem_text = f"{mark.question} was asked in the survey {earlier_survey!r} already"
                 way_out = "leave it out, or keep the draws of other people in another file"
-                if survey != self._survey:
-                    raise DataError(f"{problem}, and would be drawn a second time; {way_out}")
-                if design != mark.design:
-                    raise DataError(f"{problem}, and was drawn by another design; ask it as it was, {way_out}")
-            rows = [(text, self._survey, mark.name, mark.design) for text in (*mark.texts, *mark.headings)]
-            self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", rows)
+                if earlier_survey != self._survey:
+                    raise DataError(f"{problem_text}, and would be drawn a second time; {way_out}")
+                if earlier_design != mark.design:
+                    raise DataError(f"{problem_text}, and was drawn by another design; ask it as it was, {way_out}")
+            asked_rows = [
+                (text_hash, self._survey, mark.name, mark.design) for text_hash in (*mark.texts, *mark.headings)
+            ]
+            self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", asked_rows)
 
     def _earlier_surveys(self, mark: Mark) -> list[tuple[str, str]]:
         """The surveys in which a private question was asked in the same words or by the same name; its designs.
 
         Questions of one survey may stand under one heading; under the same one in another survey they ask again.
         """
-        texts, headings = (", ".join("?" * len(hashes)) for hashes in (mark.texts, mark.headings))
+        text_slots, heading_slots = (", ".join("?" * len(hashes)) for hashes in (mark.texts, mark.headings))
         query = (
-            f"SELECT survey, design FROM asked WHERE text IN ({texts}) OR (survey = ? AND question = ?) "
-            f"OR (survey != ? AND text IN ({headings}))"
+            f"SELECT survey, design FROM asked WHERE text IN ({text_slots}) OR (survey = ? AND question = ?) "
+            f"OR (survey != ? AND text IN ({heading_slots}))"
         )
-        values = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
+        query_parameters = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
         with self._readable():
-            return self._database.execute(query, values).fetchall()
+            return self._database.execute(query, query_parameters).fetchall()
 
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""
@@ -131,14 +137,14 @@ class Memory:
     def days(self, respondents: Iterable[int]) -> dict[int, datetime.date]:
         """The days on which answers of these respondents were stored, for those whose answers were."""
         rows = self._rows("SELECT respondent, day FROM kept WHERE day IS NOT NULL", respondents)
-        return {respondent: datetime.date.fromisoformat(day) for respondent, day in rows}
+        return {respondent: datetime.date.fromisoformat(day_text) for respondent, day_text in rows}
 
     def _rows(self, query: str, respondents: Iterable[int]) -> list[tuple[int, Any]]:
-        among = set(respondents)
+        respondent_set = set(respondents)
         query += " AND survey = ? AND respondent BETWEEN ? AND ?"
         with self._readable():
-            ends = (self._survey, min(among, default=0), max(among, default=-1))
-            return [row for row in self._database.execute(query, ends) if row[0] in among]
+            query_parameters = (self._survey, min(respondent_set, default=0), max(respondent_set, default=-1))
+            return [row for row in self._database.execute(query, query_parameters) if row[0] in respondent_set]
 
     def keep(self, bodies: Mapping[int, bytes]) -> None:
         """Keep bodies that are about to be sent, for respondents whose answers are not stored."""
@@ -156,15 +162,21 @@ class Memory:
         """What was drawn for the invitations of these respondents; what was not yet drawn is drawn and kept now."""
         with self._readable():
             query = "SELECT respondent, code, drawn, blind FROM invited WHERE survey = ?"
-            rows = self._database.execute(query, (self._survey,)).fetchall()
-        kept_drafts = {respondent: Draft(*draft) for respondent, *draft in rows if codes.get(respondent) == draft[0]}
-        fresh = {respondent: Draft.of(code) for respondent, code in codes.items() if respondent not in kept_drafts}
+            kept_rows = self._database.execute(query, (self._survey,)).fetchall()
+        kept_drafts = {
+            respondent: Draft(*draft_fields)
+            for respondent, *draft_fields in kept_rows
+            if codes.get(respondent) == draft_fields[0]
+        }
+        fresh_drafts = {
+            respondent: Draft.of(code) for respondent, code in codes.items() if respondent not in kept_drafts
+        }
         draft_rows = [
             (self._survey, respondent, fresh_draft.code, fresh_draft.token_number, fresh_draft.blind)
-            for respondent, fresh_draft in fresh.items()
+            for respondent, fresh_draft in fresh_drafts.items()
         ]
         self._write("INSERT OR REPLACE INTO invited VALUES (?, ?, ?, ?, ?)", draft_rows)
-        return kept_drafts | fresh
+        return kept_drafts | fresh_drafts
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:
@@ -216,7 +228,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> [mark.question for mark in marks(sample())][:2]
     ['income', 'smoking']
     """
@@ -224,44 +236,116 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     name_of_words: dict[str, str] = {}
     name_of_label: dict[str, str] = {}
     walk = Walk(questionnaire)
-    for entry, question in walk.questions():
+    for walk_entry, question in walk.questions():
         if question.privacy is None:
             continue
-        texts = _digests([question.label])
-        groups = (label for group in walk.around(entry) for _, label in group.item.labels())
-        headings = _digests([question.hint, *groups])
-        twin = next((name_of_words[text] for text in texts if text in name_of_words), None)
-        twin = twin or next((name_of_label[text] for text in headings if text in name_of_label), None)
-        if twin is not None:
-            problem = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
-            raise DataError(f"{problem}; a private question says in its own label what it asks")
-        name_of_label |= dict.fromkeys(texts, question.name)
-        name_of_words |= dict.fromkeys((*texts, *headings), question.name)
-        private_marks.append(Mark(question.name, texts, headings, _design(question)))
+        text_hashes = _digests([question.label])
+        group_labels = (label for group in walk.around(walk_entry) for _, label in group.item.labels())
+        heading_hashes = _digests([question.hint, *group_labels])
+        twin_name = next((name_of_words[text_hash] for text_hash in text_hashes if text_hash in name_of_words), None)
+        twin_name = twin_name or next(
+            (name_of_label[text_hash] for text_hash in heading_hashes if text_hash in name_of_label), None
+        )
+        if twin_name is not None:
+            problem_text = (
+                f"{question.name} asks in the same words as {twin_name}, and would be a second draw for one question"
+            )
+            raise DataError(f"{problem_text}; a private question says in its own label what it asks")
+        name_of_label |= dict.fromkeys(text_hashes, question.name)
+        name_of_words |= dict.fromkeys((*text_hashes, *heading_hashes), question.name)
+        private_marks.append(Mark(question.name, text_hashes, heading_hashes, _design(question)))
     return private_marks
 
 
 def _digests(labels: Iterable[Label]) -> tuple[str, ...]:
     """Of words that are read, in each language."""
-    words = (letters(text) for label in labels for text in label.values())
-    return tuple(_digest(text) for text in words if text)
+    letter_texts = (letters(text) for label in labels for text in label.values())
+    return tuple(_digest(text) for text in letter_texts if text)
 
 
 def _design(question: Question) -> str:
-    form = question.model_dump(mode="json", by_alias=True)
-    private = form["private"]
-    names = list(question.parts) or None
-    bins = [[number_bin["name"], number_bin["below"]] for number_bin in form.get("bins") or ()]
-    design = _bare(unnamed(private["design"]["design"]))
-    return _digest(canonical([form["kind"], names, bins, private["by_hand"], design]))
+    question_form = question.model_dump(mode="json", by_alias=True)
+    private_form = question_form["private"]
+    part_names = list(question.parts) or None
+    bin_limits = [[number_bin["name"], number_bin["below"]] for number_bin in question_form.get("bins") or ()]
+    design_form = _bare(unnamed(private_form["design"]["design"]))
+    return _digest(canonical([question_form["kind"], part_names, bin_limits, private_form["by_hand"], design_form]))
 
 
-def _bare(node: Any) -> Any:
+def _bare(node: object) -> Any:
     """A design without ``yes_no``: how its labels are written in a file changes no draw. See ``memory.js``."""
     if isinstance(node, dict):
-        return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
+        return {field_name: _bare(part) for field_name, part in node.items() if field_name != "yes_no"}
     return [_bare(part) for part in node] if isinstance(node, list) else node
 
 
 def _digest(content: str | bytes) -> str:
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a device has drawn for an invitation. It is kept before anything is sent, so that a retry asks for the same.
+
+    Parameters
+    ----------
+    code : str
+        Of the invitation.
+    token_number, blind : str
+        In hexadecimal: the number that will be in the token, and the scalar that hides it until then.
+    """
+
+    code: str
+    token_number: str
+    blind: str
+
+    @classmethod
+    def of(cls, code: str) -> Draft:
+        """A fresh draw."""
+        import rbcl
+
+        from naysay.collect.invitations import RANDOM_BYTES
+
+        return cls(code, secrets.token_hex(RANDOM_BYTES), bytes(rbcl.crypto_core_ristretto255_scalar_random()).hex())
+
+    def asking(self, survey: Published) -> bytes:
+        """The request for the token: the code, and a blinded element that tells nothing about what was drawn."""
+        from naysay.collect import voprf
+
+        blinded_element = voprf.blinded(self._data(survey), bytes.fromhex(self.blind))
+        return json.dumps({"invitation": self.code, "blinded": blinded_element.hex()}, separators=(",", ":")).encode()
+
+    def token(self, survey: Published, content: dict[str, Any]) -> str:
+        """The token, from the server's response.
+
+        Raises
+        ------
+        DataError
+            The server did not use the key that the survey publishes.
+        """
+        from naysay.collect import voprf
+
+        try:
+            evaluated_element, proof = (bytes.fromhex(content[field_name]) for field_name in ("evaluated", "proof"))
+        except (KeyError, TypeError, ValueError):
+            raise DataError("the server's response to an invitation is none; do not answer this survey") from None
+        survey_key = bytes.fromhex(survey.key or "")
+        return (
+            self.token_number
+            + voprf.finalized(self._data(survey), bytes.fromhex(self.blind), evaluated_element, proof, survey_key).hex()
+        )
+
+    def _data(self, survey: Published) -> bytes:
+        from naysay.collect.invitations import data_of
+
+        return data_of(survey.name, bytes.fromhex(self.token_number))
+
+
+def check_invitations(survey: Published, invitation_count: int | None, people: int) -> None:
+    """Raise unless a survey that invites gets an invitation for each of these people, and another one gets none."""
+    if survey.key is None and invitation_count is not None:
+        raise DataError(f"anybody can answer {survey.name!r}; leave the invitations out")
+    if survey.key is not None and invitation_count is None:
+        raise DataError(f"{survey.name!r} asks for invitations; give one for each of the {people:,} people")
+    if invitation_count is not None and invitation_count != people:
+        raise DataError(f"there must be an invitation for each of the {people:,} people; got {invitation_count:,}")

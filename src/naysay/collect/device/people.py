@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
+from naysay.collect.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
+from naysay.collect.questionnaire.questionnaire import nodes
+from naysay.collect.questionnaire.questions import described
 from naysay.collect.survey.submission import Conditions, questions_with_conditions, response_of
 from naysay.errors import DataError
-from naysay.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
-from naysay.questionnaire.kinds.base import described
-from naysay.questionnaire.rules.walk import nodes
 from naysay.responses import cells_of
 
 _LEVEL = "_level"
@@ -44,7 +44,7 @@ class People:
     Examples
     --------
     >>> from naysay.collect.respond import checked
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> checked(sample(), {"age": [30, 44]}).size
     2
     """
@@ -63,9 +63,9 @@ class People:
 
     def take(self, rows: Sequence[int]) -> People:
         """The people in these rows."""
-        answers = {name: [column[row] for row in rows] for name, column in self.answers.items()}
-        levels = {name: [column[row] for row in rows] for name, column in self.levels.items()}
-        return People(len(rows), answers, levels, [self.places[row] for row in rows])
+        answers = {question_name: [column[row] for row in rows] for question_name, column in self.answers.items()}
+        chosen_levels = {question_name: [column[row] for row in rows] for question_name, column in self.levels.items()}
+        return People(len(rows), answers, chosen_levels, [self.places[row] for row in rows])
 
 
 def checked(
@@ -92,40 +92,49 @@ def checked(
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> people = checked(sample(), {"age": ["30", "41"], "news": ["net;paper", None], "rent": [250, 800]})
     >>> people.column("news"), people.column("rent")
     ([['paper', 'net'], None], ['below_400', 'from_800'])
     """
-    cells = {name: list(cells_of(column)) for name, column in columns.items()}
-    size = len(next(iter(cells.values()), ()))
-    if any(len(column) != size for column in cells.values()):
+    cells = {column_name: list(cells_of(column)) for column_name, column in columns.items()}
+    person_count = len(next(iter(cells.values()), ()))
+    if any(len(column) != person_count for column in cells.values()):
         raise DataError("all columns must be equally long, a row for each respondent")
-    if not size:
+    if not person_count:
         raise DataError("there is nobody to answer; give a column for at least one question")
-    questions = {question.name: question for question in questionnaire.questions}
-    roles = {name: _role(name, questions) for name in cells}
-    answers = {question.name: _answers(question, cells, roles) for question in questions.values()}
-    chosen_levels = _levels(questions, cells, roles, levels or {}, size)
-    return People(size, {name: column for name, column in answers.items() if column}, chosen_levels, range(size))
+    questions_by_name = {question.name: question for question in questionnaire.questions}
+    column_roles = {column_name: _role(column_name, questions_by_name) for column_name in cells}
+    answers = {question.name: _answers(question, cells, column_roles) for question in questions_by_name.values()}
+    chosen_levels = _levels(questions_by_name, cells, column_roles, levels or {}, person_count)
+    return People(
+        person_count,
+        {question_name: column for question_name, column in answers.items() if column},
+        chosen_levels,
+        range(person_count),
+    )
 
 
 def _role(name: str, questions: Mapping[str, Question]) -> tuple[str, str]:
     """The question that a column belongs to, and its role: the answer, its level, or a part."""
     if name in questions:
         return name, ""
-    question, _, part = name.partition("/")
-    if question in questions and part in questions[question].parts:
-        return question, part
-    question = name.removesuffix(_LEVEL)
-    if name.endswith(_LEVEL) and question in questions and questions[question].privacy is not None:
-        return question, _LEVEL
-    names = [
+    question_name, _, part_name = name.partition("/")
+    if question_name in questions and part_name in questions[question_name].parts:
+        return question_name, part_name
+    question_name = name.removesuffix(_LEVEL)
+    if name.endswith(_LEVEL) and question_name in questions and questions[question_name].privacy is not None:
+        return question_name, _LEVEL
+    column_names = [
         *questions,
-        *(f"{known_question.name}/{part}" for known_question in questions.values() for part in known_question.parts),
+        *(
+            f"{known_question.name}/{part_name}"
+            for known_question in questions.values()
+            for part_name in known_question.parts
+        ),
     ]
     raise DataError(
-        f"column {name!r} belongs to no question ({_checks.nearest(name, names)}); rename it, or leave it out",
+        f"column {name!r} belongs to no question ({_checks.nearest(name, column_names)}); rename it, or leave it out",
         column=name,
     )
 
@@ -133,26 +142,32 @@ def _role(name: str, questions: Mapping[str, Question]) -> tuple[str, str]:
 def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]]) -> list[Any]:
     """The answers to one question, from its columns; all None where it has no column."""
     column_of_role = {
-        role: name for name, (question_name, role) in roles.items() if question_name == question.name and role != _LEVEL
+        role: column_name
+        for column_name, (question_name, role) in roles.items()
+        if question_name == question.name and role != _LEVEL
     }
     if "" in column_of_role and len(column_of_role) > 1:
         raise DataError(f"question {question.name!r} has a column of its own and columns of its parts; leave one out")
-    reader = reader_of(question)
+    cell_reader = reader_of(question)
     if "" in column_of_role:
-        return [_read_cell(reader, cell, row, column_of_role[""]) for row, cell in enumerate(cells[column_of_role[""]])]
-    rows = zip(*(cells[name] for name in column_of_role.values()), strict=True)
-    where = f"{question.name}/…"
+        return [
+            _read_cell(cell_reader, cell, row_number, column_of_role[""])
+            for row_number, cell in enumerate(cells[column_of_role[""]])
+        ]
+    part_rows = zip(*(cells[column_name] for column_name in column_of_role.values()), strict=True)
+    columns_text = f"{question.name}/…"
     return [
-        _read_cell(reader, dict(zip(column_of_role, row, strict=True)), place, where) for place, row in enumerate(rows)
+        _read_cell(cell_reader, dict(zip(column_of_role, row_cells, strict=True)), place, columns_text)
+        for place, row_cells in enumerate(part_rows)
     ]
 
 
-def _read_cell(reader: Any, cell: Any, row: int, column: str) -> Any:
+def _read_cell(reader: Callable[[object], Any], cell: object, row: int, column: str) -> Any:
     try:
         return reader(cell)
     except DataError as error:
-        problem = f"row {row + 1}, column {column!r} {error}; correct the cell, or empty it to give no answer"
-        raise DataError(problem, row=row, column=column) from None
+        problem_text = f"row {row + 1}, column {column!r} {error}; correct the cell, or empty it to give no answer"
+        raise DataError(problem_text, row=row, column=column) from None
 
 
 def _levels(
@@ -163,23 +178,30 @@ def _levels(
     size: int,
 ) -> dict[str, list[str]]:
     chosen_levels = {}
-    for name, (question, role) in roles.items():
+    for column_name, (question_name, role) in roles.items():
         if role != _LEVEL:
             continue
-        if question in fixed:
-            raise DataError(f"the level of {question!r} is given twice: by column {name!r}, and for everybody")
-        offered = _offered_levels(questions[question])
-        chosen_levels[question] = [
-            offered[0] if _checks.is_missing(cell) else _level(cell, offered, f"row {row + 1}, column {name!r}")
-            for row, cell in enumerate(cells[name])
+        if question_name in fixed:
+            raise DataError(
+                f"the level of {question_name!r} is given twice: by column {column_name!r}, and for everybody"
+            )
+        offered_levels = _offered_levels(questions[question_name])
+        chosen_levels[question_name] = [
+            offered_levels[0]
+            if _checks.is_missing(cell)
+            else _level(cell, offered_levels, f"row {row_number + 1}, column {column_name!r}")
+            for row_number, cell in enumerate(cells[column_name])
         ]
-    for question, level in fixed.items():
-        if question not in questions:
-            raise DataError(f"there is no question {question!r} ({_checks.nearest(question, questions)})")
-        chosen_levels[question] = [
-            _level(level, _offered_levels(questions[question]), f"the level of {question!r}")
+    for question_name, fixed_level in fixed.items():
+        if question_name not in questions:
+            raise DataError(f"there is no question {question_name!r} ({_checks.nearest(question_name, questions)})")
+        chosen_levels[question_name] = [
+            _level(fixed_level, _offered_levels(questions[question_name]), f"the level of {question_name!r}")
         ] * size
-    return {name: [levels[0]] * size for name, levels in offers(questions.values()).items()} | chosen_levels
+    return {
+        offering_question: [level_choices[0]] * size
+        for offering_question, level_choices in offers(questions.values()).items()
+    } | chosen_levels
 
 
 def reader_of(question: Question) -> Callable[[Any], Any]:
@@ -191,7 +213,7 @@ def reader_of(question: Question) -> Callable[[Any], Any]:
 
     Examples
     --------
-    >>> from naysay.questionnaire import Rating
+    >>> from naysay.collect.questionnaire import Rating
     >>> read = reader_of(Rating(name="pain", label={"en": "How bad?"}))
     >>> read("4"), read("")
     (4, None)
@@ -200,28 +222,28 @@ def reader_of(question: Question) -> Callable[[Any], Any]:
         ...
     naysay.errors.DataError: must be a whole number from 1 to 5; it is a text
     """
-    private = question.privacy is not None
+    is_private = question.privacy is not None
 
-    def read_cell(cell: Any) -> Any:
+    def read_cell(cell: object) -> Any:
         if cell is None or (isinstance(cell, str | float) and _checks.is_missing(cell)):
             return None
         value = question.value_of(cell)
         if value is None:
             return None
-        problem = question.complaint(value) or (question.uncategorized(value) if private else None)
-        if problem is not None:
-            raise DataError(f"{problem}; it is {described(cell)}")
-        return question.category_of(value) if private and not question.parts else value
+        problem_text = question.complaint(value) or (question.uncategorized(value) if is_private else None)
+        if problem_text is not None:
+            raise DataError(f"{problem_text}; it is {described(cell)}")
+        return question.category_of(value) if is_private and not question.parts else value
 
     return read_cell
 
 
 def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
     """The levels of every question that offers some, first the one at which the page begins."""
-    private = {question.name: question.privacy for question in questions}
+    privacy_by_name = {question.name: question.privacy for question in questions}
     return {
-        name: tuple(sorted(filter(None, how.levels), key=partial(_late, how)))  # stable
-        for name, how in private.items()
+        question_name: tuple(sorted(filter(None, how.levels), key=partial(_late, how)))  # stable
+        for question_name, how in privacy_by_name.items()
         if how is not None and how.levels != (None,)
     }
 
@@ -238,12 +260,12 @@ def _offered_levels(question: Question) -> tuple[str, ...]:
     return levels_of[question.name]
 
 
-def _level(cell: Any, offered: Iterable[str], where: str) -> str:
-    is_whole_number = isinstance(cell, float) and cell.is_integer()  # files turn a column of 1 and 2 into numbers
-    level = str(int(cell) if is_whole_number else cell).strip()
-    if level not in offered:
-        raise DataError(f"{where} must be a level that is offered; {_checks.nearest(level, offered)}")
-    return level
+def _level(cell: object, offered: Iterable[str], where: str) -> str:
+    # files turn a column of 1 and 2 into numbers
+    level_name = str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell).strip()
+    if level_name not in offered:
+        raise DataError(f"{where} must be a level that is offered; {_checks.nearest(level_name, offered)}")
+    return level_name
 
 
 def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None) -> People:
@@ -267,7 +289,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> people = anybody(sample(), 3, seed=1)
     >>> people.size, all(18 <= age <= 120 for age in people.column("age"))
     (3, True)
@@ -275,19 +297,27 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
     if size < 1:
         raise DataError(f"there must be one respondent or more; got {size}")
     rng = np.random.default_rng(seed)
-    rows = [_person(questionnaire, rng) for _ in range(size)]
-    readers = {question.name: reader_of(question) for question in questionnaire.questions}
-    answers = {name: [reader(row[name]) for row in rows] for name, reader in readers.items()}
-    levels = {name: rng.choice(names, size).tolist() for name, names in offers(questionnaire.questions).items()}
-    return People(size, answers, levels, range(size))
+    people_answers = [_person(questionnaire, rng) for _ in range(size)]
+    cell_readers = {question.name: reader_of(question) for question in questionnaire.questions}
+    answers = {
+        question_name: [reader(person_answers[question_name]) for person_answers in people_answers]
+        for question_name, reader in cell_readers.items()
+    }
+    chosen_levels = {
+        question_name: rng.choice(level_names, size).tolist()
+        for question_name, level_names in offers(questionnaire.questions).items()
+    }
+    return People(size, answers, chosen_levels, range(size))
 
 
 def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str, Any]:
     """One person's answers to all questions; which of them are asked depends on what will be sent."""
     answers: dict[str, Any] = {}
     for question in questionnaire.questions:
-        draws = (question.draw(rng) for _ in range(_TRIES))
-        answers[question.name] = next((value for value in draws if _fits(question, value, answers)), None)
+        random_answers = (question.draw(rng) for _ in range(_TRIES))
+        answers[question.name] = next(
+            (random_answer for random_answer in random_answers if _fits(question, random_answer, answers)), None
+        )
         if answers[question.name] is None and question.required:
             raise DataError(
                 f"no random answer to {question.name!r} met its constraint in {_TRIES} tries; "
@@ -296,7 +326,7 @@ def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str,
     return answers
 
 
-def _fits(question: Question, value: Any, answers: Mapping[str, Any]) -> bool:
+def _fits(question: Question, value: object, answers: Mapping[str, Any]) -> bool:
     """Whether a plain answer meets the constraint of its question, given the answers before it."""
     if question.constraint is None or question.privacy is not None:
         return True
@@ -332,7 +362,7 @@ class _Device:
     def holds(self, conditions: Sequence[Expression], today: str) -> bool:
         return all(truth(evaluate(condition, self.plain, sent=self.responses, today=today)) for condition in conditions)
 
-    def answer(self, question: Question, answer: Any) -> None:
+    def answer(self, question: Question, answer: object) -> None:
         self.reply[question.name] = answer
         visible_answers = self.plain if question.privacy is None else self.responses
         visible_answers[question.name] = answer if question.privacy is None else response_of(question, answer)
@@ -360,7 +390,7 @@ def draw_replies(questionnaire: Questionnaire, people: People, *, today: datetim
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> from naysay.collect.device.people import checked
     >>> people = checked(sample(), {"age": [30], "smoking": ["yes"]})
     >>> answers = draw_replies(sample(), people).answers[0]
@@ -369,26 +399,26 @@ def draw_replies(questionnaire: Questionnaire, people: People, *, today: datetim
     """
     day = today or datetime.datetime.now().astimezone().date()
     devices = [_Device() for _ in range(people.size)]
-    unasked = 0
+    unasked_count = 0
     for question, conditions in _in_order_of_reference(questionnaire):
-        true = people.column(question.name)
+        true_answers = people.column(question.name)
         is_asked = [device.holds(conditions, day.isoformat()) for device in devices]
-        values = [value if ask else None for ask, value in zip(is_asked, true, strict=True)]
-        unasked += values.count(None) - true.count(None)
-        levels: Sequence[str | None] = people.levels.get(question.name) or [None] * people.size
-        for device, answer in zip(devices, _draw_responses(question, values, levels), strict=True):
-            device.answer(question, answer)
+        asked_answers = [true_answer if ask else None for ask, true_answer in zip(is_asked, true_answers, strict=True)]
+        unasked_count += asked_answers.count(None) - true_answers.count(None)
+        chosen_levels: Sequence[str | None] = people.levels.get(question.name) or [None] * people.size
+        for device, drawn_answer in zip(devices, _draw_responses(question, asked_answers, chosen_levels), strict=True):
+            device.answer(question, drawn_answer)
     answers = [
         {ordered_question.name: device.reply[ordered_question.name] for ordered_question in questionnaire.questions}
         for device in devices
     ]
     rules = Conditions(questionnaire)
-    for row, reply in enumerate(answers):
-        problem = rules.complaint(reply, today=day)
-        if problem is not None:
-            place = people.places[row]
-            raise DataError(f"row {place + 1}: {problem}; correct the row, or leave it out", row=place)
-    return DrawnReplies(answers, unasked)
+    for person_index, reply in enumerate(answers):
+        problem_text = rules.complaint(reply, today=day)
+        if problem_text is not None:
+            row_place = people.places[person_index]
+            raise DataError(f"row {row_place + 1}: {problem_text}; correct the row, or leave it out", row=row_place)
+    return DrawnReplies(answers, unasked_count)
 
 
 def _draw_responses(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
@@ -397,22 +427,24 @@ def _draw_responses(question: Question, values: list[Any], levels: Sequence[str 
         return values
     if not question.parts:
         return _draw_column(question.privacy, values, levels)
-    truths = [None if value is None else question.category_of(value) for value in values]
-    columns = [
-        _draw_column(question.privacy, [categories and categories[part] for categories in truths], levels)
+    true_categories = [None if value is None else question.category_of(value) for value in values]
+    part_columns = [
+        _draw_column(question.privacy, [categories and categories[part] for categories in true_categories], levels)
         for part in question.parts
     ]
-    rows = zip(*columns, strict=True)
-    return [None if None in parts else dict(zip(question.parts, parts, strict=True)) for parts in rows]
+    part_rows = zip(*part_columns, strict=True)
+    return [None if None in row_parts else dict(zip(question.parts, row_parts, strict=True)) for row_parts in part_rows]
 
 
 def _draw_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
     """One draw for each answer; `randomize` without a generator takes the operating system's randomness."""
     private_answers: list[dict[str, Any] | None] = [None] * len(truths)
     for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
-        rows = [row for row, chosen_level in enumerate(levels) if chosen_level == level and truths[row] is not None]
-        responses = channel.randomize([truths[row] for row in rows]).texts() if rows else ()
-        for row, response in zip(rows, responses, strict=True):
+        level_rows = [
+            row for row, chosen_level in enumerate(levels) if chosen_level == level and truths[row] is not None
+        ]
+        responses = channel.randomize([truths[row] for row in level_rows]).texts() if level_rows else ()
+        for row, response in zip(level_rows, responses, strict=True):
             private_answers[row] = {"level": level, "response": response}
     return private_answers
 
@@ -422,14 +454,16 @@ def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question,
     questions_by_name = {
         question.name: (question, conditions) for question, conditions in questions_with_conditions(questionnaire.items)
     }
-    needs = {
-        name: [node.of for condition in conditions for node in nodes(condition) if isinstance(node, Answer | Sent)]
-        for name, (_, conditions) in questions_by_name.items()
+    needed_names = {
+        question_name: [
+            node.of for condition in conditions for node in nodes(condition) if isinstance(node, Answer | Sent)
+        ]
+        for question_name, (_, conditions) in questions_by_name.items()
     }
     try:
-        order = graphlib.TopologicalSorter(needs).static_order()
+        name_order = graphlib.TopologicalSorter(needed_names).static_order()
         return [
-            questions_by_name[name] for name in order if name in questions_by_name
+            questions_by_name[ordered_name] for ordered_name in name_order if ordered_name in questions_by_name
         ]  # a condition may also name something that is no question
     except graphlib.CycleError:
         raise DataError("some questions are asked under conditions on one another, in a circle") from None

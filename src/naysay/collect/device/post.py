@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from naysay.collect.client import Client
+from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.refusals import CLOSED
 from naysay.collect.survey.published import Published, complaint
 from naysay.errors import DataError, NaysayError
-from naysay.questionnaire import Questionnaire
 
 if TYPE_CHECKING:
     import httpx2
@@ -69,8 +69,8 @@ def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = No
     try:
         import httpx2
     except ModuleNotFoundError as error:
-        problem = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        raise DataError(problem) from None
+        problem_text = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(problem_text) from None
     return httpx2.AsyncClient(
         headers={"user-agent": "naysay", "accept": "application/json"},
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -138,7 +138,7 @@ class Post:
         Undelivered
             The patience ends.
         """
-        began, reason = monotonic(), ""
+        start_time, wait_reason = monotonic(), ""
         for attempt in itertools.count():
             # a loop: during the pause, a response to another device may have asked to wait longer
             while (seconds_left := self._closed_until - monotonic()) > 0:
@@ -146,14 +146,14 @@ class Post:
             result = await self._once(body, interpret)
             if not isinstance(result, _Wait):
                 return result
-            reason = result.reason
-            pause = max(_PAUSES[min(attempt, len(_PAUSES) - 1)], min(result.seconds, _LONGEST))
-            if monotonic() - began + pause > self._patience:
+            wait_reason = result.reason
+            pause_seconds = max(_PAUSES[min(attempt, len(_PAUSES) - 1)], min(result.seconds, _LONGEST))
+            if monotonic() - start_time + pause_seconds > self._patience:
                 break
             if result.seconds:
-                self._closed_until = max(self._closed_until, monotonic() + pause)
-            await sleep(pause)
-        raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
+                self._closed_until = max(self._closed_until, monotonic() + pause_seconds)
+            await sleep(pause_seconds)
+        raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {wait_reason}")
 
     async def _once(self, body: bytes, interpret: Callable[[int, dict[str, Any]], T | None]) -> T | _Wait:
         import httpx2
@@ -164,16 +164,18 @@ class Post:
         except httpx2.TransportError as error:
             return _Wait(f"it cannot be reached ({type(error).__name__})")
         content = _content(response)
-        status = response.status_code
-        if status in (200, 201) and (result := interpret(status, content)) is not None:
+        response_status = response.status_code
+        if response_status in (200, 201) and (result := interpret(response_status, content)) is not None:
             return result
         refusal = content.get("error")
-        code, message = (refusal.get("code"), refusal.get("message")) if isinstance(refusal, dict) else (None, None)
+        refusal_code, refusal_message = (
+            (refusal.get("code"), refusal.get("message")) if isinstance(refusal, dict) else (None, None)
+        )
         retry_after = response.headers.get("retry-after", "")
-        seconds = float(retry_after) if retry_after.isdecimal() else 0.0
-        if response.is_success or status >= 500 or status in _PASSING:
-            return _Wait(str(message or f"it answered with status {status}"), seconds)
-        raise Refused(str(code or status), str(message or ""))
+        wait_seconds = float(retry_after) if retry_after.isdecimal() else 0.0
+        if response.is_success or response_status >= 500 or response_status in _PASSING:
+            return _Wait(str(refusal_message or f"it answered with status {response_status}"), wait_seconds)
+        raise Refused(str(refusal_code or response_status), str(refusal_message or ""))
 
 
 def _acknowledgment(status: int, content: dict[str, Any]) -> _Acknowledgment | None:
@@ -245,27 +247,29 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     >>> from naysay.collect import Client
     >>> from naysay.collect.app import create_app
     >>> from naysay.collect.serving import background
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> app = create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))
     >>> with background(app) as server:
     ...     fetch(f"{server}/s/sample")
     <Survey: sample, 21 questions>
     """
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    url_parts = urlsplit(url.strip())
+    if url_parts.scheme not in ("http", "https") or not url_parts.netloc:
         raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
-    link = f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/survey.json').rstrip('/')}"
-    content = waited(_survey_bytes(link, transport))
-    published = Published.read(content, client=Client({}))
+    survey_link = f"{url_parts.scheme}://{url_parts.netloc}{url_parts.path.removesuffix('/survey.json').rstrip('/')}"
+    survey_bytes = waited(_survey_bytes(survey_link, transport))
+    published = Published.read(survey_bytes, client=Client({}))
     if hash is not None and published.hash != hash.strip().lower():
-        raise DataError(f"the survey at {link} must have the hash {hash}; it has {published.hash}: it is another one")
+        raise DataError(
+            f"the survey at {survey_link} must have the hash {hash}; it has {published.hash}: it is another one"
+        )
     try:
-        wrong = complaint(json.loads(content))
+        complaint_text = complaint(json.loads(survey_bytes))
     except ValueError:
-        wrong = "it is not JSON"
-    if wrong is not None:
-        raise DataError(f"the survey at {link}/survey.json must not be answered: {wrong}")
-    return Survey(link, published)
+        complaint_text = "it is not JSON"
+    if complaint_text is not None:
+        raise DataError(f"the survey at {survey_link}/survey.json must not be answered: {complaint_text}")
+    return Survey(survey_link, published)
 
 
 async def _survey_bytes(link: str, transport: httpx2.AsyncBaseTransport | None) -> bytes:
@@ -275,8 +279,8 @@ async def _survey_bytes(link: str, transport: httpx2.AsyncBaseTransport | None) 
         try:
             response = await connection.get(f"{link}/survey.json")
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            problem = f"the server of {link} cannot be reached"
-            raise DataError(f"{problem} ({type(error).__name__}): is it running?") from None
+            problem_text = f"the server of {link} cannot be reached"
+            raise DataError(f"{problem_text} ({type(error).__name__}): is it running?") from None
     if response.status_code == 410:
         raise Refused("closed", CLOSED)
     if response.status_code != 200:
@@ -298,16 +302,16 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-    with ThreadPoolExecutor(1) as pool:
+    event_loop = asyncio.new_event_loop()
+    task = event_loop.create_task(work)
+    with ThreadPoolExecutor(1) as thread_pool:
         try:
-            return pool.submit(loop.run_until_complete, task).result()
+            return thread_pool.submit(event_loop.run_until_complete, task).result()
         except BaseException:
-            loop.call_soon_threadsafe(task.cancel)
+            event_loop.call_soon_threadsafe(task.cancel)
             raise
         finally:
-            pool.submit(loop.close)
+            thread_pool.submit(event_loop.close)
 
 
 _END = '"}'
@@ -334,7 +338,7 @@ def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: st
     Examples
     --------
     >>> from naysay.collect import Client
-    >>> from naysay.questionnaire import Questionnaire, Rating
+    >>> from naysay.collect.questionnaire import Questionnaire, Rating
     >>> one = Rating(name="pain", label={"en": "How bad?"})
     >>> asked = Questionnaire(name="pain", title={"en": "Pain"}, languages=("en",), items=(one,))
     >>> survey = Published.of(asked, client=Client({"survey.html": b"<!doctype html>"}))
@@ -342,19 +346,21 @@ def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: st
     >>> len(body), b'"answers":{"pain":4},"padding":"   ' in body
     (1024, True)
     """
-    answers_text = ",".join(f"{json_text(question)}:{json_text(answer)}" for question, answer in answers.items())
+    answers_text = ",".join(
+        f"{json_text(question_name)}:{json_text(answer)}" for question_name, answer in answers.items()
+    )
     token_text = "" if token is None else f'"token":"{token}",'
-    start = (
+    message_start = (
         f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}",'
         f'{token_text}"answers":{{{answers_text}}},"padding":"'
     )
-    missing = survey.body_length - len(start.encode()) - len(_END)
-    if missing < 0:
+    missing_length = survey.body_length - len(message_start.encode()) - len(_END)
+    if missing_length < 0:
         raise DataError(f"the answers are longer than the {survey.body_length:,} bytes that this survey allows")
-    return (start + " " * missing + _END).encode()
+    return (message_start + " " * missing_length + _END).encode()
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """A name or an answer as ``JSON.stringify`` of JavaScript writes it, numbers included.
 
     Examples

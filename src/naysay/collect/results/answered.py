@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from naysay import _checks, estimate, files
-from naysay.errors import DataError, NaysayError
-from naysay.estimate import Estimate, Options, leverage, printing
+from naysay.errors import DataError, NaysayError, in_group
+from naysay.estimate import Estimate, PrintOptions, leverage
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
-from naysay.tally.tally import in_group
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from naysay.collect.storage import Replies
     from naysay.files import Codebook, Entry
 
 
@@ -104,9 +104,13 @@ class Answered:
         """What a column is, after checking that it can be estimated."""
         entry = self.book.columns.get(column)
         if entry is None or column in self.levels:
-            parts = [other_entry.column for other_entry in self.book.entries if other_entry.question == column]
-            hint = f"name one of {_checks.listing_text(parts)}" if parts and entry is None else self._nearest(column)
-            raise DataError(f"survey {self.book.survey!r} has no question {column!r}; {hint}", column=column)
+            part_columns = [other_entry.column for other_entry in self.book.entries if other_entry.question == column]
+            hint_text = (
+                f"name one of {_checks.listing_text(part_columns)}"
+                if part_columns and entry is None
+                else self._nearest(column)
+            )
+            raise DataError(f"survey {self.book.survey!r} has no question {column!r}; {hint_text}", column=column)
         if entry.asked is None and column not in self.plain:
             raise DataError(f"question {column!r} holds {entry.holds}, of which nothing is estimated", column=column)
         if not self.cells.replies:
@@ -137,72 +141,78 @@ class Answered:
         randomization = self.entry(column).worded(names=self.names)
         if randomization is None:
             raise DataError(f"question {column!r} is plain", column=column)
-        texts = [column_name for column_name in (column, randomization.level, by) if column_name is not None]
-        cells = self._cells(texts, column, by, least)
-        if least > 1 and not cells.height:
+        text_columns = [column_name for column_name in (column, randomization.level, by) if column_name is not None]
+        counted_cells = self._cells(text_columns, column, by, least)
+        if least > 1 and not counted_cells.height:
             return {}
-        frame = files.as_text(cells.lazy(), texts)
-        tally_or_groups = randomization.design.tally(frame, column, level=randomization.level, by=by, count=COUNT)
-        fit = estimate.default(randomization.design) if estimator is None else estimate.ESTIMATORS[estimator]
-        fits = {}
-        for group, tally in (tally_or_groups if isinstance(tally_or_groups, dict) else {None: tally_or_groups}).items():
-            named_tally = replace(tally, question=self.title(column))
+        text_frame = files.as_text(counted_cells.lazy(), text_columns)
+        tally_or_groups = randomization.design.tally(text_frame, column, level=randomization.level, by=by, count=COUNT)
+        chosen_estimator = (
+            estimate.default(randomization.design) if estimator is None else estimate.ESTIMATORS[estimator]
+        )
+        group_fits = {}
+        for group, group_tally in (
+            tally_or_groups if isinstance(tally_or_groups, dict) else {None: tally_or_groups}
+        ).items():
+            named_tally = replace(group_tally, question=self.title(column))
             with in_group(group):
-                fits[group] = self.cautioned(
-                    fit.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
+                group_fits[group] = self.cautioned(
+                    chosen_estimator.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
                 )
-        return fits
+        return group_fits
 
     def plain_summaries(
         self, column: str, by: str | None, confidence: float, *, least: int = 1
     ) -> dict[str | None, Plain]:
         """What people said to a plain question, for all or for each group of at least so many answers."""
         self.check_groups(by)
-        entry, summaries = self.entry(column), {}
-        texts = [column_name for column_name in (column, by) if column_name is not None]
-        for group, cells in self._groups_of(self._cells(texts, column, by, least), by):
+        entry, group_summaries = self.entry(column), {}
+        column_names = [column_name for column_name in (column, by) if column_name is not None]
+        for group, group_cells in self._groups_of(self._cells(column_names, column, by, least), by):
             with in_group(group):
-                if cells[column].null_count() < len(cells):
-                    summaries[group] = self._of(entry, cells, confidence)
-        if not summaries and least <= 1:
+                if group_cells[column].null_count() < len(group_cells):
+                    group_summaries[group] = self._of(entry, group_cells, confidence)
+        if not group_summaries and least <= 1:
             raise DataError(f"nobody has answered {column!r} yet; estimate when answers have come", column=column)
-        return summaries
+        return group_summaries
 
     def answers(self, column: str) -> int:
         """How many people answered a question."""
-        cells = self.cells.of(column)
-        return int(cells.filter(cells[column].is_not_null())[COUNT].sum())
+        column_cells = self.cells.of(column)
+        return int(column_cells.filter(column_cells[column].is_not_null())[COUNT].sum())
 
     def _cells(self, columns: Sequence[str], column: str, by: str | None, least: int) -> pl.DataFrame:
         """The counted answers, without groups in which fewer answered."""
         import polars as pl  # late: help needs no tables
 
-        cells = self.cells.of(*dict.fromkeys(columns))
+        column_cells = self.cells.of(*dict.fromkeys(columns))
         if by is None or least <= 1:
-            return cells
-        answers = pl.when(pl.col(column).is_not_null()).then(COUNT).otherwise(0).sum().over(by)
-        return cells.filter(answers >= least)
+            return column_cells
+        group_answers = pl.when(pl.col(column).is_not_null()).then(COUNT).otherwise(0).sum().over(by)
+        return column_cells.filter(group_answers >= least)
 
     def _of(self, entry: Entry, cells: pl.DataFrame, confidence: float) -> Plain:
         import polars as pl
 
-        question, answer_column, count = self.title(entry.column), cells[entry.column], cells[COUNT].to_numpy()
+        question_title, answer_column, count = self.title(entry.column), cells[entry.column], cells[COUNT].to_numpy()
         if entry.holds == "numbers":
-            values = answer_column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            return numbers(values.repeat(count), question=question, confidence=confidence)
+            answer_numbers = answer_column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            return numbers(answer_numbers.repeat(count), question=question_title, confidence=confidence)
         if entry.holds == "flags":
-            flags = answer_column.cast(pl.Int8).cast(pl.String).to_list()
-            return shares(flags, ["1", "0"], count=count, question=question, confidence=confidence)
-        labels = list(entry.words(coded=False, names=self.names).values())
-        return shares(answer_column.to_list(), labels, count=count, question=question, confidence=confidence)
+            answer_flags = answer_column.cast(pl.Int8).cast(pl.String).to_list()
+            return shares(answer_flags, ["1", "0"], count=count, question=question_title, confidence=confidence)
+        answer_labels = list(entry.words(coded=False, names=self.names).values())
+        return shares(
+            answer_column.to_list(), answer_labels, count=count, question=question_title, confidence=confidence
+        )
 
     def _groups_of(self, cells: pl.DataFrame, by: str | None) -> Iterator[tuple[str | None, pl.DataFrame]]:
         if by is None:
             yield None, cells
             return
-        texts = files.as_text(cells.lazy(), [by]).collect()
+        text_table = files.as_text(cells.lazy(), [by]).collect()
         yield from sorted(
-            ((group, part) for (group, *_), part in texts.partition_by(by, as_dict=True).items()),
+            ((group, group_cells) for (group, *_), group_cells in text_table.partition_by(by, as_dict=True).items()),
             key=lambda named_group: str(named_group[0]),
         )
 
@@ -221,9 +231,9 @@ class Answered:
             )
 
 
-def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
+def of_database(replies: Replies, *, names: bool, language: str | None) -> Answered:
     """The replies in a database; every estimate says what repeated answers would do."""
-    from naysay.collect.export.columns import Columns
+    from naysay.collect.export import Columns
     from naysay.collect.survey.repeated import cautioned
 
     columns = Columns(replies.published, language=language)
@@ -241,15 +251,17 @@ def of_export(
     frame = files.scan(path, separator=separator, encoding=encoding, codes=names)
     with files.readable(path):
         file_columns = frame.collect_schema().names()
-        entries = tuple(entry for entry in book.entries if entry.column in file_columns)
-        levels = [
+        file_entries = tuple(entry for entry in book.entries if entry.column in file_columns)
+        level_columns = [
             private_entry.asked.level
-            for private_entry in entries
+            for private_entry in file_entries
             if private_entry.asked is not None and private_entry.asked.level
         ]
-        column_names = [name for name in file_columns if not columns or name in (*columns, *levels)]
+        column_names = [
+            column_name for column_name in file_columns if not columns or column_name in (*columns, *level_columns)
+        ]
         table = frame.select(column_names).collect()
-    narrowed_book = files.Codebook(**{**vars(book), "entries": entries})
+    narrowed_book = files.Codebook(**{**vars(book), "entries": file_entries})
     return Answered(narrowed_book, Table(table), names)
 
 
@@ -261,7 +273,7 @@ REPEATED = (0.01, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Result:
+class ColumnResult:
     """What is known of one column.
 
     Parameters
@@ -283,7 +295,9 @@ class Result:
     problem: str = ""
 
 
-def gathered(answered: Answered, *, by: str | None = None, least: int = CELL, options: Options) -> Iterator[Result]:
+def gathered(
+    answered: Answered, *, by: str | None = None, least: int = CELL, options: PrintOptions
+) -> Iterator[ColumnResult]:
     """The results of every column that is told, private ones before plain ones.
 
     Parameters
@@ -293,24 +307,24 @@ def gathered(answered: Answered, *, by: str | None = None, least: int = CELL, op
         A plain question whose answers make groups.
     least : int
         The fewest answers in a group that is told.
-    options : Options
+    options : PrintOptions
     """
     answered.check_groups(by)
     for column in (*answered.private, *answered.plain):
-        entry, title = answered.book.columns[column], answered.title(column)
+        entry, column_title = answered.book.columns[column], answered.title(column)
         if not answered.cells.replies or not answered.answers(column):
-            yield Result(entry, title, None, {})
+            yield ColumnResult(entry, column_title, None, {})
             continue
         try:
-            whole = _results_of(answered, entry, None, options, 1)[None]
-            groups = {} if by in (None, column) else _results_of(answered, entry, by, options, least)
-            yield Result(entry, title, whole, groups)
+            whole_result = _results_of(answered, entry, None, options, 1)[None]
+            group_results = {} if by in (None, column) else _results_of(answered, entry, by, options, least)
+            yield ColumnResult(entry, column_title, whole_result, group_results)
         except NaysayError as error:  # such as a design that needs more answers to tell all categories apart
-            yield Result(entry, title, None, {}, str(error))
+            yield ColumnResult(entry, column_title, None, {}, str(error))
 
 
 def _results_of(
-    answered: Answered, entry: Entry, by: str | None, options: Options, least: int
+    answered: Answered, entry: Entry, by: str | None, options: PrintOptions, least: int
 ) -> Mapping[str | None, Any]:
     """The estimates, or what was said, for all or for each group of at least so many answers."""
     if entry.asked is not None:
@@ -328,13 +342,15 @@ def levels(answered: Answered, column: str) -> pl.DataFrame | None:
     randomization = answered.book.columns[column].asked
     if randomization is None or randomization.level is None:
         return None
-    cells = answered.cells.of("day", randomization.level)
+    level_cells = answered.cells.of("day", randomization.level)
     return (
-        cells.drop_nulls(randomization.level).select("day", level=randomization.level, count=COUNT).sort("day", "level")
+        level_cells.drop_nulls(randomization.level)
+        .select("day", level=randomization.level, count=COUNT)
+        .sort("day", "level")
     )
 
 
-def reach(result: Result) -> dict[float, float | None]:
+def reach(result: ColumnResult) -> dict[float, float | None]:
     """How far shares of repeated or dishonest answers could move a share of this column, by moments."""
     randomization = result.entry.asked
     if result.entry.holds == "numbers" and randomization is None:  # one answer can move a mean as far as it likes
@@ -348,12 +364,12 @@ def reach(result: Result) -> dict[float, float | None]:
     return {share: min(1.0, moved) for share, moved in share_moves.items()}
 
 
-def plain_of(result: Result, options: Options) -> dict[str, Any]:
+def plain_of(result: ColumnResult, options: PrintOptions) -> dict[str, Any]:
     """One column as a JSON object: with the numbers that ``naysay estimate --survey NAME --format json`` prints."""
-    kind = "private" if result.entry.asked is not None else "plain"
+    column_kind = "private" if result.entry.asked is not None else "plain"
     result_object: dict[str, Any] = {
         "column": result.entry.column,
-        "kind": kind,
+        "kind": column_kind,
         "label": result.entry.wording or result.entry.label,
     }
     if result.problem:
@@ -361,14 +377,16 @@ def plain_of(result: Result, options: Options) -> dict[str, Any]:
     result_object |= {"result": _object(result.whole, options)}
     if result.groups:
         result_object |= {
-            "groups": [{"group": group, **_object(summary, options)} for group, summary in result.groups.items()]
+            "groups": [
+                {"group": group, **_object(group_summary, options)} for group, group_summary in result.groups.items()
+            ]
         }
     if result.whole is not None:
         result_object["repeated"] = [{"share": share, "moves": moved} for share, moved in reach(result).items()]
     return result_object
 
 
-def _object(summary: Estimate | Plain | None, options: Options) -> dict[str, Any]:
+def _object(summary: Estimate | Plain | None, options: PrintOptions) -> dict[str, Any]:
     if summary is None:
         return {}
-    return printing.to_dict(summary, options) if isinstance(summary, Estimate) else summary.to_dict()
+    return summary.to_dict(options=options) if isinstance(summary, Estimate) else summary.to_dict()

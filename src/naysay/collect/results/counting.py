@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from naysay.collect.export.columns import Columns
+from naysay.collect.export import Columns
 from naysay.collect.results.answered import COUNT, Answered
 from naysay.collect.storage import Replies, Store, tallies
 from naysay.collect.storage.replies import Row
@@ -58,15 +58,15 @@ class Counting:
     def _specs(self) -> Iterator[_Spec]:
         yield _Spec("", "", by_day=True, columns=())
         book = self.columns.book
-        levels = {
+        level_columns = {
             listed_entry.asked.level
             for listed_entry in book.entries
             if listed_entry.asked is not None and listed_entry.asked.level
         }
-        for level in sorted(levels):
-            yield _Spec(level, "", by_day=True, columns=(level,))
+        for level_column in sorted(level_columns):
+            yield _Spec(level_column, "", by_day=True, columns=(level_column,))
         for entry in book.entries:
-            if entry.column in levels or (entry.asked is None and entry.holds in ("days", "texts")):
+            if entry.column in level_columns or (entry.asked is None and entry.holds in ("days", "texts")):
                 continue
             spec_columns = (
                 (entry.column,)
@@ -74,20 +74,24 @@ class Counting:
                 else (entry.column, entry.asked.level)
             )
             yield _Spec(entry.column, "", by_day=False, columns=spec_columns)
-            for beside in groupable(book):
-                if beside != entry.column:
-                    yield _Spec(entry.column, beside, by_day=False, columns=(*spec_columns, beside))
+            for group_column in groupable(book):
+                if group_column != entry.column:
+                    yield _Spec(entry.column, group_column, by_day=False, columns=(*spec_columns, group_column))
 
     def count(self, rows: Sequence[Row]) -> Counter[Key]:
         """How many of these replies fall into each cell."""
-        frame = self.columns.table(Replies(self.published, rows))
-        cells = {name: frame[name].to_list() for name in frame.columns if frame.schema[name] != pl.Date}
-        days = [day.isoformat() for day, _ in rows]
+        reply_frame = self.columns.table(Replies(self.published, rows))
+        column_cells = {
+            column_name: reply_frame[column_name].to_list()
+            for column_name in reply_frame.columns
+            if reply_frame.schema[column_name] != pl.Date
+        }
+        day_texts = [day.isoformat() for day, _ in rows]
         cell_counts: Counter[Key] = Counter()
         for spec in self.specs:
-            parts = [cells[name] for name in spec.columns]
+            spec_cells = [column_cells[column_name] for column_name in spec.columns]
             for (day, *cell), people in Counter(
-                zip(days if spec.by_day else ([""] * len(rows)), *parts, strict=True)
+                zip(day_texts if spec.by_day else ([""] * len(rows)), *spec_cells, strict=True)
             ).items():
                 cell_counts[Key(spec.question, spec.beside, day, json.dumps(cell, ensure_ascii=False))] += people
         return cell_counts
@@ -102,8 +106,8 @@ def groupable(book: Codebook) -> list[str]:
         and (entry.holds, entry.column) == ("values", entry.question)
         and 2 <= len(entry.values) <= _MOST_GROUPS
     ]
-    levels = {entry.asked.level for entry in book.entries if entry.asked is not None}
-    return [column for column in group_columns if column not in levels][:_MOST_BESIDE]
+    level_columns = {entry.asked.level for entry in book.entries if entry.asked is not None}
+    return [group_column for group_column in group_columns if group_column not in level_columns][:_MOST_BESIDE]
 
 
 @dataclass(frozen=True)
@@ -149,18 +153,23 @@ class Counted:
         return self._frames[columns]
 
     def _of(self, columns: tuple[str, ...]) -> pl.DataFrame:
-        spec = next(
+        tally_spec = next(
             candidate
             for candidate in self.counting.specs
             if set(columns) <= {*candidate.columns, *(["day"] if candidate.by_day else [])}
             and set(columns) - {*candidate.columns[1:]}
         )
-        tally_rows = self._by_tally.get((spec.question, spec.beside), [])
-        names = (*(["day"] if spec.by_day else []), *spec.columns, COUNT)
-        rows = [(*([day] if spec.by_day else []), *json.loads(cell), people) for day, cell, people in tally_rows]
-        schema = {name: self._schema.get(name, pl.Int64) for name in names}
-        frame = pl.DataFrame(rows, schema=schema | ({"day": pl.String} if spec.by_day else {}), orient="row")
-        summed_frame = frame.group_by(columns, maintain_order=True).agg(pl.col(COUNT).sum()).sort(columns)
+        tally_rows = self._by_tally.get((tally_spec.question, tally_spec.beside), [])
+        column_names = (*(["day"] if tally_spec.by_day else []), *tally_spec.columns, COUNT)
+        cell_rows = [
+            (*([day] if tally_spec.by_day else []), *json.loads(cell_text), people)
+            for day, cell_text, people in tally_rows
+        ]
+        schema = {column_name: self._schema.get(column_name, pl.Int64) for column_name in column_names}
+        cell_frame = pl.DataFrame(
+            cell_rows, schema=schema | ({"day": pl.String} if tally_spec.by_day else {}), orient="row"
+        )
+        summed_frame = cell_frame.group_by(columns, maintain_order=True).agg(pl.col(COUNT).sum()).sort(columns)
         return self.book.read(summed_frame.lazy(), names=self.names).collect()
 
     @cached_property
@@ -181,11 +190,11 @@ def answered_of(
 def current_counts(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
     """The tallies of a survey at this moment, the latest replies included."""
     with store.snapshot() as connection:
-        counts = tallies.stored_counts(connection, published.name, beside=beside)
-        fresh = tallies.uncounted_rows(connection, published.name)
-    if fresh:
-        counts.update(Counting(published).count(fresh))
-    return counts
+        tally_counts = tallies.stored_counts(connection, published.name, beside=beside)
+        fresh_rows = tallies.uncounted_rows(connection, published.name)
+    if fresh_rows:
+        tally_counts.update(Counting(published).count(fresh_rows))
+    return tally_counts
 
 
 def folding(store: Store) -> Callable[[int], int]:
@@ -193,9 +202,9 @@ def folding(store: Store) -> Callable[[int], int]:
     countings: dict[str, Counting] = {}
 
     def count(survey: str, rows: Sequence[Row]) -> Mapping[Key, int]:
-        digest, _ = store.standing()[survey]
+        survey_hash, _ = store.standing()[survey]
         if (
-            survey not in countings or countings[survey].published.hash != digest
+            survey not in countings or countings[survey].published.hash != survey_hash
         ):  # deleted, and opened with other questions
             countings[survey] = Counting(store.published(survey))
         return countings[survey].count(rows)
@@ -214,12 +223,12 @@ def differing(store: Store, survey: str) -> dict[Key, tuple[int, int]]:
         tally_counts = tallies.stored_counts(connection, survey, beside=None)
         tally_counts.update(counting.count(tallies.uncounted_rows(connection, survey)))
         reply_counts: Counter[Key] = Counter()
-        for piece in tallies.rows(connection, survey):
-            reply_counts.update(counting.count(piece))
+        for reply_rows in tallies.rows(connection, survey):
+            reply_counts.update(counting.count(reply_rows))
     return {
-        key: (tally_counts[key], reply_counts[key])
-        for key in {*tally_counts, *reply_counts}
-        if tally_counts[key] != reply_counts[key]
+        tally_key: (tally_counts[tally_key], reply_counts[tally_key])
+        for tally_key in {*tally_counts, *reply_counts}
+        if tally_counts[tally_key] != reply_counts[tally_key]
     }
 
 
@@ -227,8 +236,8 @@ def recount(store: Store, survey: str) -> int:
     """Count all replies to a survey anew; how many there are."""
     store.published(survey)
     with store.engine.begin() as connection:
-        replies = tallies.restart(connection, survey)
+        reply_count = tallies.restart(connection, survey)
     fold = folding(store)
     while fold(_RECOUNTED):
         pass
-    return replies
+    return reply_count

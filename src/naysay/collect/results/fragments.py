@@ -17,13 +17,24 @@ import numpy as np
 
 from naysay import show
 from naysay._checks import several
-from naysay.collect.results.answered import CELL, COUNT, Answered, Result, days, gathered, levels, plain_of, reach
+from naysay._values import Floats
+from naysay.collect.results.answered import (
+    CELL,
+    COUNT,
+    Answered,
+    ColumnResult,
+    Plain,
+    days,
+    gathered,
+    levels,
+    plain_of,
+    reach,
+)
 from naysay.collect.results.counting import Counting, answered_of, current_counts, groupable
 from naysay.collect.storage import Store
-from naysay.estimate import Estimate, Options, differences
-from naysay.estimate import printing as estimates
-from naysay.estimate.linear import Floats
-from naysay.estimate.plain import Numbers
+from naysay.estimate import Estimate, PrintOptions, differences
+from naysay.estimate.groups import differences_content
+from naysay.estimate.plain import Numbers, Shares
 from naysay.show import Content, Note, Points, Sentence, Table, rows
 from naysay.show.html import template
 from naysay.show.rows import Mark
@@ -75,7 +86,7 @@ def fragment(
     level : int
         Of the heading with the survey's title.
     """
-    options = Options()
+    options = PrintOptions()
     results = gathered(answered, by=by, least=least, options=options)
     sections = [
         section(answered, result, by=by, least=least, options=options, repeated=repeated, hidden=hidden)
@@ -96,10 +107,10 @@ def fragment(
 
 def days_section(counts: dict[datetime.date, int]) -> Section:
     """How many replied on each day, or in each week of a long survey."""
-    names, reply_counts = _spread(counts)
+    span_names, reply_counts = _spread(counts)
     return Section(
         "Replies per day" if len(counts) <= _WEEKLY else "Replies per week",
-        rows.columns(names, {"replies": reply_counts}, title="Replies"),
+        rows.columns(span_names, {"replies": reply_counts}, title="Replies"),
     )
 
 
@@ -109,45 +120,52 @@ def _spread(counts: dict[datetime.date, int], over: Sequence[datetime.date] = ()
     if not all_days:
         return [], []
     day_span = (all_days[-1] - all_days[0]).days + 1
-    width = 1 if day_span <= _WEEKLY else 7
-    sums = [0] * -(-day_span // width)
+    span_days = 1 if day_span <= _WEEKLY else 7
+    span_counts = [0] * -(-day_span // span_days)
     for day, count in counts.items():
-        sums[(day - all_days[0]).days // width] += count
-    names = [(all_days[0] + datetime.timedelta(days=width * place)).strftime("%d %b") for place in range(len(sums))]
-    return [name.lstrip("0") for name in names], sums
+        span_counts[(day - all_days[0]).days // span_days] += count
+    span_names = [
+        (all_days[0] + datetime.timedelta(days=span_days * span_place)).strftime("%d %b")
+        for span_place in range(len(span_counts))
+    ]
+    return [span_name.lstrip("0") for span_name in span_names], span_counts
 
 
 def section(
     answered: Answered,
-    result: Result,
+    result: ColumnResult,
     *,
     by: str | None,
     least: int,
-    options: Options,
+    options: PrintOptions,
     repeated: bool = True,
     hidden: int = 0,
 ) -> Section:
     """One question: its picture, its numbers, and what they rest on; then its groups."""
     if result.problem or result.whole is None:
-        nothing = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
-        return Section(result.title, _p(result.problem or nothing))
-    parts = [*_result_parts(answered, result, result.whole, options, hidden)]
-    parts += _levels(answered, result)
+        empty_text = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
+        return Section(result.title, _p(result.problem or empty_text))
+    html_parts = [*_result_parts(answered, result, result.whole, options, hidden)]
+    html_parts += _levels(answered, result)
     if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
-        parts.append(_p(_repeated_text(result), small=True))
+        html_parts.append(_p(_repeated_text(result), small=True))
     if by is not None and by != result.entry.column:
-        parts += _groups(result, by, least, options, hidden=hidden)
-    return Section(result.title, "".join(parts))
+        html_parts += _groups(result, by, least, options, hidden=hidden)
+    return Section(result.title, "".join(html_parts))
 
 
-def _result_parts(answered: Answered, result: Result, summary: Any, options: Options, hidden: int) -> Iterator[str]:
+def _result_parts(
+    answered: Answered, result: ColumnResult, summary: Estimate | Plain, options: PrintOptions, hidden: int
+) -> Iterator[str]:
     if isinstance(summary, Estimate):
         yield _estimate_picture(summary, result.title, options)
-        content = estimates.sections(summary, options)
-        yield _numbers(content, result.title) + show.html([part for part in content if isinstance(part, Note)])
+        summary_content = summary.parts(options)
+        yield _numbers(summary_content, result.title) + show.html(
+            [content_part for content_part in summary_content if isinstance(content_part, Note)]
+        )
         yield _details_html(
             "What this rests on",
-            show.html([body_part for body_part in content if isinstance(body_part, Sentence | Points)][1:]),
+            show.html([body_part for body_part in summary_content if isinstance(body_part, Sentence | Points)][1:]),
         )
         return
     if isinstance(summary, Numbers):
@@ -155,9 +173,9 @@ def _result_parts(answered: Answered, result: Result, summary: Any, options: Opt
     else:
         yield _shares_picture(summary, result.title)
     shown_summary: Any = summary.mean_alone() if hidden and isinstance(summary, Numbers) else summary
-    content = shown_summary.content()
-    yield _numbers(content, result.title)
-    yield _p(_first_large(str(content[1].text)), small=True)
+    summary_content = shown_summary.parts()
+    yield _numbers(summary_content, result.title)
+    yield _p(_first_large(str(summary_content[1].text)), small=True)
 
 
 def _numbers(content: Iterable[Content], title: str) -> str:
@@ -165,7 +183,7 @@ def _numbers(content: Iterable[Content], title: str) -> str:
     return show.html(replace(part, caption=f"{title}: numbers") for part in content if isinstance(part, Table))
 
 
-def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
+def _estimate_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
     """The estimate with its intervals, the other one where respondents chose levels, and the band of non-compliance."""
     intervals = fit.intervals(options.confidence, method=options.method)
     marks = [Mark("estimate", fit.method.partition(" (")[0], fit.proportions, intervals.bounds)]
@@ -180,22 +198,24 @@ def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
     return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + band_note
 
 
-def _band(fit: Estimate, options: Options) -> str:
+def _band(fit: Estimate, options: PrintOptions) -> str:
     if any(finding.field == "noncompliance" for finding in fit.findings):
         return f"Pale: where the share could be if up to {options.noncompliance:.0%} of people did not comply."
     return "Pale: where the share could be if people chose between false categories as they like."
 
 
-def _shares_picture(summary: Any, title: str) -> str:
+def _shares_picture(summary: Shares, title: str) -> str:
     marks = [Mark("estimate", "share", summary.proportions, summary.bounds)]
     return rows.rows(summary.labels, marks, title=f"{title}: shares", bars=True)
 
 
-def _histogram(answered: Answered, result: Result, least: int) -> str:
+def _histogram(answered: Answered, result: ColumnResult, least: int) -> str:
     """How many gave each number, or a number in each range."""
-    cells = answered.cells.of(result.entry.column).drop_nulls()
-    names, sums = _bins(cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy(), least)
-    return rows.columns(names, {"people": sums}, title=f"{result.title}: how many gave each number")
+    number_cells = answered.cells.of(result.entry.column).drop_nulls()
+    bin_names, bin_counts = _bins(
+        number_cells[result.entry.column].cast(float).to_numpy(), number_cells[COUNT].to_numpy(), least
+    )
+    return rows.columns(bin_names, {"people": bin_counts}, title=f"{result.title}: how many gave each number")
 
 
 def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
@@ -206,16 +226,16 @@ def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[i
     low, high = float(values.min()), float(values.max())
     by_number = high - low <= 2 * _BINS and bool((values == values.round()).all())
     size = 10 ** math.floor(math.log10((high - low) / _BINS)) if high > low else 0.1
-    step = 1.0 if by_number else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
-    first_bin = math.floor(low / step + 1e-9)
-    places = np.floor(values / step + 1e-9).astype(int) - first_bin
-    sums = np.bincount(places, weights=counts).astype(int).tolist()
-    edges = [(first_bin + place) * step for place in range(len(sums) + 1)]
-    while len(sums) > 1 and sums[0] < least:
-        sums[:2], edges[:2] = [sums[0] + sums[1]], [-math.inf]
-    while len(sums) > 1 and sums[-1] < least:
-        sums[-2:], edges[-2:] = [sums[-2] + sums[-1]], [math.inf]
-    return [_range(start, end, by_number=by_number) for start, end in pairwise(edges)], sums
+    bin_width = 1.0 if by_number else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
+    first_bin = math.floor(low / bin_width + 1e-9)
+    bin_places = np.floor(values / bin_width + 1e-9).astype(int) - first_bin
+    bin_counts = np.bincount(bin_places, weights=counts).astype(int).tolist()
+    bin_edges = [(first_bin + bin_place) * bin_width for bin_place in range(len(bin_counts) + 1)]
+    while len(bin_counts) > 1 and bin_counts[0] < least:
+        bin_counts[:2], bin_edges[:2] = [bin_counts[0] + bin_counts[1]], [-math.inf]
+    while len(bin_counts) > 1 and bin_counts[-1] < least:
+        bin_counts[-2:], bin_edges[-2:] = [bin_counts[-2] + bin_counts[-1]], [math.inf]
+    return [_range(bin_start, bin_end, by_number=by_number) for bin_start, bin_end in pairwise(bin_edges)], bin_counts
 
 
 def _range(start: float, end: float, *, by_number: bool) -> str:
@@ -230,56 +250,60 @@ def _range(start: float, end: float, *, by_number: bool) -> str:
     return f"{start:,.6g}" if by_number else f"{start:,.6g}–"
 
 
-def _levels(answered: Answered, result: Result) -> Iterator[str]:
+def _levels(answered: Answered, result: ColumnResult) -> Iterator[str]:
     """How many chose each level on each day."""
     level_counts = levels(answered, result.entry.column)
     if level_counts is None or not level_counts.height:
         return
-    days = level_counts["day"].unique().to_list()
-    parts: dict[str, list[int]] = {}
-    names: list[str] = []
+    level_days = level_counts["day"].unique().to_list()
+    counts_by_level: dict[str, list[int]] = {}
+    span_names: list[str] = []
     for level in level_counts["level"].unique(maintain_order=True).sort().to_list():
         day_counts = dict(level_counts.filter(level_counts["level"] == level).select("day", "count").rows())
-        names, parts[f"level {level}"] = _spread(day_counts, days)
-    yield "<h3>Answers per day and level</h3>" + rows.columns(names, parts, title=f"{result.title}: answers by level")
+        span_names, counts_by_level[f"level {level}"] = _spread(day_counts, level_days)
+    yield "<h3>Answers per day and level</h3>" + rows.columns(
+        span_names, counts_by_level, title=f"{result.title}: answers by level"
+    )
 
 
-def _repeated_text(result: Result) -> str:
-    moved = [
+def _repeated_text(result: ColumnResult) -> str:
+    move_texts = [
         f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
         for share, points in reach(result).items()
         if points is not None
     ]
-    return f"If answers were repeated or dishonest: {', '.join(moved)}." if moved else ""
+    return f"If answers were repeated or dishonest: {', '.join(move_texts)}." if move_texts else ""
 
 
-def _groups(result: Result, by: str, least: int, options: Options, *, hidden: int) -> Iterator[str]:
+def _groups(result: ColumnResult, by: str, least: int, options: PrintOptions, *, hidden: int) -> Iterator[str]:
     """Each group with enough answers."""
     if not result.groups:
-        waits = f"groups appear once each has {least} answers, or those that are left out have as many together."
-        yield _p(f"By {by}: {waits if hidden else f'no group has {least} answers yet.'}", small=True)
+        waiting_text = f"groups appear once each has {least} answers, or those that are left out have as many together."
+        yield _p(f"By {by}: {waiting_text if hidden else f'no group has {least} answers yet.'}", small=True)
         return
     for group, summary in result.groups.items():
-        name = "(missing)" if group is None else group
-        yield f"<h3><bdi>{escape(f'{by} = {name}')}</bdi></h3>"
+        group_name = "(missing)" if group is None else group
+        yield f"<h3><bdi>{escape(f'{by} = {group_name}')}</bdi></h3>"
         if isinstance(summary, Estimate):
-            bounds = summary.intervals(options.confidence, method=options.method).bounds
-            marks = [Mark("estimate", "estimate", summary.proportions, bounds)]
-            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{result.title}, {by} = {name}")
+            interval_bounds = summary.intervals(options.confidence, method=options.method).bounds
+            marks = [Mark("estimate", "estimate", summary.proportions, interval_bounds)]
+            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{result.title}, {by} = {group_name}")
         elif isinstance(summary, Numbers):
             shown_summary = summary.mean_alone() if hidden else summary
-            yield _numbers(shown_summary.content(), f"{result.title}, {by} = {name}")
+            yield _numbers(shown_summary.parts(), f"{result.title}, {by} = {group_name}")
         else:
-            yield _shares_picture(summary, f"{result.title}, {by} = {name}")
+            yield _shares_picture(summary, f"{result.title}, {by} = {group_name}")
         yield _p(several(summary.n, "answer", "answers"), small=True)
-    fits = {
+    group_fits = {
         group: group_summary for group, group_summary in result.groups.items() if isinstance(group_summary, Estimate)
     }
-    if len(fits) > 1:
-        difference_parts = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
+    if len(group_fits) > 1:
+        difference_parts = differences_content(differences(group_fits), options.confidence, most=_COMPARED)
         difference_parts = [
-            replace(part, caption=f"{result.title}: differences") if isinstance(part, Table) else part
-            for part in difference_parts
+            replace(difference_part, caption=f"{result.title}: differences")
+            if isinstance(difference_part, Table)
+            else difference_part
+            for difference_part in difference_parts
         ]
         yield _details_html("Differences between groups", show.html(difference_parts))
 
@@ -300,21 +324,21 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     """See `naysay.collect.results.page`."""
     answered = of_store(store, name, by=by, language=language)
     repeated = store.published(name).key is None
-    counts = days(answered)
-    replies = answered.cells.replies
+    day_counts = days(answered)
+    reply_count = answered.cells.replies
     facts = [
-        (f"{replies:,}", "reply" if replies == 1 else "replies"),
-        (f"{len(counts):,}", "day with replies" if len(counts) == 1 else "days with replies"),
+        (f"{reply_count:,}", "reply" if reply_count == 1 else "replies"),
+        (f"{len(day_counts):,}", "day with replies" if len(day_counts) == 1 else "days with replies"),
     ]
     choices = [(column, column) for column in groupable(answered.book)]
-    days_part = days_section(counts) if counts else None
+    days_part = days_section(day_counts) if day_counts else None
     return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, when=days_part, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
     """See `naysay.collect.results.aggregates`."""
-    answered, options = of_store(store, name, by=by, language=language, names=language is None), Options()
-    questions = []
+    answered, options = of_store(store, name, by=by, language=language, names=language is None), PrintOptions()
+    column_objects = []
     for result in gathered(answered, by=by, options=options):
         column_object = plain_of(result, options)
         level_counts = levels(answered, result.entry.column)
@@ -322,14 +346,14 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
             column_object["levels"] = [
                 {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in level_counts.rows()
             ]
-        questions.append(column_object)
+        column_objects.append(column_object)
     return {
         "survey": name,
         "hash": answered.book.hash,
         "replies": answered.cells.replies,
         "by": by,
         "days": [{"day": day.isoformat(), "replies": count} for day, count in days(answered).items()],
-        "questions": questions,
+        "questions": column_objects,
     }
 
 
@@ -338,5 +362,5 @@ def of_store(
 ) -> Answered:
     """What was answered to a survey so far."""
     published = store.published(name)
-    counts = current_counts(store, published, beside=[] if by is None else [by])
-    return answered_of(Counting(published), counts, language=language, names=names)
+    tally_counts = current_counts(store, published, beside=[] if by is None else [by])
+    return answered_of(Counting(published), tally_counts, language=language, names=names)

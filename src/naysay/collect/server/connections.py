@@ -63,9 +63,9 @@ class Connection(H11Protocol):
 
     def handle_events(self) -> None:
         """Give a request that has begun its own time."""
-        before = self.cycle
+        cycle_before = self.cycle
         super().handle_events()
-        if self.cycle is not before:
+        if self.cycle is not cycle_before:
             self._until(REQUEST)
 
     def on_response_complete(self) -> None:
@@ -97,12 +97,12 @@ def room() -> int:
         import resource
     except ModuleNotFoundError:  # Windows
         return (512 - _SPARE) // 2
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    file_limit = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < file_limit:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, hard))
-        soft = file_limit
-    return MOST if soft == resource.RLIM_INFINITY else max(1, min(MOST, (soft - _SPARE) // 2))
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    file_limit = _WANTED_FILES if hard_limit == resource.RLIM_INFINITY else min(_WANTED_FILES, hard_limit)
+    if soft_limit != resource.RLIM_INFINITY and soft_limit < file_limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, hard_limit))
+        soft_limit = file_limit
+    return MOST if soft_limit == resource.RLIM_INFINITY else max(1, min(MOST, (soft_limit - _SPARE) // 2))
 
 
 class Throttle(logging.Filter):
@@ -131,12 +131,14 @@ class Throttle(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is written; the first of a new minute says how many were not."""
-        line, now = (record.pathname, record.lineno), self._clock()
-        began, count = self._seen.get(line, (now, 0))
-        if now - began >= 60:
-            if count > self._most:
-                summary = f"{record.getMessage()} (and {count - self._most:,} times more since, not written)"
-                record.msg, record.args = summary, ()
-            began, count = now, 0
-        self._seen[line] = (began, count + 1)
-        return count < self._most
+        source_line, now = (record.pathname, record.lineno), self._clock()
+        minute_start, record_count = self._seen.get(source_line, (now, 0))
+        if now - minute_start >= 60:
+            if record_count > self._most:
+                summary_text = (
+                    f"{record.getMessage()} (and {record_count - self._most:,} times more since, not written)"
+                )
+                record.msg, record.args = summary_text, ()
+            minute_start, record_count = now, 0
+        self._seen[source_line] = (minute_start, record_count + 1)
+        return record_count < self._most

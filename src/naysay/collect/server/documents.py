@@ -24,7 +24,7 @@ from starlette.responses import HTMLResponse, Response
 
 from naysay.collect import results
 from naysay.collect.client import ENTRY, TYPES, Client
-from naysay.collect.invitations.issuing import Issuer
+from naysay.collect.invitations import Issuer
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import sharing
 from naysay.collect.server.guard import Rates, policy_of, policy_within
@@ -70,16 +70,16 @@ class Document:
 
     def response(self, request: Request) -> Response:
         """The document, compressed if the browser takes that; or the answer that it has not changed."""
-        headers = {**self.headers, "vary": "accept-encoding"}
-        if headers.get("cache-control") != FOREVER:
-            headers["etag"] = self.etag
+        response_headers = {**self.headers, "vary": "accept-encoding"}
+        if response_headers.get("cache-control") != FOREVER:
+            response_headers["etag"] = self.etag
         if self.etag.removeprefix("W/") in (tag.removeprefix("W/") for tag in _header_parts(request, "if-none-match")):
-            return Response(status_code=304, headers=headers)
-        for encoding, compressed in self.compressed.items():
-            if _takes(request, encoding) and len(compressed) < len(self.content):
-                headers["content-encoding"] = encoding
-                return Response(compressed, headers=headers, media_type=self.type)
-        return Response(self.content, headers=headers, media_type=self.type)
+            return Response(status_code=304, headers=response_headers)
+        for encoding, compressed_content in self.compressed.items():
+            if _takes(request, encoding) and len(compressed_content) < len(self.content):
+                response_headers["content-encoding"] = encoding
+                return Response(compressed_content, headers=response_headers, media_type=self.type)
+        return Response(self.content, headers=response_headers, media_type=self.type)
 
 
 def _header_parts(request: Request, name: str) -> list[str]:
@@ -88,23 +88,30 @@ def _header_parts(request: Request, name: str) -> list[str]:
 
 def _takes(request: Request, encoding: str) -> bool:
     """Whether an encoding is among those that the browser takes; a quality of 0 says that it is not."""
-    weights = [part.replace(" ", "").partition(";q=") for part in _header_parts(request, "accept-encoding")]
-    return any(name == encoding and (not separator or weight.strip("0.") != "") for name, separator, weight in weights)
+    encoding_weights = [
+        header_part.replace(" ", "").partition(";q=") for header_part in _header_parts(request, "accept-encoding")
+    ]
+    return any(
+        encoding_name == encoding and (not separator or weight.strip("0.") != "")
+        for encoding_name, separator, weight in encoding_weights
+    )
 
 
 def _client_documents(client: Client) -> dict[str, Document]:
     """The files that a page loads, ``{name: document}``; pages themselves are made by `Served.page` and `threats`."""
     return {
-        name: Document(content, TYPES[PurePosixPath(name).suffix], {"cache-control": FOREVER})
-        for name, content in client.files.items()
-        if not name.endswith(".html")
+        file_name: Document(file_content, TYPES[PurePosixPath(file_name).suffix], {"cache-control": FOREVER})
+        for file_name, file_content in client.files.items()
+        if not file_name.endswith(".html")
     }
 
 
 def threats(client: Client) -> dict[str, Document]:
     """The page on what is defended and what is not, ``{language: document}``, from ``threats.LANGUAGE.html``."""
-    names = (name for name in client.files if name.startswith("threats.") and name.endswith(".html"))
-    return {name.split(".")[1]: _page_document(client, client.files[name]) for name in names}
+    page_names = (
+        page_name for page_name in client.files if page_name.startswith("threats.") and page_name.endswith(".html")
+    )
+    return {page_name.split(".")[1]: _page_document(client, client.files[page_name]) for page_name in page_names}
 
 
 def home(client: Client) -> Document:
@@ -113,9 +120,9 @@ def home(client: Client) -> Document:
 
 
 def _page_document(client: Client, template: bytes, *, survey: str = "") -> Document:
-    content = fill_template(client, template.decode(), survey=survey).encode()
-    headers = {"cache-control": FRESH, "content-security-policy": policy_of(content)}
-    return Document(content, TYPES[".html"], headers)
+    page_bytes = fill_template(client, template.decode(), survey=survey).encode()
+    headers = {"cache-control": FRESH, "content-security-policy": policy_of(page_bytes)}
+    return Document(page_bytes, TYPES[".html"], headers)
 
 
 def fill_template(client: Client, template: str, *, survey: str = "") -> str:
@@ -132,24 +139,32 @@ def fill_template(client: Client, template: str, *, survey: str = "") -> str:
     >>> fill_template(client, '<script type="module" src="{{client}}/a.js" integrity="{{integrity a.js}}"></script>')
     '<script type="module" src="/client/.../a.js" integrity="sha256-47DEQpj8HBSa..."></script>'
     """
-    folder = f"/client/{client.hash}"
-    modules = {name: digest for name, digest in client.integrity.items() if name.endswith(".js") and name != ENTRY}
-    folders = sorted({name.partition("/")[0] for name in modules if "/" in name})
-    places = {
-        "imports": {f"./{name}/": f"{folder}/{name}/" for name in folders},
-        "integrity": {f"{folder}/{name}": digest for name, digest in modules.items()},
+    client_folder = f"/client/{client.hash}"
+    module_digests = {
+        file_name: file_digest
+        for file_name, file_digest in client.integrity.items()
+        if file_name.endswith(".js") and file_name != ENTRY
     }
-    replacements = {"client": folder, "survey": survey, "importmap": json.dumps(places, separators=(",", ":"))}
-    replacements |= {f"integrity {name}": digest for name, digest in client.integrity.items()}
-    script, style, icon = (client.files.get(name, b"").decode() for name in (ENTRY, "style.css", "icon.svg"))
+    module_folders = sorted({file_name.partition("/")[0] for file_name in module_digests if "/" in file_name})
+    import_map = {
+        "imports": {f"./{folder_name}/": f"{client_folder}/{folder_name}/" for folder_name in module_folders},
+        "integrity": {f"{client_folder}/{file_name}": file_digest for file_name, file_digest in module_digests.items()},
+    }
+    replacements = {
+        "client": client_folder,
+        "survey": survey,
+        "importmap": json.dumps(import_map, separators=(",", ":")),
+    }
+    replacements |= {f"integrity {file_name}": file_digest for file_name, file_digest in client.integrity.items()}
+    script, style, icon = (client.files.get(file_name, b"").decode() for file_name in (ENTRY, "style.css", "icon.svg"))
     replacements |= {
         "script": script,
         "style": _SPACE.sub(" ", style),
         "icon": "data:image/svg+xml," + quote(icon, safe=" =:/"),
     }
-    for name, value in replacements.items():
-        template = template.replace("{{" + name + "}}", value)
-    return template.replace("{{policy}}", policy_within(template.encode(), modules.values()))
+    for placeholder_name, replacement_text in replacements.items():
+        template = template.replace("{{" + placeholder_name + "}}", replacement_text)
+    return template.replace("{{policy}}", policy_within(template.encode(), module_digests.values()))
 
 
 @dataclass(frozen=True)
@@ -206,24 +221,37 @@ class Catalog:
         if self._store is None:
             return
         served_by_name = {}
-        for name, (digest, is_open) in self._store.standing().items():
-            served = self.surveys.get(name)
-            if served is None or served.published.hash != digest or (served.published.key and not served.issuer):
-                key = self._store.key(name)
-                served = Served(self._store.published(name), is_open, None if key is None else Issuer(name, key))
-            served_by_name[name] = served if served.open == is_open else replace(served, open=is_open)
+        for survey_name, (survey_hash, is_open) in self._store.standing().items():
+            served_survey = self.surveys.get(survey_name)
+            if (
+                served_survey is None
+                or served_survey.published.hash != survey_hash
+                or (served_survey.published.key and not served_survey.issuer)
+            ):
+                survey_key = self._store.key(survey_name)
+                served_survey = Served(
+                    self._store.published(survey_name),
+                    is_open,
+                    None if survey_key is None else Issuer(survey_name, survey_key),
+                )
+            served_by_name[survey_name] = (
+                served_survey if served_survey.open == is_open else replace(served_survey, open=is_open)
+            )
         if served_by_name != self.surveys:
             self._serve(served_by_name)
 
     def _serve(self, surveys: Mapping[str, Served]) -> None:
-        clients = {served.published.client.hash: served.published.client for served in surveys.values()}
+        clients_by_hash = {
+            served_survey.published.client.hash: served_survey.published.client for served_survey in surveys.values()
+        }
         for own_client in (
             self._client,
             self._client.serving(invites=False),
         ):  # the second one shows previews of drafts
-            clients[own_client.hash] = own_client
+            clients_by_hash[own_client.hash] = own_client
         self.clients = {
-            digest: self.clients.get(digest) or _client_documents(client) for digest, client in clients.items()
+            client_hash: self.clients.get(client_hash) or _client_documents(client)
+            for client_hash, client in clients_by_hash.items()
         }
         self.surveys = surveys
 
@@ -264,23 +292,23 @@ class SharedResults:
 
     async def page(self, request: Request, secret: str, lang: str | None = None) -> Response:
         """Results that were shared: nothing about fewer than a floor of answers, and only in steps of as many."""
-        if seconds := self._rates.wait(request.client.host if request.client else ""):
-            raise Refusal("busy", "too many requests come at once; load the page again later", retry_after=seconds)
+        if wait_seconds := self._rates.wait(request.client.host if request.client else ""):
+            raise Refusal("busy", "too many requests come at once; load the page again later", retry_after=wait_seconds)
         return HTMLResponse(await run_in_threadpool(self._page, secret, lang))
 
     def _page(self, secret: str, lang: str | None) -> str:
         store = self._store
-        name = None if store is None else sharing.survey_of(store, secret)
-        if store is None or name is None:
+        survey_name = None if store is None else sharing.survey_of(store, secret)
+        if store is None or survey_name is None:
             raise Refusal("unknown", "no results are shared under this link, or not any more")
-        served = self._catalog.surveys.get(name)
-        if served is None or lang not in served.published.questionnaire.languages:
+        served_survey = self._catalog.surveys.get(survey_name)
+        if served_survey is None or lang not in served_survey.published.questionnaire.languages:
             lang = None
         with self._making:  # each request has a thread of its own, and two would draw the same page
-            began, text = self._made.get((secret, lang), (0.0, ""))
-            if not text or self._clock() - began >= _AGE:
-                text = sharing.shared_page(store, name, language=lang)
+            page_time, page_text = self._made.get((secret, lang), (0.0, ""))
+            if not page_text or self._clock() - page_time >= _AGE:
+                page_text = sharing.shared_page(store, survey_name, language=lang)
                 if len(self._made) >= _MOST:
                     self._made.clear()
-                self._made[secret, lang] = (self._clock(), text)
-        return text
+                self._made[secret, lang] = (self._clock(), page_text)
+        return page_text

@@ -71,8 +71,8 @@ def policy_of(page: bytes) -> str:
     """
     if _META in page:
         return _policy({}, only=_IN_HEADERS)
-    scripts = " ".join(["'self'", *_hashes(page)["script"]])
-    return _policy({"script-src": scripts})
+    script_sources = " ".join(["'self'", *_hashes(page)["script"]])
+    return _policy({"script-src": script_sources})
 
 
 def policy_within(page: bytes, modules: Iterable[str] = ()) -> str:
@@ -96,15 +96,19 @@ def policy_within(page: bytes, modules: Iterable[str] = ()) -> str:
 def _hashes(page: bytes) -> dict[str, list[str]]:
     """The hashes of the scripts and of the styles that stand in a page."""
     hashes_by_tag: dict[str, list[str]] = {"script": [], "style": []}
-    for tag, content in _INLINE.findall(page):
-        if content:
-            digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
-            hashes_by_tag[tag.decode()].append(f"'sha256-{digest}'")
+    for tag_name, tag_content in _INLINE.findall(page):
+        if tag_content:
+            digest = base64.b64encode(hashlib.sha256(tag_content).digest()).decode()
+            hashes_by_tag[tag_name.decode()].append(f"'sha256-{digest}'")
     return hashes_by_tag
 
 
 def _policy(own_directives: dict[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
-    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | own_directives).items() if name in only)
+    return "; ".join(
+        f"{directive_name} {value}"
+        for directive_name, value in (_DIRECTIVES | own_directives).items()
+        if directive_name in only
+    )
 
 
 POLICY = policy_of(b"")
@@ -152,12 +156,12 @@ def failed(error: Exception) -> JSONResponse:
     """The response to a refusal, and to Starlette's own errors (path, method or text unknown), in one form."""
     if isinstance(error, Refusal):
         return refused(error)
-    status = getattr(error, "status_code", None)
-    if status == 405:
+    error_status = getattr(error, "status_code", None)
+    if error_status == 405:
         response = refused(Refusal("wrong_method", "this address does not take this method"))
         response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
         return response
-    if status == 404:
+    if error_status == 404:
         return refused(Refusal("unknown", "there is nothing at this address"))
     return refused(Refusal("malformed", "the request cannot be understood"))
 
@@ -176,35 +180,37 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        head = scope["method"] == "HEAD"
-        begun = False
+        is_head = scope["method"] == "HEAD"
+        has_begun = False
 
         async def guarded(message: Message) -> None:
-            nonlocal begun
+            nonlocal has_begun
             if message["type"] == "http.response.start":
-                begun = True
-                header_names = {name.lower() for name, _ in message["headers"]}
-                is_success, path = message["status"] < 400, scope["path"]
+                has_begun = True
+                header_names = {header_name.lower() for header_name, _ in message["headers"]}
+                is_success, request_path = message["status"] < 400, scope["path"]
                 is_asset, is_data = (
-                    is_success and path.startswith("/client/"),
-                    is_success and path.endswith("/survey.json"),
+                    is_success and request_path.startswith("/client/"),
+                    is_success and request_path.endswith("/survey.json"),
                 )
                 default_headers = _ASSETS if is_asset else _DATA if is_data else _SECURITY
-                missing_headers = [(name, value) for name, value in default_headers if name not in header_names]
+                missing_headers = [
+                    (header_name, value) for header_name, value in default_headers if header_name not in header_names
+                ]
                 message = {**message, "headers": [*message["headers"], *missing_headers]}
-            elif head:
+            elif is_head:
                 message = {**message, "body": b""}
             await send(message)
 
         try:
-            await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
+            await self._app({**scope, "method": "GET"} if is_head else scope, receive, guarded)
         except ClientDisconnect:  # the respondent is gone; the time of that must not be logged
             return
         except Exception as error:  # no server around this application may log the error, whatever it is
-            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-            place = f"{Path(frame.f_code.co_filename).name}:{line}"
-            log.error("a request failed: %s at %s", type(error).__name__, place)
-            if not begun:
+            *_, (last_frame, line_number) = traceback.walk_tb(error.__traceback__)
+            error_place = f"{Path(last_frame.f_code.co_filename).name}:{line_number}"
+            log.error("a request failed: %s at %s", type(error).__name__, error_place)
+            if not has_begun:
                 await refused(Refusal("internal", "the server made a mistake"))(scope, receive, guarded)
 
 
@@ -261,11 +267,11 @@ class Rates:
     def wait(self, address: str, answers: int = 1) -> int:
         """Count valid answers. If they would be too many, return the seconds to wait and do not count them."""
         slot = self._slot(address)
-        seconds = self._over(slot, answers)
-        if not seconds:
+        wait_seconds = self._over(slot, answers)
+        if not wait_seconds:
             self._taken[slot] += answers
             self._total += answers
-        return seconds
+        return wait_seconds
 
     def refuse(self, address: str) -> int:
         """Count a refused request; return the seconds to wait if there were too many of them."""
@@ -274,8 +280,8 @@ class Rates:
         return self._seconds_left() if 0 < self._each < self._refused[slot] else 0
 
     def _over(self, slot: int, answers: int = 1) -> int:
-        over = (0 < self._each < self._taken[slot] + answers) or (0 < self._all < self._total + answers)
-        return self._seconds_left() if over else 0
+        is_over = (0 < self._each < self._taken[slot] + answers) or (0 < self._all < self._total + answers)
+        return self._seconds_left() if is_over else 0
 
     def _seconds_left(self) -> int:
         return max(1, math.ceil(self._began + self._window - self._clock()))
@@ -320,10 +326,10 @@ class Tries:
     def take(self) -> int:
         """Take one try; if there is none, the seconds until there is."""
         with self._lock:
-            seconds = self._seconds_left()
-            if not seconds:
+            wait_seconds = self._seconds_left()
+            if not wait_seconds:
                 self._taken.append(self._clock())
-            return seconds
+            return wait_seconds
 
     def give_back(self) -> None:
         """Return a try that does not count."""
@@ -365,8 +371,8 @@ async def body_of(
     body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE):
-            async for part in stream:
-                body += part
+            async for body_part in stream:
+                body += body_part
                 if len(body) > most:
                     raise refusal
     except TimeoutError:
@@ -403,12 +409,12 @@ class Straight:
         self._reports = reports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        posted = scope["type"] == "http" and scope["method"] == "POST" and not scope.get("root_path")
-        if posted and scope["path"] == "/reports" and self._reports is not None:
+        is_post = scope["type"] == "http" and scope["method"] == "POST" and not scope.get("root_path")
+        if is_post and scope["path"] == "/reports" and self._reports is not None:
             response = await self._reports(Request(scope, receive))
             await response(scope, receive, send)
             return
-        path_match = _ANSWERS.fullmatch(scope["path"]) if posted else None
+        path_match = _ANSWERS.fullmatch(scope["path"]) if is_post else None
         if path_match is None:
             await self._app(scope, receive, send)
             return

@@ -91,18 +91,19 @@ class Keys:
             These bytes are no point of the curve.
         """
         device_key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, point)
-        common = [private.exchange(ec.ECDH(), device_key) for private in self._living()]
+        shared_secrets = [private_key.exchange(ec.ECDH(), device_key) for private_key in self._living()]
         return [
-            HKDF(SHA256(), 32, salt=point, info=b"naysay box").derive(shared_secret).hex() for shared_secret in common
+            HKDF(SHA256(), 32, salt=point, info=b"naysay box").derive(shared_secret).hex()
+            for shared_secret in shared_secrets
         ]
 
     def forget(self) -> None:
         """Delete the keys of days that are over. Call it once in a while, even if no device asks for a key."""
-        days = self._days()
-        self._held = {day: key for day, key in self._held.items() if day in days}
-        for path in () if self._folder is None else self._folder.glob("[0-9]*"):
-            if not path.stem.isdigit() or int(path.stem) not in days:
-                path.unlink(missing_ok=True)
+        kept_days = self._days()
+        self._held = {day: day_key for day, day_key in self._held.items() if day in kept_days}
+        for key_path in () if self._folder is None else self._folder.glob("[0-9]*"):
+            if not key_path.stem.isdigit() or int(key_path.stem) not in kept_days:
+                key_path.unlink(missing_ok=True)
 
     def _days(self) -> list[int]:
         """Today, and yesterday while its key is kept."""
@@ -111,32 +112,36 @@ class Keys:
 
     def _living(self) -> list[ec.EllipticCurvePrivateKey]:
         self.forget()
-        today, *before = self._days()
-        for day in (today, *before):
-            path = self._folder and self._folder / str(day)
-            if day not in self._held and (day == today or (path and path.exists())):
-                self._held[day] = _shared_key(path) if path else ec.generate_private_key(_CURVE)
-        return [self._held[day] for day in (today, *before) if day in self._held]
+        today, *earlier_days = self._days()
+        for day in (today, *earlier_days):
+            key_path = self._folder and self._folder / str(day)
+            if day not in self._held and (day == today or (key_path and key_path.exists())):
+                self._held[day] = _shared_key(key_path) if key_path else ec.generate_private_key(_CURVE)
+        return [self._held[day] for day in (today, *earlier_days) if day in self._held]
 
 
 def _shared_key(path: Path) -> ec.EllipticCurvePrivateKey:
     """The key in a file. The first server writes the file as a whole or not at all; the others read it."""
-    draft = path.with_suffix(f".{secrets.token_hex(8)}")
-    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(ec.generate_private_key(_CURVE).private_numbers().private_value.to_bytes(32))
+    draft_path = path.with_suffix(f".{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as key_file:
+        key_file.write(ec.generate_private_key(_CURVE).private_numbers().private_value.to_bytes(32))
     try:
         with contextlib.suppress(FileExistsError):
-            path.hardlink_to(draft)  # atomic, and fails if another server was first: nobody reads half a key
+            path.hardlink_to(draft_path)  # atomic, and fails if another server was first: nobody reads half a key
     finally:
-        draft.unlink(missing_ok=True)
+        draft_path.unlink(missing_ok=True)
     return ec.derive_private_key(int.from_bytes(path.read_bytes()), _CURVE)
 
 
 def _check_in_memory(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mounts = Path("/proc/self/mounts")
-    entries = [line.split() for line in mounts.read_text().splitlines()] if mounts.exists() else []
-    mount_kinds = [(len(where), kind) for _, where, kind, *_ in entries if folder.resolve().is_relative_to(where)]
+    mounts_path = Path("/proc/self/mounts")
+    mount_entries = [line.split() for line in mounts_path.read_text().splitlines()] if mounts_path.exists() else []
+    mount_kinds = [
+        (len(mount_path), mount_kind)
+        for _, mount_path, mount_kind, *_ in mount_entries
+        if folder.resolve().is_relative_to(mount_path)
+    ]
     if max(mount_kinds, default=(0, "unknown"))[1] not in _IN_MEMORY:
         raise DataError(f"keys are shared in memory only; {str(folder)!r} is on a disk: name a folder in /dev/shm")
 
@@ -155,10 +160,10 @@ class Certificate(NamedTuple):
 
 def own_address() -> str | None:
     """The address of this computer in the local network; None where there is no network."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe_socket:
         try:
-            probe.connect(_ELSEWHERE)  # chooses the way, and sends nothing
-            address = str(probe.getsockname()[0])
+            probe_socket.connect(_ELSEWHERE)  # chooses the way, and sends nothing
+            address = str(probe_socket.getsockname()[0])
         except OSError:
             return None
     return None if ipaddress.ip_address(address).is_loopback else address
@@ -174,28 +179,33 @@ def temporary_certificate(addresses: Sequence[str]) -> Iterator[Certificate]:
     ...     len(own.fingerprint.split(":")), own.key.stat().st_mode & 0o077
     (32, 0)
     """
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "naysay, made on the spot")])
+    private_key = ec.generate_private_key(ec.SECP256R1())
+    certificate_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "naysay, made on the spot")])
     now = datetime.datetime.now(datetime.UTC)
-    subjects = [x509.DNSName("localhost"), *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
-    built = (
-        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
+    subject_names = [
+        x509.DNSName("localhost"),
+        *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses),
+    ]
+    signed_certificate = (
+        x509.CertificateBuilder(
+            issuer_name=certificate_name, subject_name=certificate_name, public_key=private_key.public_key()
+        )
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(hours=1))  # clocks of phones may be behind
         .not_valid_after(now + datetime.timedelta(days=DAYS))
-        .add_extension(x509.SubjectAlternativeName(subjects), critical=False)
+        .add_extension(x509.SubjectAlternativeName(subject_names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(key, hashes.SHA256())
+        .sign(private_key, hashes.SHA256())
     )
-    pem = serialization.Encoding.PEM
+    pem_encoding = serialization.Encoding.PEM
     with tempfile.TemporaryDirectory(prefix="naysay-") as folder:  # for its owner alone
-        certificate, secret = Path(folder) / "certificate.pem", Path(folder) / "key.pem"
-        certificate.write_bytes(built.public_bytes(pem))
-        secret.touch(mode=0o600)
-        bare = serialization.NoEncryption()
-        secret.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, bare))
-        yield Certificate(certificate, secret, _fingerprint(built))
+        certificate_path, key_path = Path(folder) / "certificate.pem", Path(folder) / "key.pem"
+        certificate_path.write_bytes(signed_certificate.public_bytes(pem_encoding))
+        key_path.touch(mode=0o600)
+        no_encryption = serialization.NoEncryption()
+        key_path.write_bytes(private_key.private_bytes(pem_encoding, serialization.PrivateFormat.PKCS8, no_encryption))
+        yield Certificate(certificate_path, key_path, _fingerprint(signed_certificate))
 
 
 def certificate_of_files(certificate: Path, key: Path) -> Certificate:

@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
-from naysay.batches.batch import LONGEST, ONE_LINE
 from naysay.collect.refusals import STATUS
+from naysay.telemetry.batches import LONGEST, ONE_LINE
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -15,7 +15,7 @@ def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     by_status: dict[int | str, list[str]] = {}
     for code in codes:
         by_status.setdefault(STATUS[code], []).append(code)
-    return {status: _refusal(names) for status, names in by_status.items()}
+    return {status: _refusal(refusal_codes) for status, refusal_codes in by_status.items()}
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -29,8 +29,8 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 def _refusal(codes: list[str]) -> dict[str, Any]:
-    schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
-    response = _content("application/json", " or ".join(codes), schema)
+    error_schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
+    response = _content("application/json", " or ".join(codes), error_schema)
     if {"busy", "unavailable"} & set(codes):
         response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
     return response

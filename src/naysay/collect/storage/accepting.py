@@ -39,18 +39,18 @@ def outcome_of(
     spent_tokens: set[tuple[str, str | None]],
 ) -> Outcome:
     """What becomes of one reply; a fresh reply joins those to be stored."""
-    key = (reply.survey, reply.id)
-    if key in stored_replies:  # a repeated reply is acknowledged even if the survey has been closed since
-        answers, day = stored_replies[key]
-        return Outcome("repeated" if answers == reply.answers else "conflict", day)
+    reply_key = (reply.survey, reply.id)
+    if reply_key in stored_replies:  # a repeated reply is acknowledged even if the survey has been closed since
+        stored_answers, stored_day = stored_replies[reply_key]
+        return Outcome("repeated" if stored_answers == reply.answers else "conflict", stored_day)
     if standing is None or not standing[1]:
         return Outcome("closed", reply.day)
     if standing[0] != reply.hash:
         return Outcome("wrong_survey", reply.day)
     if (reply.survey, reply.token) in spent_tokens:
         return Outcome("spent", reply.day)
-    fresh[key] = reply
+    fresh[reply_key] = reply
     if reply.token is not None:
         spent_tokens.add((reply.survey, reply.token))
-    stored_replies[key] = reply.answers, reply.day  # the same id may come twice in one group
+    stored_replies[reply_key] = reply.answers, reply.day  # the same id may come twice in one group
     return Outcome("stored", reply.day)

@@ -48,36 +48,40 @@ def take(connection: Connection, taking: Taking, standing: tuple[str, bool] | No
     """
     if standing is None or not standing[1]:
         return "closed"
-    conditions = tables.invitation.c.survey == taking.survey, tables.invitation.c.code == taking.code
-    taking_update = update(tables.invitation).where(*conditions, tables.invitation.c.taken.is_(None))
+    same_invitation = tables.invitation.c.survey == taking.survey, tables.invitation.c.code == taking.code
+    taking_update = update(tables.invitation).where(*same_invitation, tables.invitation.c.taken.is_(None))
     if connection.execute(taking_update.values(taken=taking.blinded)).rowcount:
         return "taken"
-    row = connection.execute(select(tables.invitation.c.taken).where(*conditions)).first()
-    if row is None:
+    invitation_row = connection.execute(select(tables.invitation.c.taken).where(*same_invitation)).first()
+    if invitation_row is None:
         return "uninvited"
-    return "taken" if row.taken == taking.blinded else "used"
+    return "taken" if invitation_row.taken == taking.blinded else "used"
 
 
 def spent_tokens(connection: Connection, tokens: Collection[str]) -> set[tuple[str, str | None]]:
     """Which of the tokens that come with replies are spent, with their surveys."""
     if not tokens:
         return set()
-    columns = tables.spent.c
-    spent_rows = connection.execute(select(columns.survey, columns.token).where(columns.token.in_(tokens)))
+    spent_columns = tables.spent.c
+    spent_rows = connection.execute(
+        select(spent_columns.survey, spent_columns.token).where(spent_columns.token.in_(tokens))
+    )
     return {(survey, token) for survey, token in spent_rows}
 
 
 def spend(connection: Connection, tokens: Iterable[tuple[str, str]]) -> None:
     """Spend tokens, with their surveys, in the transaction that stores their replies, but not in the replies' order."""
-    rows = [{"survey": survey, "token": token} for survey, token in sorted(tokens)]
-    if rows:
-        connection.execute(insert(tables.spent), rows)
+    spent_rows = [{"survey": survey, "token": token} for survey, token in sorted(tokens)]
+    if spent_rows:
+        connection.execute(insert(tables.spent), spent_rows)
 
 
 def invited_counts(connection: Connection) -> dict[str, tuple[int, int]]:
     """How many are invited to each survey that invites, and how many of them have taken a token."""
-    columns = tables.invitation.c
-    of_survey = tables.issuer.outerjoin(tables.invitation, columns.survey == tables.issuer.c.survey)
-    query = select(tables.issuer.c.survey, func.count(columns.code), func.count(columns.taken))
-    count_rows = connection.execute(query.select_from(of_survey).group_by(tables.issuer.c.survey))
-    return {survey: (invited, taken_count) for survey, invited, taken_count in count_rows}
+    invitation_columns = tables.invitation.c
+    of_survey = tables.issuer.outerjoin(tables.invitation, invitation_columns.survey == tables.issuer.c.survey)
+    count_query = select(
+        tables.issuer.c.survey, func.count(invitation_columns.code), func.count(invitation_columns.taken)
+    )
+    count_rows = connection.execute(count_query.select_from(of_survey).group_by(tables.issuer.c.survey))
+    return {survey: (invited_count, taken_count) for survey, invited_count, taken_count in count_rows}

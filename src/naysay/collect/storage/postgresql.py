@@ -45,12 +45,12 @@ class PostgreSQL:
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that are tested before use, and do not wait for a server that is gone."""
-        options = f"{_OPTIONS} -c default_transaction_read_only=on" if reading else _OPTIONS
+        connection_options = f"{_OPTIONS} -c default_transaction_read_only=on" if reading else _OPTIONS
         return create_engine(
             url.set(drivername="postgresql+psycopg"),
             hide_parameters=True,
             pool_pre_ping=True,
-            connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": options},
+            connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": connection_options},
         )
 
     def hold(self, connection: Connection) -> None:

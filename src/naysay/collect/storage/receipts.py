@@ -64,19 +64,25 @@ class Receipt:
 
     def to_json(self) -> str:
         """The receipt as a JSON object."""
-        days = {
-            name: value.isoformat() if isinstance(value, datetime.date) else value
-            for name, value in asdict(self).items()
+        receipt_fields = {
+            field_name: value.isoformat() if isinstance(value, datetime.date) else value
+            for field_name, value in asdict(self).items()
         }
-        return json.dumps({"naysay": "deletion", "version": 1, **days}, ensure_ascii=False)
+        return json.dumps({"naysay": "deletion", "version": 1, **receipt_fields}, ensure_ascii=False)
 
     @classmethod
     def of_json(cls, text: str) -> Receipt:
         """The receipt that `to_json` wrote."""
-        form = {name: value for name, value in json.loads(text).items() if name not in ("naysay", "version")}
-        for name in ("opened", "closed", "deleted"):
-            form[name] = form[name] and datetime.date.fromisoformat(form[name])
-        return cls(**form)
+        receipt_fields = {
+            field_name: value
+            for field_name, value in json.loads(text).items()
+            if field_name not in ("naysay", "version")
+        }
+        for field_name in ("opened", "closed", "deleted"):
+            receipt_fields[field_name] = receipt_fields[field_name] and datetime.date.fromisoformat(
+                receipt_fields[field_name]
+            )
+        return cls(**receipt_fields)
 
     def keep(self, connection: Connection) -> None:
         """Store the receipt in the transaction that deletes."""
@@ -85,13 +91,13 @@ class Receipt:
 
 def stored_receipts(connection: Connection) -> dict[int, Receipt]:
     """All receipts by number, the last one first."""
-    rows = connection.execute(select(deletion.c.id, deletion.c.receipt).order_by(deletion.c.id.desc()))
-    return {number: Receipt.of_json(text) for number, text in rows}
+    receipt_rows = connection.execute(select(deletion.c.id, deletion.c.receipt).order_by(deletion.c.id.desc()))
+    return {receipt_number: Receipt.of_json(receipt_text) for receipt_number, receipt_text in receipt_rows}
 
 
 def mark_overwritten(connection: Connection) -> None:
     """Note on every receipt that the place of the replies was overwritten."""
-    for number, receipt in stored_receipts(connection).items():
+    for receipt_number, receipt in stored_receipts(connection).items():
         if not receipt.overwritten:
-            done = replace(receipt, overwritten=True).to_json()
-            connection.execute(update(deletion).filter_by(id=number).values(receipt=done))
+            overwritten_text = replace(receipt, overwritten=True).to_json()
+            connection.execute(update(deletion).filter_by(id=receipt_number).values(receipt=overwritten_text))

@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from naysay.collect.questionnaire import Question, Questionnaire
+from naysay.collect.questionnaire.privacy import private_questions
 from naysay.collect.survey.published import Published
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire
-from naysay.questionnaire.statements import private_questions
 
 Row = tuple[datetime.date, str]
 
@@ -34,7 +34,7 @@ class Replies:
     Examples
     --------
     >>> from naysay.collect import Client, Published
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
     >>> Replies(published, ()).frame.height
     0
@@ -78,30 +78,35 @@ class Replies:
         is ``question/row``. A private question is a column of responses, and ``question_level`` where levels were
         offered. A private select multiple has a column ``question/choice`` for every choice, all at ``question_level``.
         """
-        answers = [json.loads(text) for _, text in self.rows]
-        columns = [pl.Series("day", [day for day, _ in self.rows], dtype=pl.Date)]
+        reply_answers = [json.loads(answers_text) for _, answers_text in self.rows]
+        frame_columns = [pl.Series("day", [reply_day for reply_day, _ in self.rows], dtype=pl.Date)]
         for question in self.questionnaire.questions:
-            columns += _series(question, [reply[question.name] for reply in answers])
-        return pl.DataFrame(columns)
+            frame_columns += _series(question, [reply[question.name] for reply in reply_answers])
+        return pl.DataFrame(frame_columns)
 
 
 def _columns(question: Question) -> list[str]:
     """The columns with the responses to a private question."""
-    return [f"{question.name}/{part}" for part in question.parts] or [question.name]
+    return [f"{question.name}/{part_name}" for part_name in question.parts] or [question.name]
 
 
 def _series(question: Question, values: list[Any]) -> list[pl.Series]:
     if question.privacy is None:
         dtype: Any = pl.List(pl.String) if question.stored is list else question.stored
         columns = question.columns(values)
-        return [pl.Series(name, cells, dtype=dtype, strict=dtype is not float) for name, cells in columns.items()]
-    parts = [_values_at(values, part) for part in question.parts] or [values]
+        return [
+            pl.Series(column_name, cells, dtype=dtype, strict=dtype is not float)
+            for column_name, cells in columns.items()
+        ]
+    part_values = [_values_at(values, part_name) for part_name in question.parts] or [values]
     response_series = [
         pl.Series(column, _values_at(cells, "response"), dtype=pl.String)
-        for column, cells in zip(_columns(question), parts, strict=True)
+        for column, cells in zip(_columns(question), part_values, strict=True)
     ]
     if question.privacy.levels != (None,):
-        response_series.append(pl.Series(f"{question.name}_level", _values_at(parts[0], "level"), dtype=pl.String))
+        response_series.append(
+            pl.Series(f"{question.name}_level", _values_at(part_values[0], "level"), dtype=pl.String)
+        )
     return response_series
 
 

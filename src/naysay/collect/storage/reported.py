@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Date, String, bindparam, delete, func, insert, select, text, update
 
-from naysay.batches import Topic
 from naysay.collect.storage.accepting import Outcome
 from naysay.collect.storage.tables import report_count, report_receipt, report_topic
 from naysay.errors import DataError
+from naysay.telemetry.batches import Topic
 
 _ADD = text(
     "INSERT INTO report_count (design, question, wave, level, what, place, people) "
@@ -75,22 +75,24 @@ def add(connection: Connection, group: Sequence[Reports]) -> list[Outcome]:
 
     An upload with a receipt that is known is ``repeated``, and adds nothing.
     """
-    query = select(*_TOPIC).where(report_topic.c.closed.is_(None)).with_for_update(read=True)
-    open_now = {Topic(*row) for row in connection.execute(query)} if group else set()
+    topic_query = select(*_TOPIC).where(report_topic.c.closed.is_(None)).with_for_update(read=True)
+    open_now = {Topic(*topic_row) for topic_row in connection.execute(topic_query)} if group else set()
     open_flags = [{Topic(*cell[:3]) for cell in upload.counts} <= open_now for upload in group]
-    fresh = _write_receipts(
+    fresh_receipts = _write_receipts(
         connection, [upload for upload, is_open in zip(group, open_flags, strict=True) if is_open and upload.receipt]
     )
-    total: Counter[Cell] = Counter()
+    total_counts: Counter[Cell] = Counter()
     outcomes = []
     for upload, is_open in zip(group, open_flags, strict=True):
-        is_repeated = is_open and bool(upload.receipt) and upload.receipt not in fresh
-        fresh.discard(upload.receipt)  # the same upload may come twice in one group
+        is_repeated = is_open and bool(upload.receipt) and upload.receipt not in fresh_receipts
+        fresh_receipts.discard(upload.receipt)  # the same upload may come twice in one group
         outcomes.append(Outcome("repeated" if is_repeated else "counted" if is_open else "closed", upload.day))
         if is_open and not is_repeated:
-            total.update(upload.counts)
-    if total:  # in the order of the keys, so that no two servers wait for each other
-        connection.execute(_ADD, [{**cell._asdict(), "people": people} for cell, people in sorted(total.items())])
+            total_counts.update(upload.counts)
+    if total_counts:  # in the order of the keys, so that no two servers wait for each other
+        connection.execute(
+            _ADD, [{**cell._asdict(), "people": people} for cell, people in sorted(total_counts.items())]
+        )
     return outcomes
 
 
@@ -126,35 +128,40 @@ def close(connection: Connection, topic: Topic, day: datetime.date) -> None:
 def standing(connection: Connection) -> dict[Topic, bool]:
     """All topics, and whether each is open. It is quick, so that it can be asked often."""
     topic_rows = connection.execute(select(*_TOPIC, report_topic.c.closed))
-    return {Topic(*row[:3]): row[3] is None for row in topic_rows}
+    return {Topic(*topic_row[:3]): topic_row[3] is None for topic_row in topic_rows}
 
 
 def contents(connection: Connection, topics: Sequence[Topic]) -> dict[str, bytes]:
     """The designs of these topics by their hash, as JSON."""
-    hashes = {topic.design for topic in topics}
-    if not hashes:
+    design_hashes = {topic.design for topic in topics}
+    if not design_hashes:
         return {}
-    query = select(report_topic.c.design, report_topic.c.content).where(report_topic.c.design.in_(hashes))
-    return {design: bytes(content) for design, content in connection.execute(query)}
+    content_query = select(report_topic.c.design, report_topic.c.content).where(
+        report_topic.c.design.in_(design_hashes)
+    )
+    return {design_hash: bytes(content) for design_hash, content in connection.execute(content_query)}
 
 
 def topic_statuses(connection: Connection) -> tuple[TopicStatus, ...]:
     """Everything that reports are or were counted for, by question, wave and day of opening."""
-    columns = report_count.c
+    count_columns = report_count.c
     # each report was counted once as "report", or once by its size
-    people = func.coalesce(func.sum(columns.people).filter(columns.what != "named"), 0)
-    same_topic = [columns[name] == report_topic.c[name] for name in Topic._fields]
-    reports = select(people).where(*same_topic).scalar_subquery()
-    query = select(*_TOPIC, report_topic.c.content, report_topic.c.opened, report_topic.c.closed, reports)
-    topic_rows = connection.execute(query.order_by("question", "wave", "opened", "design"))
-    return tuple(TopicStatus(Topic(*row[:3]), bytes(row[3]), row[4], row[5], int(row[6])) for row in topic_rows)
+    people_sum = func.coalesce(func.sum(count_columns.people).filter(count_columns.what != "named"), 0)
+    same_topic = [count_columns[field_name] == report_topic.c[field_name] for field_name in Topic._fields]
+    report_sum = select(people_sum).where(*same_topic).scalar_subquery()
+    topic_query = select(*_TOPIC, report_topic.c.content, report_topic.c.opened, report_topic.c.closed, report_sum)
+    topic_rows = connection.execute(topic_query.order_by("question", "wave", "opened", "design"))
+    return tuple(
+        TopicStatus(Topic(*topic_row[:3]), bytes(topic_row[3]), topic_row[4], topic_row[5], int(topic_row[6]))
+        for topic_row in topic_rows
+    )
 
 
 def counts(connection: Connection, topic: Topic) -> dict[Cell, int]:
     """The counters of a topic."""
-    columns = [report_count.c[name] for name in Cell._fields]
-    query = select(*columns, report_count.c.people).filter_by(**topic._asdict())
-    return {Cell(*row[:-1]): int(row[-1]) for row in connection.execute(query)}
+    cell_columns = [report_count.c[field_name] for field_name in Cell._fields]
+    count_query = select(*cell_columns, report_count.c.people).filter_by(**topic._asdict())
+    return {Cell(*count_row[:-1]): int(count_row[-1]) for count_row in connection.execute(count_query)}
 
 
 def only(
@@ -162,17 +169,20 @@ def only(
 ) -> TopicStatus:
     """The one topic that is meant."""
     wanted_names = {"question": question, "wave": wave}
-    matches = [
+    matching_topics = [
         topic_status
         for topic_status in candidates
-        if all(value is None or getattr(topic_status.topic, name) == value for name, value in wanted_names.items())
+        if all(
+            wanted_name is None or getattr(topic_status.topic, field_name) == wanted_name
+            for field_name, wanted_name in wanted_names.items()
+        )
         and topic_status.topic.design.startswith(design or "")
     ]
-    if len(matches) == 1:
-        return matches[0]
+    if len(matching_topics) == 1:
+        return matching_topics[0]
     topic_list = "; ".join(
         f"{topic_status.topic.question!r}, wave {topic_status.topic.wave!r}, {topic_status.topic.design[:12]}"
         for topic_status in candidates
     )
-    problem = f"{len(matches)} are meant by this" if matches else "nothing is counted under this name"
+    problem = f"{len(matching_topics)} are meant by this" if matching_topics else "nothing is counted under this name"
     raise DataError(f"{problem}; name one question, wave and design: there are {topic_list or 'none'}")

@@ -44,8 +44,8 @@ class SQLite:
         if reading:
             # SQLite leaves an empty -wal and a -shm beside a file that it only read. `immutable=1` would leave nothing,
             # but then it takes no locks: where a server starts meanwhile, a page could be read half old, half new.
-            path = quote(str(Path(str(url.database)).absolute()))
-            url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+            quoted_path = quote(str(Path(str(url.database)).absolute()))
+            url = URL.create("sqlite", database=f"file:{quoted_path}", query={"mode": "ro", "uri": "true"})
         elif not _in_memory(url):
             _make_private(Path(str(url.database)))
         pragmas = _READING if reading else _PRAGMAS
@@ -69,12 +69,14 @@ class SQLite:
         with contextlib.closing(engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute("VACUUM")
-            end = time.monotonic() + _PATIENCE
+            latest_time = time.monotonic() + _PATIENCE
             # The pragma waits for readers, and fails at once while another connection writes the log back.
-            while (busy := cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]) and time.monotonic() < end:
+            while (
+                is_busy := cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            ) and time.monotonic() < latest_time:
                 time.sleep(0.05)
             cursor.close()
-        if busy:  # the pragma reports a failure in its row and raises nothing
+        if is_busy:  # the pragma reports a failure in its row and raises nothing
             raise DataError(
                 "another program reads the database, so its log still tells in which order the latest answers came; "
                 "end that program, then stop the server or close the survey again"
@@ -90,10 +92,10 @@ def _make_private(path: Path) -> None:
     if not path.exists():
         path.touch(mode=0o600)
         return
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if not mode & 0o077 or sys.platform == "win32":
+    file_mode = stat.S_IMODE(path.stat().st_mode)
+    if not file_mode & 0o077 or sys.platform == "win32":
         return
-    problem = f"others on this computer could open {str(path)!r} (mode {mode:04o})"
+    problem = f"others on this computer could open {str(path)!r} (mode {file_mode:04o})"
     try:
         for file_path in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
             if file_path.exists():
@@ -113,5 +115,5 @@ def _prepare(connection: Any, pragmas: Sequence[str]) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    reading = connection.get_execution_options().get("naysay_reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    only_reads = connection.get_execution_options().get("naysay_reading", False)
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")

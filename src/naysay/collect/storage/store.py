@@ -91,9 +91,9 @@ class Store:
     def __init__(self, url: str | Path, *, mode: Mode = "make") -> None:
         address = address_of(url)
         self._backend = BACKENDS[address.get_backend_name()]()
-        missing = None if mode == "make" else self._backend.missing(address)
-        if missing is not None:
-            raise DataError(f"there is no database {missing!r}; a server makes one: naysay serve")
+        missing_file = None if mode == "make" else self._backend.missing(address)
+        if missing_file is not None:
+            raise DataError(f"there is no database {missing_file!r}; a server makes one: naysay serve")
         self.engine = self._backend.engine(address, reading=mode == "read")
         try:
             with self.reading() if mode == "read" else self.engine.begin() as connection:
@@ -123,16 +123,16 @@ class Store:
         """
         with self.engine.begin() as connection:
             # the lock waits for replies that are being stored, and lets none in before the transaction ends
-            query = select(tables.survey.c.published).filter_by(name=published.name).with_for_update()
-            stored_bytes = connection.execute(query).scalar()
+            survey_query = select(tables.survey.c.published).filter_by(name=published.name).with_for_update()
+            stored_bytes = connection.execute(survey_query).scalar()
             if stored_bytes is not None:
                 asks_the_same = json.loads(bytes(stored_bytes))["questionnaire"] == published.form["questionnaire"]
                 if bytes(stored_bytes) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
-                key = invited.public(bytes(stored_bytes))
-                if key is not None:  # invitations that are out stay good
-                    published = Published.of(published.questionnaire, client=client, key=key)
+                public_key = invited.public(bytes(stored_bytes))
+                if public_key is not None:  # invitations that are out stay good
+                    published = Published.of(published.questionnaire, client=client, key=public_key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
             connection.execute(insert(tables.survey).values(**_row(published)))
@@ -144,8 +144,8 @@ class Store:
                 f"survey {name!r} was opened with another questionnaire, and does not change once it is open; give the "
                 "questionnaire another name, or replace the survey as long as nobody has answered"
             )
-        answers = select(func.count()).select_from(tables.reply).filter_by(survey=name)
-        reply_count = int(connection.execute(answers).scalar_one())
+        count_query = select(func.count()).select_from(tables.reply).filter_by(survey=name)
+        reply_count = int(connection.execute(count_query).scalar_one())
         if reply_count:
             raise DataError(
                 f"survey {name!r} has {several(reply_count, 'reply', 'replies')}, so it cannot be replaced; give the "
@@ -155,25 +155,30 @@ class Store:
     def _keep_client(self, connection: Connection, client: Client) -> None:
         client_row = connection.execute(select(tables.client_file.c.name).filter_by(client=client.hash)).first()
         if client_row is None:
-            rows = [{"client": client.hash, "name": name, "content": data} for name, data in client.files.items()]
-            connection.execute(insert(tables.client_file), rows)
+            file_rows = [
+                {"client": client.hash, "name": file_name, "content": file_content}
+                for file_name, file_content in client.files.items()
+            ]
+            connection.execute(insert(tables.client_file), file_rows)
 
     def renew(self, name: str, *, client: Client | Path = FOLDER) -> Published:
         """Give an open survey the client of this naysay, or another. It gets a new hash, and lists its earlier ones.
 
         Replies stay. Respondents who still have the old page open can send their answers.
         """
-        before = self.published(name)
-        after = before.renewal(client)
-        if after is not before:
+        earlier_survey = self.published(name)
+        renewed_survey = earlier_survey.renewal(client)
+        if renewed_survey is not earlier_survey:
             with self.engine.begin() as connection:
-                self._keep_client(connection, after.client)
-                changed_columns = {key: value for key, value in _row(after).items() if key != "opened"}
+                self._keep_client(connection, renewed_survey.client)
+                changed_columns = {
+                    column_name: value for column_name, value in _row(renewed_survey).items() if column_name != "opened"
+                }
                 connection.execute(
-                    update(tables.survey).filter_by(name=name, hash=before.hash).values(**changed_columns)
+                    update(tables.survey).filter_by(name=name, hash=earlier_survey.hash).values(**changed_columns)
                 )
                 _drop_unused_clients(connection)
-        return after
+        return renewed_survey
 
     def restrict(self, name: str, key: bytes, public: str, *, client: Client | Path = FOLDER) -> Published:
         """Take answers to a survey from those alone who are invited under a key. It gets this client, and a new hash.
@@ -183,22 +188,22 @@ class Store:
         DataError
             Somebody has answered already: their devices know the survey as it was.
         """
-        before = self.published(name)
-        after = Published.of(before.questionnaire, client=client, key=public)
+        earlier_survey = self.published(name)
+        restricted_survey = Published.of(earlier_survey.questionnaire, client=client, key=public)
         with self.engine.begin() as connection:
             connection.execute(select(tables.survey.c.name).filter_by(name=name).with_for_update())  # as in `open`
-            replies = select(func.count()).select_from(tables.reply).filter_by(survey=name)
-            if reply_count := connection.execute(replies).scalar_one():
+            count_query = select(func.count()).select_from(tables.reply).filter_by(survey=name)
+            if reply_count := connection.execute(count_query).scalar_one():
                 raise DataError(
                     f"survey {name!r} has {several(reply_count, 'reply', 'replies')} from an open link, so it cannot "
                     "ask for invitations any more; open it under another name and invite to that"
                 )
             connection.execute(insert(tables.issuer).values(survey=name, key=key, again=0))
-            self._keep_client(connection, after.client)
-            changed_columns = {key: value for key, value in _row(after).items() if key != "opened"}
+            self._keep_client(connection, restricted_survey.client)
+            changed_columns = {key: value for key, value in _row(restricted_survey).items() if key != "opened"}
             connection.execute(update(tables.survey).filter_by(name=name).values(**changed_columns))
             _drop_unused_clients(connection)
-        return after
+        return restricted_survey
 
     def reopen(self, name: str) -> None:
         """Take answers to a closed survey again."""
@@ -209,9 +214,9 @@ class Store:
         self._change(name, closed=today())
         with self.engine.begin() as connection:
             tallies.renew_ids(connection, name)
-            fresh, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
+            fresh_id, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
             is_counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
-            connection.execute(update(tables.reply).where(of_survey, is_counted).values(id=fresh))
+            connection.execute(update(tables.reply).where(of_survey, is_counted).values(id=fresh_id))
         self.settle()
 
     def _change(self, name: str, *, closed: datetime.date | None) -> None:
@@ -228,17 +233,19 @@ class Store:
         DataError
             There is no survey of this name; or another program reads the file, so that it is not overwritten yet.
         """
-        columns = tables.survey.c
-        query = select(columns.name, columns.hash, columns.opened, columns.closed).filter_by(name=name)
+        survey_columns = tables.survey.c
+        survey_query = select(
+            survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed
+        ).filter_by(name=name)
         with self.engine.begin() as connection:
-            survey_row = connection.execute(query.with_for_update()).first()
+            survey_row = connection.execute(survey_query.with_for_update()).first()
             if survey_row is not None:
-                replies = [
+                deleted_counts = [
                     connection.execute(delete(table).where(table.c.survey == name)).rowcount for table in _OF_SURVEY
                 ]
                 connection.execute(delete(tables.survey).filter_by(name=name))
                 _drop_unused_clients(connection)
-                receipt = Receipt(*survey_row, today(), replies[0], self.engine.dialect.name)
+                receipt = Receipt(*survey_row, today(), deleted_counts[0], self.engine.dialect.name)
                 receipt.keep(connection)
         if survey_row is None:
             raise self._unknown(name)
@@ -264,14 +271,17 @@ class Store:
 
     def surveys(self) -> tuple[Listed, ...]:
         """All surveys by name, with how many have answered."""
-        columns = tables.survey.c
-        reply_count = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
+        survey_columns = tables.survey.c
+        reply_count = select(func.count()).where(tables.reply.c.survey == survey_columns.name).scalar_subquery()
         with self.reading() as connection:
-            query = select(columns.name, columns.hash, columns.opened, columns.closed, reply_count).order_by(
-                columns.name
+            survey_query = select(
+                survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed, reply_count
+            ).order_by(survey_columns.name)
+            invited_counts = invited.invited_counts(connection)
+            return tuple(
+                Listed(*survey_row, *invited_counts.get(survey_row.name, ()))
+                for survey_row in connection.execute(survey_query)
             )
-            counts = invited.invited_counts(connection)
-            return tuple(Listed(*row, *counts.get(row.name, ())) for row in connection.execute(query))
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
@@ -286,15 +296,18 @@ class Store:
         DataError
             There is no survey of this name.
         """
-        columns = tables.survey.c
+        survey_columns = tables.survey.c
         with self.reading() as connection:
-            row = connection.execute(select(columns.published, columns.client).filter_by(name=name)).first()
-            files = select(tables.client_file.c.name, tables.client_file.c.content)
-            file_rows = connection.execute(files.filter_by(client=row.client)).all() if row else ()
-        if row is None:
+            survey_row = connection.execute(
+                select(survey_columns.published, survey_columns.client).filter_by(name=name)
+            ).first()
+            file_query = select(tables.client_file.c.name, tables.client_file.c.content)
+            file_rows = connection.execute(file_query.filter_by(client=survey_row.client)).all() if survey_row else ()
+        if survey_row is None:
             raise self._unknown(name)
         return Published.read(
-            bytes(row.published), client=Client({file_name: bytes(content) for file_name, content in file_rows})
+            bytes(survey_row.published),
+            client=Client({file_name: bytes(file_content) for file_name, file_content in file_rows}),
         )
 
     def key(self, name: str) -> bytes | None:
@@ -306,10 +319,12 @@ class Store:
     def replies(self, name: str) -> Replies:
         """All replies to a survey, in the order of random ids."""
         published = self.published(name)
-        columns = tables.reply.c
+        reply_columns = tables.reply.c
         with self.reading() as connection:
-            query = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
-            return Replies(published, tuple((day, answers) for day, answers in connection.execute(query)))
+            reply_query = (
+                select(reply_columns.day, reply_columns.answers).filter_by(survey=name).order_by(reply_columns.id)
+            )
+            return Replies(published, tuple((day, answers) for day, answers in connection.execute(reply_query)))
 
     def shuffled(self, published: Published, *, size: int = 10_000) -> Iterator[Replies]:
         """All that was sent to a survey, in pieces, in an order that is drawn afresh each time.
@@ -321,19 +336,21 @@ class Store:
         DataError
             Where the survey is closed or deleted meanwhile.
         """
-        columns = tables.reply.c
-        of_survey = columns.survey == published.name
+        reply_columns = tables.reply.c
+        of_survey = reply_columns.survey == published.name
         with self.reading() as connection:
-            query = select(columns.id).where(of_survey).execution_options(yield_per=size)
-            ids = np.fromiter((id for (id,) in connection.execute(query)), dtype="S32")
-            order = np.frombuffer(os.urandom(8 * len(ids)), dtype=np.uint64).argsort()
-            for start in range(0, len(ids), size):
-                piece_ids = ids[order[start : start + size]].astype(str).tolist()
-                rows = select(columns.id, columns.day, columns.answers).where(of_survey, columns.id.in_(piece_ids))
-                rows_by_id = {id: (day, answers) for id, day, answers in connection.execute(rows)}
+            id_query = select(reply_columns.id).where(of_survey).execution_options(yield_per=size)
+            reply_ids = np.fromiter((reply_id for (reply_id,) in connection.execute(id_query)), dtype="S32")
+            random_order = np.frombuffer(os.urandom(8 * len(reply_ids)), dtype=np.uint64).argsort()
+            for piece_start in range(0, len(reply_ids), size):
+                piece_ids = reply_ids[random_order[piece_start : piece_start + size]].astype(str).tolist()
+                piece_query = select(reply_columns.id, reply_columns.day, reply_columns.answers).where(
+                    of_survey, reply_columns.id.in_(piece_ids)
+                )
+                rows_by_id = {reply_id: (day, answers) for reply_id, day, answers in connection.execute(piece_query)}
                 if len(rows_by_id) < len(piece_ids):
                     raise DataError(f"survey {published.name!r} was closed or deleted meanwhile; export it again")
-                yield Replies(published, [rows_by_id[id] for id in piece_ids])
+                yield Replies(published, [rows_by_id[reply_id] for reply_id in piece_ids])
 
     def add(self, group: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
         """Store replies with the tokens that they spend, mark invitations as taken, count reports: one transaction.
@@ -342,35 +359,42 @@ class Store:
         """
         replies = [arrival for arrival in group if isinstance(arrival, Reply)]
         with self.engine.begin() as connection:
-            names, ids = (
+            survey_names, reply_ids = (
                 {arrival.survey for arrival in group if not isinstance(arrival, Reports)},
                 {reply.id for reply in replies},
             )
-            query = _STANDING.where(tables.survey.c.name.in_(names))
+            standing_query = _STANDING.where(tables.survey.c.name.in_(survey_names))
             # the lock keeps surveys open, or closed, until the transaction ends
-            open_now = _standing(connection, query.with_for_update(read=True))
-            columns = tables.reply.c
-            reply_query = select(columns.survey, columns.id, columns.answers, columns.day)
-            rows = connection.execute(reply_query.where(columns.survey.in_(names), columns.id.in_(ids)))
-            stored_replies = {(survey, id): (answers, day) for survey, id, answers, day in rows}
-            fresh: dict[tuple[str, str], Reply] = {}
+            open_now = _standing(connection, standing_query.with_for_update(read=True))
+            reply_columns = tables.reply.c
+            reply_query = select(reply_columns.survey, reply_columns.id, reply_columns.answers, reply_columns.day)
+            stored_rows = connection.execute(
+                reply_query.where(reply_columns.survey.in_(survey_names), reply_columns.id.in_(reply_ids))
+            )
+            stored_replies = {(survey, reply_id): (answers, day) for survey, reply_id, answers, day in stored_rows}
+            fresh_replies: dict[tuple[str, str], Reply] = {}
             spent_tokens = invited.spent_tokens(
                 connection, {reply.token for reply in replies if reply.token is not None}
             )
             reply_outcomes = [
-                outcome_of(reply, open_now.get(reply.survey), stored_replies, fresh, spent_tokens) for reply in replies
+                outcome_of(reply, open_now.get(reply.survey), stored_replies, fresh_replies, spent_tokens)
+                for reply in replies
             ]
-            if fresh:  # inserted in the order of random ids, not of arrival
-                values = [
-                    {column.name: getattr(fresh[key], column.name) for column in columns} for key in sorted(fresh)
+            if fresh_replies:  # inserted in the order of random ids, not of arrival
+                reply_rows = [
+                    {column.name: getattr(fresh_replies[reply_key], column.name) for column in reply_columns}
+                    for reply_key in sorted(fresh_replies)
                 ]
-                connection.execute(insert(tables.reply), values)
-                connection.execute(insert(tables.untallied), [{"survey": name, "id": id} for name, id in sorted(fresh)])
+                connection.execute(insert(tables.reply), reply_rows)
+                connection.execute(
+                    insert(tables.untallied),
+                    [{"survey": survey_name, "id": reply_id} for survey_name, reply_id in sorted(fresh_replies)],
+                )
                 invited.spend(
                     connection,
                     (
                         (fresh_reply.survey, fresh_reply.token)
-                        for fresh_reply in fresh.values()
+                        for fresh_reply in fresh_replies.values()
                         if fresh_reply.token is not None
                     ),
                 )
@@ -428,7 +452,10 @@ def _drop_unused_clients(connection: Connection) -> None:
 
 
 def _standing(connection: Connection, query: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
-    return {name: (digest, closed is None) for name, digest, closed in connection.execute(query)}
+    return {
+        survey_name: (survey_hash, closing_day is None)
+        for survey_name, survey_hash, closing_day in connection.execute(query)
+    }
 
 
 BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
@@ -436,13 +463,15 @@ BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postg
 
 def address_of(url: str | Path) -> URL:
     """The address that a text or a path stands for, checked."""
-    text = str(url) if "://" in str(url) else f"sqlite:///{url}"
-    if text.startswith("postgres://"):  # many hosts write the address so
-        text = f"postgresql://{text.removeprefix('postgres://')}"
-    if not text.startswith("sqlite") and text.count("@") > 1:  # else a part of the password would be taken for the host
+    address_text = str(url) if "://" in str(url) else f"sqlite:///{url}"
+    if address_text.startswith("postgres://"):  # many hosts write the address so
+        address_text = f"postgresql://{address_text.removeprefix('postgres://')}"
+    if (
+        not address_text.startswith("sqlite") and address_text.count("@") > 1
+    ):  # else a part of the password would be taken for the host
         raise DataError("the address of the database has several @; write each @ of a password as %40")
     try:
-        address = make_url(text)
+        address = make_url(address_text)
         has_backend = address.get_backend_name() in BACKENDS
     except (ArgumentError, ValueError):
         has_backend = False

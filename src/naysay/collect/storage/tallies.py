@@ -35,22 +35,28 @@ Count = Callable[[str, Sequence[Row]], Mapping[Key, int]]
 
 def fold(connection: Connection, count: Count, *, most: int) -> int:
     """Count at most so many new replies, in the transaction of a connection; how many were counted."""
-    reply, untallied = tables.reply.c, tables.untallied.c
+    reply_columns, untallied_columns = tables.reply.c, tables.untallied.c
     # Another server that counts at the same time takes other replies. In a join SQLite would read all replies.
-    fresh_ids = select(untallied.survey, untallied.id).limit(most).with_for_update(skip_locked=True)
-    query = select(reply.survey, reply.id, reply.day, reply.answers).where(
-        tuple_(reply.survey, reply.id).in_(fresh_ids)
+    fresh_ids = select(untallied_columns.survey, untallied_columns.id).limit(most).with_for_update(skip_locked=True)
+    reply_query = select(reply_columns.survey, reply_columns.id, reply_columns.day, reply_columns.answers).where(
+        tuple_(reply_columns.survey, reply_columns.id).in_(fresh_ids)
     )
-    reply_rows = connection.execute(query).all()
-    for survey in sorted({row.survey for row in reply_rows}):
+    reply_rows = connection.execute(reply_query).all()
+    for survey in sorted({reply_row.survey for reply_row in reply_rows}):
         add_counts(
-            connection, survey, count(survey, [(row.day, row.answers) for row in reply_rows if row.survey == survey])
+            connection,
+            survey,
+            count(
+                survey, [(reply_row.day, reply_row.answers) for reply_row in reply_rows if reply_row.survey == survey]
+            ),
         )
     if reply_rows:
         deletion = delete(tables.untallied).where(
-            untallied.survey == bindparam("its_survey"), untallied.id == bindparam("its_id")
+            untallied_columns.survey == bindparam("its_survey"), untallied_columns.id == bindparam("its_id")
         )
-        connection.execute(deletion, [{"its_survey": row.survey, "its_id": row.id} for row in reply_rows])
+        connection.execute(
+            deletion, [{"its_survey": reply_row.survey, "its_id": reply_row.id} for reply_row in reply_rows]
+        )
     return len(reply_rows)
 
 
@@ -62,7 +68,10 @@ def add_counts(connection: Connection, survey: str, counts: Mapping[Key, int]) -
     ]
     if tally_rows:
         connection.execute(
-            _ADD, sorted(tally_rows, key=lambda tally_row: [tally_row[name] for name in (*Key._fields[:3], "digest")])
+            _ADD,
+            sorted(
+                tally_rows, key=lambda tally_row: [tally_row[field_name] for field_name in (*Key._fields[:3], "digest")]
+            ),
         )
 
 
@@ -72,35 +81,37 @@ def _digest(cell: str) -> str:
 
 def stored_counts(connection: Connection, survey: str, *, beside: Iterable[str] | None) -> Counter[Key]:
     """The tallies of a survey, those with groups only where they are made by one of `beside`; None for all."""
-    column = tables.tally.c
-    query = select(column.question, column.beside, column.day, column.cell, column.people).filter_by(survey=survey)
+    tally_columns = tables.tally.c
+    tally_query = select(
+        tally_columns.question, tally_columns.beside, tally_columns.day, tally_columns.cell, tally_columns.people
+    ).filter_by(survey=survey)
     if beside is not None:
-        query = query.where(column.beside.in_(["", *beside]))
-    return Counter({Key(*key): int(people) for *key, people in connection.execute(query)})
+        tally_query = tally_query.where(tally_columns.beside.in_(["", *beside]))
+    return Counter({Key(*key_fields): int(people) for *key_fields, people in connection.execute(tally_query)})
 
 
 def uncounted_rows(connection: Connection, survey: str) -> list[Row]:
     """The replies to a survey that no tally counts yet."""
-    fresh = select(tables.untallied.c.id).filter_by(survey=survey)
-    query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
-    query = query.where(tables.reply.c.id.in_(fresh))
-    return [(day, answers) for day, answers in connection.execute(query)]
+    uncounted_ids = select(tables.untallied.c.id).filter_by(survey=survey)
+    reply_query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    reply_query = reply_query.where(tables.reply.c.id.in_(uncounted_ids))
+    return [(day, answers) for day, answers in connection.execute(reply_query)]
 
 
 def rows(connection: Connection, survey: str, *, size: int = 10_000) -> Iterator[list[Row]]:
     """All replies to a survey, in pieces."""
-    query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
-    result_rows = connection.execute(query.execution_options(yield_per=size))
-    for piece in result_rows.partitions(size):
-        yield [(day, answers) for day, answers in piece]
+    reply_query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    result_rows = connection.execute(reply_query.execution_options(yield_per=size))
+    for row_piece in result_rows.partitions(size):
+        yield [(day, answers) for day, answers in row_piece]
 
 
 def restart(connection: Connection, survey: str) -> int:
     """Forget the tallies of a survey, so that all its replies are counted again; how many there are."""
     for table in (tables.tally, tables.untallied):
         connection.execute(delete(table).filter_by(survey=survey))
-    every = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
-    connection.execute(insert(tables.untallied).from_select(["survey", "id"], every))
+    all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
+    connection.execute(insert(tables.untallied).from_select(["survey", "id"], all_replies))
     return int(
         connection.execute(select(func.count()).select_from(tables.untallied).filter_by(survey=survey)).scalar_one()
     )
@@ -109,7 +120,7 @@ def restart(connection: Connection, survey: str) -> int:
 def renew_ids(connection: Connection, survey: str) -> None:
     """Give new replies fresh random ids, here and where they are stored."""
     old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=survey)).scalars().all()
-    id_pairs = [{"old": id, "new": secrets.token_hex(16)} for id in old_ids]
+    id_pairs = [{"old": reply_id, "new": secrets.token_hex(16)} for reply_id in old_ids]
     for table in (tables.reply, tables.untallied) if id_pairs else ():
         id_update = (
             update(table).where(table.c.survey == survey, table.c.id == bindparam("old")).values(id=bindparam("new"))

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from naysay.collect.client import FOLDER, Client
+from naysay.collect.questionnaire import Question, Questionnaire, canonical, of_form, statements, together
+from naysay.collect.questionnaire.questions import quoted
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire, canonical, of_form, statements, together
-from naysay.questionnaire.kinds.base import quoted
 
 Content = bytes  # in the class below, `bytes` is a field
 _HASH = re.compile("[0-9a-f]{64}")
@@ -40,7 +40,7 @@ class Published:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> client = Client({"survey.html": b"<!doctype html>"})
     >>> published = Published.of(sample(), client=client)
     >>> published.name, len(published.hash), published.body_length % 1024
@@ -68,20 +68,20 @@ class Published:
         renewed names the hashes that it had before, the latest first. A survey that invites names the public key of its
         invitations (hexadecimal), so that nobody gets a key of their own without getting a hash of their own.
         """
-        files = (Client.of(client) if isinstance(client, Path) else client).serving(invites=key is not None)
-        content = {
+        client_files = (Client.of(client) if isinstance(client, Path) else client).serving(invites=key is not None)
+        survey_form = {
             "naysay": "survey",
             "version": 1,
             "questionnaire": questionnaire.form(),
             "privacy": statements(questionnaire),
             "together": together(questionnaire),
             "body_length": body_length(questionnaire, invites=key is not None),
-            "client": files.integrity,
+            "client": client_files.integrity,
             **({"preview": True} if preview else {}),
             **({"renewed": list(renewed)} if renewed else {}),
             **({"invitations": {"suite": SUITE, "key": key}} if key is not None else {}),
         }
-        return cls(canonical(content), files)
+        return cls(canonical(survey_form), client_files)
 
     @classmethod
     def read(cls, content: Content, *, client: Client) -> Published:
@@ -135,9 +135,9 @@ class Published:
         same_survey = Published.of(self.questionnaire, client=client, renewed=self.renewed, key=self.key)
         if same_survey.bytes == self.bytes:
             return self
-        if any(same_survey.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
-            problem = f"survey {self.name!r} cannot be renewed"
-            raise DataError(f"{problem}: this naysay would ask it in another form; close it")
+        if any(same_survey.form[form_part] != self.form[form_part] for form_part in ("questionnaire", "body_length")):
+            problem_text = f"survey {self.name!r} cannot be renewed"
+            raise DataError(f"{problem_text}: this naysay would ask it in another form; close it")
         return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed), key=self.key)
 
     @property
@@ -149,8 +149,9 @@ class Published:
 def complaint(form: Any) -> str | None:
     """Why a survey must not be trusted that another server published; None where nothing is wrong.
 
-    Its questionnaire holds what `naysay.questionnaire.check` asks for, and what it states of privacy is no better than
-    what its designs give. The respondent's page holds it to the same (``tests/collect/survey_vectors.json``).
+    Its questionnaire holds what `naysay.collect.questionnaire.check` asks for, and what it states of privacy is no
+    better than what its designs give. The respondent's page holds it to the same
+    (``tests/collect/survey_vectors.json``).
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def complaint(form: Any) -> str | None:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> form = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"})).form
     >>> complaint(form)
     >>> form["privacy"]["smoking"][0]["epsilon"] = 0.1
@@ -168,11 +169,13 @@ def complaint(form: Any) -> str | None:
     """
     try:
         is_survey = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
-        before = form.get("renewed", [])
-        is_survey &= type(before) is list and all(_HASH.fullmatch(digest) for digest in before)
-        invites = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
+        earlier_hashes = form.get("renewed", [])
+        is_survey &= type(earlier_hashes) is list and all(_HASH.fullmatch(digest) for digest in earlier_hashes)
+        invitation_form = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
         is_survey &= (
-            set(invites) == {"suite", "key"} and invites["suite"] == SUITE and bool(_HASH.fullmatch(invites["key"]))
+            set(invitation_form) == {"suite", "key"}
+            and invitation_form["suite"] == SUITE
+            and bool(_HASH.fullmatch(invitation_form["key"]))
         )
         examination = of_form(form["questionnaire"])
         if examination.questionnaire is not None and is_survey:
@@ -184,10 +187,10 @@ def complaint(form: Any) -> str | None:
 
 def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
     """The first statement that promises more privacy than the designs give."""
-    for name, levels in statements(questionnaire).items():
-        if len(form["privacy"][name]) != len(levels):
+    for name, level_rows in statements(questionnaire).items():
+        if len(form["privacy"][name]) != len(level_rows):
             return f"it states other levels for {name!r} than it offers"
-        for stated, real in zip(form["privacy"][name], levels, strict=True):
+        for stated, real in zip(form["privacy"][name], level_rows, strict=True):
             for key, value in real.items():
                 if not _enough(stated[key], value):
                     return f"it states less for {name!r} than its design tells: {key} {stated[key]} in place of {value}"
@@ -211,13 +214,13 @@ def body_length(questionnaire: Questionnaire, *, invites: bool = False) -> int:
 
     Examples
     --------
-    >>> from naysay.questionnaire import Questionnaire, Text
+    >>> from naysay.collect.questionnaire import Questionnaire, Text
     >>> one = Text(name="why", label={"en": "Why?"}, max_length=500)
     >>> body_length(Questionnaire(name="short", title={"en": "Short"}, languages=("en",), items=(one,)))
     3072
     """
-    entries = (quoted(question.name) + 2 + _longest(question) for question in questionnaire.questions)
-    return -(-(_ENVELOPE + invites * _TOKEN + sum(entries)) // STEP) * STEP
+    entry_lengths = (quoted(question.name) + 2 + _longest(question) for question in questionnaire.questions)
+    return -(-(_ENVELOPE + invites * _TOKEN + sum(entry_lengths)) // STEP) * STEP
 
 
 def _longest(question: Question) -> int:
@@ -225,8 +228,8 @@ def _longest(question: Question) -> int:
     private = question.privacy
     if private is None:
         return max(4, question.longest)
-    level = max(4 if name is None else quoted(name) for name in private.levels)
-    labels = {str(label) for channel in private.offer.parts.values() for label in channel.space.labels}
-    response = 2 + sum(quoted(label) - 1 for label in labels)  # a set may hold all labels
-    one_response = len('{"level":,"response":}') + level + response
+    level_length = max(4 if name is None else quoted(name) for name in private.levels)
+    response_labels = {str(label) for channel in private.offer.parts.values() for label in channel.space.labels}
+    response_length = 2 + sum(quoted(label) - 1 for label in response_labels)  # a set may hold all labels
+    one_response = len('{"level":,"response":}') + level_length + response_length
     return 2 + sum(quoted(name) + 2 + one_response for name in question.parts) if question.parts else one_response

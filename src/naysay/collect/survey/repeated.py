@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from naysay.collect.questionnaire import Questionnaire
 from naysay.design import Answerable
 from naysay.errors import NotEstimable, StatisticalWarning
 from naysay.estimate import Estimate, leverage
-from naysay.questionnaire import Questionnaire
 
 OPEN_LINK = "anyone who has the link can answer any number of times"
 BY_INVITATION = "each answer comes with an invitation of its own"
@@ -39,12 +39,12 @@ def moved_points_text(questionnaire: Questionnaire) -> str:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> moved_points_text(sample())
     'up to ... percentage points (by moments)'
     """
-    most = most_moved_points(questionnaire)
-    return f"up to {_points_text(most)}" if most is not None else ""
+    most_points = most_moved_points(questionnaire)
+    return f"up to {_points_text(most_points)}" if most_points is not None else ""
 
 
 def most_moved_points(questionnaire: Questionnaire) -> float | None:
@@ -52,22 +52,22 @@ def most_moved_points(questionnaire: Questionnaire) -> float | None:
 
     Examples
     --------
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> most_moved_points(sample()) > 1
     True
     """
-    designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
-    return _points(designs) if designs else None
+    private_designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
+    return _points(private_designs) if private_designs else None
 
 
 def _points(designs: Iterable[Answerable]) -> float:
-    most = 0.0
+    most_leverage = 0.0
     for design in designs:
         try:
-            most = max(most, leverage(design))
+            most_leverage = max(most_leverage, leverage(design))
         except NotEstimable:  # nothing is estimated from such a design, so nothing can be moved
             continue
-    return 100 * most
+    return 100 * most_leverage
 
 
 def _points_text(points: float) -> str:

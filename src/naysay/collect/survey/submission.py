@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+from naysay.collect.questionnaire import Expression, Group, Item, Question, Questionnaire, canonical, truth
+from naysay.collect.questionnaire.expressions import Meaning, compiled
 from naysay.collect.refusals import Refusal
 from naysay.collect.survey.published import TOKEN, Published
 from naysay.design import Design
 from naysay.errors import NaysayError
-from naysay.questionnaire import Expression, Group, Item, Question, Questionnaire, canonical, truth
-from naysay.questionnaire.expressions.evaluation import Meaning, compiled
 from naysay.responses import JOINER
 
 _KEYS = ("naysay", "version", "survey", "id", "answers", "padding")
@@ -75,7 +75,7 @@ class Reader:
     --------
     >>> import datetime
     >>> from naysay.collect import Client
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
     >>> Reader(published).read(b"{}", today=datetime.date(2026, 11, 20))
     Traceback (most recent call last):
@@ -110,20 +110,20 @@ class Reader:
         answers = form["answers"]
         if not (isinstance(answers, dict) and tuple(answers) == self._names):
             raise _malformed("answers must be an object of every question of the survey, in their order")
-        for question, check in zip(self._questions, self._checks, strict=True):
+        for question, answer_check in zip(self._questions, self._checks, strict=True):
             value = answers[question.name]
-            complaint = None if value is None else check(value)
-            if complaint is not None:
-                raise _malformed(f"question {question.name!r} {complaint}")
-        problem = self._conditions.complaint(answers, today=today)
-        if problem is not None:
-            raise _malformed(problem)
+            answer_complaint = None if value is None else answer_check(value)
+            if answer_complaint is not None:
+                raise _malformed(f"question {question.name!r} {answer_complaint}")
+        problem_text = self._conditions.complaint(answers, today=today)
+        if problem_text is not None:
+            raise _malformed(problem_text)
         return Submission(form["id"], answers, form.get("token"))
 
     def _envelope(self, body: bytes) -> dict[str, Any]:
-        length = self._length
-        if len(body) > length:
-            raise Refusal("too_large", f"a body of this survey has exactly {length:,} bytes")
+        body_length = self._length
+        if len(body) > body_length:
+            raise Refusal("too_large", f"a body of this survey has exactly {body_length:,} bytes")
         form = read(body)
         if not (isinstance(form, dict) and tuple(form) == self._keys):
             raise _malformed(f"the body must be an object of {', '.join(self._keys)}, in this order")
@@ -137,8 +137,8 @@ class Reader:
             raise _malformed(f"token must be {TOKEN} hexadecimal digits, in lower case")
         if not (isinstance(form["padding"], str) and not form["padding"].strip(" ")):
             raise _malformed("padding must be a text of spaces")
-        if len(body) != length:
-            raise _malformed(f"the body must have exactly {length:,} bytes")
+        if len(body) != body_length:
+            raise _malformed(f"the body must have exactly {body_length:,} bytes")
         return form
 
 
@@ -156,7 +156,7 @@ def check_of(question: Question) -> Check:
 
     Examples
     --------
-    >>> from naysay.questionnaire import Rating
+    >>> from naysay.collect.questionnaire import Rating
     >>> check = check_of(Rating(name="pain", label={"en": "How bad?"}))
     >>> check(4), check(6)
     (None, 'must be a whole number from 1 to 5')
@@ -178,18 +178,21 @@ class _Channel:
     def _possible_texts(self) -> frozenset[str | None] | None:
         if self.design.space.size > _MOST_LISTED:
             return None
-        codes = self.design.space.listing()
-        return frozenset(self.design.space.texts(codes[~self.design.impossible(codes)]))
+        response_codes = self.design.space.listing()
+        return frozenset(self.design.space.texts(response_codes[~self.design.structure.impossible(response_codes)]))
 
     def gives(self, text: str) -> bool:
         """Whether some category can give this response, written just as the design writes it."""
         if self._possible_texts is not None:
             return text in self._possible_texts
         try:
-            codes = self.design.space.encode([text])
+            response_codes = self.design.space.encode([text])
         except NaysayError:
             return False
-        return self.design.space.texts(codes) == [text] and not self.design.impossible(codes)[0]
+        return (
+            self.design.space.texts(response_codes) == [text]
+            and not self.design.structure.impossible(response_codes)[0]
+        )
 
 
 _Levels = dict[str | None, _Channel]
@@ -200,8 +203,8 @@ def _private_one(levels: _Levels, value: Any) -> str | None:
         return "is private: it must be an object of a level and a response"
     level, response = value["level"], value["response"]
     if not (level is None or isinstance(level, str)) or level not in levels:
-        offered = ", ".join("null" if name is None else repr(name) for name in levels)
-        return f"must name a level that is offered ({offered})"
+        offered_text = ", ".join("null" if level_name is None else repr(level_name) for level_name in levels)
+        return f"must name a level that is offered ({offered_text})"
     if not (isinstance(response, str) and levels[level].gives(response)):
         return "must have a response that its design can give at this level"
     return None
@@ -210,9 +213,9 @@ def _private_one(levels: _Levels, value: Any) -> str | None:
 def _private_parts(levels: _Levels, names: tuple[str, ...], value: Any) -> str | None:
     if not (isinstance(value, dict) and value.keys() == set(names)):  # JavaScript moves names such as "1" to the front
         return "is private: it must be an object of all its choices, each with a level and a response"
-    complaint = next(filter(None, (_private_one(levels, part_answer) for part_answer in value.values())), None)
-    if complaint is not None:
-        return complaint
+    part_complaint = next(filter(None, (_private_one(levels, part_answer) for part_answer in value.values())), None)
+    if part_complaint is not None:
+        return part_complaint
     has_one_level = len({part_answer["level"] for part_answer in value.values()}) == 1
     return None if has_one_level else "must be answered at one level for all its choices"
 
@@ -240,7 +243,7 @@ class Conditions:
     Examples
     --------
     >>> import datetime
-    >>> from naysay.questionnaire import sample
+    >>> from naysay.collect.questionnaire import sample
     >>> survey = sample()
     >>> nothing = dict.fromkeys(question.name for question in survey.questions)
     >>> Conditions(survey).complaint(nothing, today=datetime.date(2026, 11, 20))
@@ -266,27 +269,31 @@ class Conditions:
         today : date
         """
         responses = {question.name: response_of(question, answers[question.name]) for question in self._private}
-        plain = {name: value for name, value in answers.items() if responses.get(name) is None}
-        days = ((today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS)
-        complaints = (
-            self._complaint(plain, responses, answers, day) for day in days
+        plain_answers = {
+            question_name: value for question_name, value in answers.items() if responses.get(question_name) is None
+        }
+        day_texts = ((today + datetime.timedelta(days=day_shift)).isoformat() for day_shift in _CLOCKS)
+        day_complaints = (
+            self._complaint(plain_answers, responses, answers, day) for day in day_texts
         )  # lazy: most answers need one day only
-        first_complaint = next(complaints)
-        return None if first_complaint is None or None in complaints else first_complaint
+        first_complaint = next(day_complaints)
+        return None if first_complaint is None or None in day_complaints else first_complaint
 
     def _complaint(
         self, plain: Mapping[str, Any], responses: Mapping[str, Any], answers: Mapping[str, Any], day: str
     ) -> str | None:
-        for rules in self._asked:
-            question, value, problem = rules.question, answers[rules.question.name], None
-            if not all(truth(condition(plain, responses, day)) for condition in rules.conditions):
-                problem = None if value is None else "is not asked after these answers: it must be null"
+        for question_rules in self._asked:
+            question, value, problem_text = question_rules.question, answers[question_rules.question.name], None
+            if not all(truth(condition(plain, responses, day)) for condition in question_rules.conditions):
+                problem_text = None if value is None else "is not asked after these answers: it must be null"
             elif question.empty(value):
-                problem = "must be answered" if question.required else None
-            elif rules.rule is not None and not truth(rules.rule({**plain, ".": value}, responses, day)):
-                problem = "must fulfill its constraint"
-            if problem is not None:
-                return f"question {question.name!r} {problem}"
+                problem_text = "must be answered" if question.required else None
+            elif question_rules.rule is not None and not truth(
+                question_rules.rule({**plain, ".": value}, responses, day)
+            ):
+                problem_text = "must fulfill its constraint"
+            if problem_text is not None:
+                return f"question {question.name!r} {problem_text}"
         return None
 
 
@@ -338,9 +345,9 @@ def read(body: bytes) -> Any:
     naysay.collect.refusals.Refusal: the body must not name a key twice
     """
     try:
-        text = body.decode("utf-8")
+        body_text = body.decode("utf-8")
         return json.loads(
-            text, object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_number
+            body_text, object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_number
         )
     except UnicodeDecodeError:
         raise Refusal("malformed", "the body must be UTF-8") from None
@@ -358,7 +365,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(text: str) -> float:
-    value = float(text) if len(text) <= DIGITS else math.inf  # "NaN" and "Infinity" come here too
-    if not math.isfinite(value):
+    parsed_number = float(text) if len(text) <= DIGITS else math.inf  # "NaN" and "Infinity" come here too
+    if not math.isfinite(parsed_number):
         raise Refusal("malformed", f"numbers must be finite and have {DIGITS} characters at most")
-    return value if text.strip("-0123456789") else int(text)
+    return parsed_number if text.strip("-0123456789") else int(text)

@@ -77,7 +77,7 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
     >>> from naysay import estimate
     >>> from naysay.collect import Client, Published
     >>> from naysay.collect.storage import Replies
-    >>> from naysay.questionnaire import canonical, sample
+    >>> from naysay.collect.questionnaire import canonical, sample
     >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
     >>> empty = dict.fromkeys(question.name for question in sample().questions)
     >>> said = [{"level": None, "response": each} for each in ["yes"] * 40 + ["no"] * 60]
@@ -95,8 +95,8 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
         whole_tally = replies.private[question].tally(frame, question, level=level)
         return replace(whole_tally, question=question)
     _check_groups(replies, by)
-    texts = frame.with_columns(pl.col(by).cast(pl.String))
-    group_tallies = replies.private[question].tally(texts, question, level=level, by=by)
+    text_frame = frame.with_columns(pl.col(by).cast(pl.String))
+    group_tallies = replies.private[question].tally(text_frame, question, level=level, by=by)
     return {group: replace(group_tally, question=question) for group, group_tally in group_tallies.items()}
 
 
@@ -104,22 +104,26 @@ def _check_question(replies: Replies, question: str) -> None:
     """Raise unless it is a private column; say what to do instead."""
     if question in replies.private:
         return
-    questions = {other_question.name: other_question for other_question in replies.questionnaire.questions}
-    named_question = questions.get(question)
+    questions_by_name = {other_question.name: other_question for other_question in replies.questionnaire.questions}
+    named_question = questions_by_name.get(question)
     if named_question is not None and named_question.privacy is not None and named_question.parts:
-        items = [f"{question}/{part}" for part in named_question.parts]
-        raise DataError(f"{question!r} has a yes or no for each choice; name one of {_checks.listing_text(items)}")
-    if question in replies.frame.columns or question in questions:
+        part_columns = [f"{question}/{part}" for part in named_question.parts]
+        raise DataError(
+            f"{question!r} has a yes or no for each choice; name one of {_checks.listing_text(part_columns)}"
+        )
+    if question in replies.frame.columns or question in questions_by_name:
         raise DataError(
             f"question {question!r} is plain: what was sent is what people said, so there is nothing to estimate; "
             "count it (replies.frame in Python), or make groups of it with by"
         )
-    hint = _checks.nearest(question, replies.private) if replies.private else "it has no private question"
-    raise DataError(f"survey {replies.questionnaire.name!r} has no question {question!r}; {hint}", column=question)
+    hint_text = _checks.nearest(question, replies.private) if replies.private else "it has no private question"
+    raise DataError(f"survey {replies.questionnaire.name!r} has no question {question!r}; {hint_text}", column=question)
 
 
 def _check_groups(replies: Replies, by: str) -> None:
-    columns = {name for name in replies.frame.columns if not replies.frame.schema[name].is_nested()}
+    columns = {
+        column_name for column_name in replies.frame.columns if not replies.frame.schema[column_name].is_nested()
+    }
     private = {*replies.private, *filter(None, map(replies.level_of, replies.private))}
     if by in private:
         raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")

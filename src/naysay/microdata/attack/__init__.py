@@ -2,8 +2,7 @@
 
 from naysay.microdata.attack.inference import Inference, Replicated, infer, replicated
 from naysay.microdata.attack.linkage import ATTACKS, Linkage, link
-from naysay.microdata.attack.register import Register
-from naysay.microdata.attack.success import Linked, Share, Success, share_of
+from naysay.microdata.attack.register import Linked, Register, Share, Success, share_of
 
 __all__ = [
     "ATTACKS",

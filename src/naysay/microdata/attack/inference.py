@@ -18,13 +18,12 @@ from scipy.special import gammaln
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.attack.linkage import nearest_records
-from naysay.microdata.attack.register import Register, frame_of, texts
-from naysay.microdata.attack.success import Share, share_of
-from naysay.microdata.keys.table import check_names
+from naysay.microdata.attack.register import Register, Share, frame_of, share_of, texts
+from naysay.microdata.formats import DASH, Printed, percent
+from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.population.uniques import Sample, pitman
-from naysay.microdata.risk.written import DASH, Printed, percent
-from naysay.show import Content, Facts, Note, Sentence, plain
+from naysay.microdata.risk.uniques import Sample, pitman
+from naysay.show import Content, Facts, Note, Sentence
 
 _Z = 1.959963984540054
 
@@ -64,11 +63,11 @@ class Inference(Printed):
         if math.isnan(self.excess):
             return self.excess, self.excess
         variance = a.value * (1 - a.value) / a.n + c.value * (1 - c.value) / c.n * ((1 - a.value) / (1 - c.value)) ** 2
-        half = _Z * math.sqrt(variance) / (1 - c.value)
-        return self.excess - half, self.excess + half
+        half_width = _Z * math.sqrt(variance) / (1 - c.value)
+        return self.excess - half_width, self.excess + half_width
 
-    def content(self) -> list[Content]:
-        rows = [
+    def parts(self) -> list[Content]:
+        fact_rows = [
             ("people whom the release was made from", f"{self.inside}, of {self.inside.n:,}"),
             (
                 "the same attack on others (control)",
@@ -77,26 +76,27 @@ class Inference(Printed):
             ("the most common value for everybody", percent(self.baseline)),
         ]
         if not np.isnan(self.excess):
-            low, high = map(percent, self.excess_interval)
-            rows.append(
-                ("what being in the file costs", f"{percent(self.excess)} of what else is unknown ({low} to {high})")
+            low_text, high_text = map(percent, self.excess_interval)
+            fact_rows.append(
+                (
+                    "what being in the file costs",
+                    f"{percent(self.excess)} of what else is unknown ({low_text} to {high_text})",
+                )
             )
         lead_sentence = f"A guess of {self.secret!r} from the nearest records on {', '.join(self.keys)} is right for"
-        missing = "without a control, what the release teaches of everybody is taken for a risk of its people"
-        return [Sentence(lead_sentence), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
+        control_warning = "without a control, what the release teaches of everybody is taken for a risk of its people"
+        return [Sentence(lead_sentence), Facts(tuple(fact_rows)), *([] if self.control.n else [Note(control_warning)])]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
-        shares = {"inside": self.inside.fields(), "control": self.control.fields()}
-        plain_fields = {
+    def numbers(self) -> dict[str, object]:
+        return {
             "secret": self.secret,
             "keys": self.keys,
             "baseline": self.baseline,
             "excess": self.excess,
             "excess_interval": self.excess_interval,
+            "inside": self.inside.numbers(),
+            "control": self.control.numbers(),
         }
-        json_fields: dict[str, Any] = plain(plain_fields | shares)
-        return json_fields
 
 
 def infer(
@@ -143,45 +143,50 @@ def infer(
     level = _checks.confidence(confidence)
     if secret in keys:
         raise DataError(f"the secret must not be a key; {secret!r} is both", column=secret)
-    file = frame_of(release, what="the release")
-    check_names([secret], file.columns, what="column of the release")
-    shares, baseline = [], float("nan")
-    for people, what in ((original, "the original"), (control, "the control")):
-        if people is None:
-            shares.append(share_of([]))
+    release_frame = frame_of(release, what="the release")
+    check_names([secret], release_frame.columns, what="column of the release")
+    right_shares, baseline = [], float("nan")
+    for people_table, table_title in ((original, "the original"), (control, "the control")):
+        if people_table is None:
+            right_shares.append(share_of([]))
             continue
-        frame = frame_of(people, what=what)
-        check_names([*keys, secret], frame.columns, what="column of " + what)
-        people_with_secret = frame.filter(texts(frame[secret]).is_not_null())
-        right = _guess_chances(file, people_with_secret, keys, secret, most, seed)
-        shares.append(share_of(right, confidence=level))
-        if what == "the original":
-            truth = texts(people_with_secret[secret])
-            baseline = float((truth == truth.mode().sort()[0]).mean() or 0.0)
-    return Inference(secret, tuple(keys), shares[0], shares[1], baseline)
+        people_frame = frame_of(people_table, what=table_title)
+        check_names([*keys, secret], people_frame.columns, what="column of " + table_title)
+        people_with_secret = people_frame.filter(texts(people_frame[secret]).is_not_null())
+        right_chances = _guess_chances(release_frame, people_with_secret, keys, secret, most, seed)
+        right_shares.append(share_of(right_chances, confidence=level))
+        if table_title == "the original":
+            true_secrets = texts(people_with_secret[secret])
+            baseline = float((true_secrets == true_secrets.mode().sort()[0]).mean() or 0.0)
+    return Inference(secret, tuple(keys), right_shares[0], right_shares[1], baseline)
 
 
 def _guess_chances(
     file: Any, people: Any, keys: Sequence[str], secret: str, most: int | None, seed: int
 ) -> NDArray[np.float64]:
     """The chance of each guess to be right."""
-    nobody = np.full(people.height, -1)
-    names = tuple(keys)
-    check_names(names, file.columns, what="column of the release")
-    register = Register(names, people, file, nobody)
+    no_rows = np.full(people.height, -1)
+    key_names = tuple(keys)
+    check_names(key_names, file.columns, what="column of the release")
+    register = Register(key_names, people, file, no_rows)
     register = register if most is None else register.sampled(most, seed)
-    truth, released_secrets = texts(register.people[secret]).to_list(), texts(file[secret])
-    labels = {
-        label: number for number, label in enumerate(dict.fromkeys([*truth, *released_secrets.drop_nulls().to_list()]))
+    true_secrets, released_secrets = texts(register.people[secret]).to_list(), texts(file[secret])
+    code_of = {
+        secret_text: secret_code
+        for secret_code, secret_text in enumerate(
+            dict.fromkeys([*true_secrets, *released_secrets.drop_nulls().to_list()])
+        )
     }
-    codes = np.array([labels.get(secret_label, -1) for secret_label in released_secrets.to_list()])
-    true_codes = np.array([labels[secret_label] for secret_label in truth])
-    right = np.zeros(len(true_codes))
-    for rows, close in nearest_records(register):
-        useful = close & (codes >= 0)
-        number = useful.sum(axis=1)
-        right[rows] = (useful & (codes == true_codes[rows, None])).sum(axis=1) / np.maximum(number, 1)
-    return right
+    secret_codes = np.array([code_of.get(secret_label, -1) for secret_label in released_secrets.to_list()])
+    true_codes = np.array([code_of[secret_label] for secret_label in true_secrets])
+    right_chances = np.zeros(len(true_codes))
+    for person_rows, is_close in nearest_records(register):
+        is_useful = is_close & (secret_codes >= 0)
+        useful_counts = is_useful.sum(axis=1)
+        right_chances[person_rows] = (is_useful & (secret_codes == true_codes[person_rows, None])).sum(
+            axis=1
+        ) / np.maximum(useful_counts, 1)
+    return right_chances
 
 
 @dataclass(frozen=True)
@@ -209,21 +214,19 @@ class Replicated(Printed):
     fresh: float
     control: int
 
-    def content(self) -> list[Content]:
-        how = f"in {self.control:,} other people" if self.control else "expected under Pitman's model"
-        fresh = DASH if math.isnan(self.fresh) else f"{self.fresh:,.0f}, {how}"
-        rows = (
+    def parts(self) -> list[Content]:
+        source_text = f"in {self.control:,} other people" if self.control else "expected under Pitman's model"
+        fresh_text = DASH if math.isnan(self.fresh) else f"{self.fresh:,.0f}, {source_text}"
+        fact_rows = (
             ("alone in the original", f"{self.unique:,} people, on {', '.join(self.keys)}"),
             ("of them again in the synthetic file", f"{self.found:,}"),
-            ("of them again in a fresh sample", fresh),
+            ("of them again in a fresh sample", fresh_text),
         )
         explanation = "More than a fresh sample holds means that the synthesis copied people."
-        return [Facts(rows), Sentence(explanation, small=True)]
+        return [Facts(fact_rows), Sentence(explanation, small=True)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
-        json_fields: dict[str, Any] = plain(vars(self))
-        return json_fields
+    def numbers(self) -> dict[str, object]:
+        return dict(vars(self))
 
 
 def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: Any = None) -> Replicated:
@@ -249,17 +252,25 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
     >>> found.unique, found.found, found.fresh
     (2, 1, 2)
     """
-    first, second = frame_of(original, what="the original"), frame_of(synthetic, what="the synthetic file")
-    alone = _unique(first, keys)
-    copied_people = _again(alone, second, keys)
+    original_frame, synthetic_frame = (
+        frame_of(original, what="the original"),
+        frame_of(synthetic, what="the synthetic file"),
+    )
+    unique_people = _unique(original_frame, keys)
+    copied_people = _again(unique_people, synthetic_frame, keys)
     if control is None:
-        return Replicated(tuple(keys), alone.height, copied_people, recurring(first, keys, second.height), 0)
-    others = frame_of(control, what="the control")
-    if others.height < second.height:
-        counts_text = f"the control has {others.height:,} people, and there are {second.height:,} synthetic records"
+        return Replicated(
+            tuple(keys), unique_people.height, copied_people, recurring(original_frame, keys, synthetic_frame.height), 0
+        )
+    control_frame = frame_of(control, what="the control")
+    if control_frame.height < synthetic_frame.height:
+        counts_text = (
+            f"the control has {control_frame.height:,} people, and there are {synthetic_frame.height:,} "
+            "synthetic records"
+        )
         raise DataError(f"a control must have as many people as there are synthetic records; {counts_text}")
-    fresh = _again(alone, others.head(second.height), keys)
-    return Replicated(tuple(keys), alone.height, copied_people, fresh, second.height)
+    fresh_count = _again(unique_people, control_frame.head(synthetic_frame.height), keys)
+    return Replicated(tuple(keys), unique_people.height, copied_people, fresh_count, synthetic_frame.height)
 
 
 def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float:
@@ -268,28 +279,28 @@ def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float
     Under Pitman's model with θ and α a class of one person stays alone in m more draws after n with probability
     Γ(θ+n+m-1+α) Γ(θ+n) / (Γ(θ+n-1+α) Γ(θ+n+m)). NaN where the model has no answer.
     """
-    table = pl.DataFrame({name: texts(original[name]) for name in keys}).drop_nulls()
-    sizes = table.group_by(list(keys)).len()["len"].cast(pl.Int64).to_numpy()
-    n = int(sizes.sum())
+    key_table = pl.DataFrame({name: texts(original[name]) for name in keys}).drop_nulls()
+    class_sizes = key_table.group_by(list(keys)).len()["len"].cast(pl.Int64).to_numpy()
+    n = int(class_sizes.sum())
     if n < 2:
         return float("nan")
-    pitman_parameters = pitman(Sample.of(sizes, 2 * n)).parameters  # they do not depend on the population
+    pitman_parameters = pitman(Sample.of(class_sizes, 2 * n)).parameters  # they do not depend on the population
     if not pitman_parameters:
         return float("nan")
     theta, alpha = pitman_parameters["theta"], pitman_parameters["alpha"]
-    alone = gammaln(theta + n + people - 1 + alpha) - gammaln(theta + n + people)
-    alone += gammaln(theta + n) - gammaln(theta + n - 1 + alpha)
-    return float((sizes == 1).sum() * -np.expm1(alone))
+    log_chance_alone = gammaln(theta + n + people - 1 + alpha) - gammaln(theta + n + people)
+    log_chance_alone += gammaln(theta + n) - gammaln(theta + n - 1 + alpha)
+    return float((class_sizes == 1).sum() * -np.expm1(log_chance_alone))
 
 
 def _unique(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The keys of people who are alone with them, all of them known."""
     Keys(frame, keys)  # checks them
-    table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls()
-    return table.filter(table.is_unique())
+    key_table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls()
+    return key_table.filter(key_table.is_unique())
 
 
 def _again(alone: pl.DataFrame, frame: pl.DataFrame, keys: Sequence[str]) -> int:
     Keys(frame, keys)
-    table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls().unique()
-    return alone.join(table, on=list(keys), how="semi").height
+    key_table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls().unique()
+    return alone.join(key_table, on=list(keys), how="semi").height

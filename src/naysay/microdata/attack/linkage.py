@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
@@ -23,14 +23,14 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.register import Register, texts
-from naysay.microdata.attack.success import Linked, Share, Success
-from naysay.microdata.keys.table import check_choice
+from naysay.microdata.attack.register import Linked, Register, Share, Success, texts
+from naysay.microdata.formats import Printed, grid
+from naysay.microdata.keys.codes import check_choice
+from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.risk.written import Printed, grid
-from naysay.show import Content, Facts, Note, Sentence, plain
+from naysay.show import Content, Facts, Note, Records, Sentence
 from naysay.show.text import csv_text
 
 _PAIRS = 3_000_000
@@ -66,24 +66,26 @@ def probabilistic(register: Register, *, seed: int = 1) -> dict[str, Linked]:
         raise NaysayError(f"{problem}; get it with: pip install 'naysay[linkage]'") from None
     if len(register.keys) < 2:
         raise DataError("probabilistic linkage needs at least two keys: it learns from how they agree together")
-    people = register.people.height
-    person_rows = np.arange(people)
-    if people * register.release.height > _PAIRS:
-        most = min(people, max(_LEAST, _PAIRS // register.release.height))
-        person_rows = np.sort(np.random.default_rng(seed).choice(people, most, replace=False))
-    part = register.take(person_rows)
-    linker = _linker(splink, part)
+    person_count = register.people.height
+    person_rows = np.arange(person_count)
+    if person_count * register.release.height > _PAIRS:
+        most_people = min(person_count, max(_LEAST, _PAIRS // register.release.height))
+        person_rows = np.sort(np.random.default_rng(seed).choice(person_count, most_people, replace=False))
+    drawn_register = register.take(person_rows)
+    linker = _linker(splink, drawn_register)
     linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
-    for place in range(2):  # a key is learned while another one is known to agree
-        linker.training.estimate_parameters_using_expectation_maximisation(splink.block_on(f"key_{place}"))
+    for key_number in range(2):  # a key is learned while another one is known to agree
+        linker.training.estimate_parameters_using_expectation_maximisation(splink.block_on(f"key_{key_number}"))
     predictions = pl.DataFrame(pl.from_arrow(linker.inference.predict().as_pyarrow_table()))
-    link_made, right, chance = _best(predictions, part)
-    every = np.zeros((3, people))
-    every[:, person_rows] = link_made, right, chance
-    tried = np.isin(np.arange(people), person_rows)
+    link_made, right_chances, chance = _best(predictions, drawn_register)
+    link_arrays = np.zeros((3, person_count))
+    link_arrays[:, person_rows] = link_made, right_chances, chance
+    is_tried = np.isin(np.arange(person_count), person_rows)
     return {
-        "probabilistic": Linked(every[0] > 0, every[1], tried),
-        "probabilistic, at least even": Linked((every[0] > 0) & (every[2] >= _EVEN), every[1], tried),
+        "probabilistic": Linked(link_arrays[0] > 0, link_arrays[1], is_tried),
+        "probabilistic, at least even": Linked(
+            (link_arrays[0] > 0) & (link_arrays[2] >= _EVEN), link_arrays[1], is_tried
+        ),
     }
 
 
@@ -94,26 +96,36 @@ def _linker(splink: Any, register: Register) -> Any:
 
     logging.getLogger("splink").setLevel(logging.ERROR)
     api = splink.DuckDBAPI()
-    tables = []
+    splink_tables = []
     key_comparisons: list[Any] = []
-    for side, frame in ((0, register.people), (1, register.release)):
-        columns: dict[str, Any] = {"unique_id": np.arange(frame.height)}
-        for place, name in enumerate(register.keys):
-            numeric = all(table[name].dtype.is_numeric() for table in (register.people, register.release))
-            columns[f"key_{place}"] = frame[name].cast(pl.Float64) if numeric else texts(frame[name])
-            if side == 0 and numeric:
-                unit = float(np.nanstd(register.release[name].cast(pl.Float64).to_numpy())) or 1.0
-                near = [levels.AbsoluteDifferenceLevel(f"key_{place}", unit * deviations) for deviations in _NEAR]
-                steps = [levels.NullLevel(f"key_{place}"), levels.ExactMatchLevel(f"key_{place}"), *near]
+    for file_side, frame in ((0, register.people), (1, register.release)):
+        key_columns: dict[str, Any] = {"unique_id": np.arange(frame.height)}
+        for key_number, key_name in enumerate(register.keys):
+            is_numeric = all(table[key_name].dtype.is_numeric() for table in (register.people, register.release))
+            key_columns[f"key_{key_number}"] = (
+                frame[key_name].cast(pl.Float64) if is_numeric else texts(frame[key_name])
+            )
+            if file_side == 0 and is_numeric:
+                key_unit = float(np.nanstd(register.release[key_name].cast(pl.Float64).to_numpy())) or 1.0
+                near_levels = [
+                    levels.AbsoluteDifferenceLevel(f"key_{key_number}", key_unit * deviations) for deviations in _NEAR
+                ]
+                comparison_levels = [
+                    levels.NullLevel(f"key_{key_number}"),
+                    levels.ExactMatchLevel(f"key_{key_number}"),
+                    *near_levels,
+                ]
                 key_comparisons.append(
-                    comparisons.CustomComparison([*steps, levels.ElseLevel()], output_column_name=f"key_{place}")
+                    comparisons.CustomComparison(
+                        [*comparison_levels, levels.ElseLevel()], output_column_name=f"key_{key_number}"
+                    )
                 )
-            elif side == 0:
+            elif file_side == 0:
                 key_comparisons.append(
-                    comparisons.ExactMatch(f"key_{place}").configure(term_frequency_adjustments=True)
+                    comparisons.ExactMatch(f"key_{key_number}").configure(term_frequency_adjustments=True)
                 )
-        name = ("people", "records")[side]
-        tables.append(api.register(pl.DataFrame(columns).to_arrow(), dataset_display_name=name))
+        table_name = ("people", "records")[file_side]
+        splink_tables.append(api.register(pl.DataFrame(key_columns).to_arrow(), dataset_display_name=table_name))
     settings = splink.SettingsCreator(
         link_type="link_only",
         comparisons=key_comparisons,
@@ -121,36 +133,34 @@ def _linker(splink: Any, register: Register) -> Any:
         probability_two_random_records_match=min(0.5, 1 / register.release.height),
         retain_matching_columns=False,
     )
-    return splink.Linker(tables, settings, log_level=None)
+    return splink.Linker(splink_tables, settings, log_level=None)
 
 
 def _best(predictions: pl.DataFrame, register: Register) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """For each person whether there is a most probable record, the chance that it is theirs, and what splink says."""
-    link_made, right, chance = (np.zeros(register.people.height) for _ in range(3))
+    link_made, right_chances, chance = (np.zeros(register.people.height) for _ in range(3))
     person_is_left = pl.col("source_dataset_l") == "people"
-    pairs = predictions.select(
+    record_pairs = predictions.select(
         pl.when(person_is_left).then("unique_id_l").otherwise("unique_id_r").cast(pl.Int64).alias("person"),
         pl.when(person_is_left).then("unique_id_r").otherwise("unique_id_l").cast(pl.Int64).alias("record"),
         "match_weight",
         "match_probability",
     )
-    best = pairs.filter(pl.col("match_weight") >= pl.col("match_weight").max().over("person") - 1e-9)
-    hit = best["record"] == pl.Series(register.own).gather(best["person"])
+    best_pairs = record_pairs.filter(pl.col("match_weight") >= pl.col("match_weight").max().over("person") - 1e-9)
+    is_own = best_pairs["record"] == pl.Series(register.own).gather(best_pairs["person"])
     person_links = (
-        best.with_columns(hit.alias("hit"))
+        best_pairs.with_columns(is_own.alias("hit"))
         .group_by("person")
         .agg(pl.col("hit").mean(), pl.col("match_probability").max())
     )
-    rows = person_links["person"].to_numpy()
-    link_made[rows], right[rows], chance[rows] = (
+    person_rows = person_links["person"].to_numpy()
+    link_made[person_rows], right_chances[person_rows], chance[person_rows] = (
         1.0,
         person_links["hit"].to_numpy(),
         person_links["match_probability"].to_numpy(),
     )
-    return link_made, right, chance
+    return link_made, right_chances, chance
 
-
-Floats = NDArray[np.float64]
 
 _CELLS = 4_000_000  # distances held at once
 _STRANGERS, _GAP = 2.0, 1.0  # squared standard deviations between two random people; and for a gap
@@ -170,45 +180,48 @@ def nearest(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     seed : int
         Not used: what a random pick achieves is computed.
     """
-    people = register.people.height
-    right, link_made = np.zeros(people), np.zeros(people, bool)
-    for rows, close in nearest_records(register):
-        number, own_rows = close.sum(axis=1), register.own[rows]
-        link_made[rows] = number > 0
-        hit = (own_rows >= 0) & close[np.arange(len(rows)), np.maximum(own_rows, 0)]
-        right[rows] = np.where(hit, 1 / np.maximum(number, 1), 0.0)
-    return {"nearest": Linked(link_made, right)}
+    person_count = register.people.height
+    right_chances, link_made = np.zeros(person_count), np.zeros(person_count, bool)
+    for person_rows, is_close in nearest_records(register):
+        close_counts, own_rows = is_close.sum(axis=1), register.own[person_rows]
+        link_made[person_rows] = close_counts > 0
+        is_own_close = (own_rows >= 0) & is_close[np.arange(len(person_rows)), np.maximum(own_rows, 0)]
+        right_chances[person_rows] = np.where(is_own_close, 1 / np.maximum(close_counts, 1), 0.0)
+    return {"nearest": Linked(link_made, right_chances)}
 
 
 def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
     """Which records are nearest to some people, in pieces: their rows, and (rows, records)."""
-    columns = [_comparable(register, name) for name in register.keys]
-    people, records = register.people.height, register.release.height
-    step = max(1, _CELLS // records)
-    for start in range(0, people, step):
-        rows = np.arange(start, min(people, start + step))
-        distances, has_evidence = np.zeros((len(rows), records), np.float32), np.zeros((len(rows), records), bool)
-        for mine, theirs, numeric in columns:
-            apart = mine[rows, None] - theirs[None, :]
-            known_in_both = ~np.isnan(apart)
+    key_columns = [_comparable(register, name) for name in register.keys]
+    person_count, record_count = register.people.height, register.release.height
+    step = max(1, _CELLS // record_count)
+    for start in range(0, person_count, step):
+        person_rows = np.arange(start, min(person_count, start + step))
+        distances, has_evidence = (
+            np.zeros((len(person_rows), record_count), np.float32),
+            np.zeros((len(person_rows), record_count), bool),
+        )
+        for person_cells, record_cells, is_numeric in key_columns:
+            differences = person_cells[person_rows, None] - record_cells[None, :]
+            known_in_both = ~np.isnan(differences)
             has_evidence |= known_in_both
-            distances += np.where(known_in_both, apart**2 if numeric else _STRANGERS * (apart != 0), _GAP).astype(
-                np.float32
-            )
+            distances += np.where(
+                known_in_both, differences**2 if is_numeric else _STRANGERS * (differences != 0), _GAP
+            ).astype(np.float32)
         distances[~has_evidence] = np.inf
-        yield rows, has_evidence & (distances <= distances.min(axis=1, keepdims=True) + _ALIKE)
+        yield person_rows, has_evidence & (distances <= distances.min(axis=1, keepdims=True) + _ALIKE)
 
 
 def _comparable(register: Register, name: str) -> tuple[Floats, Floats, bool]:
     """A key on both sides: numbers in standard deviations, or codes; NaN for gaps."""
-    mine, theirs = register.people[name], register.release[name]
-    if mine.dtype.is_numeric() and theirs.dtype.is_numeric():
-        x, y = (cells.cast(pl.Float64).to_numpy() for cells in (mine, theirs))
+    person_cells, record_cells = register.people[name], register.release[name]
+    if person_cells.dtype.is_numeric() and record_cells.dtype.is_numeric():
+        x, y = (cells.cast(pl.Float64).to_numpy() for cells in (person_cells, record_cells))
         unit = np.nanstd(y) if (~np.isnan(y)).any() else 1.0
         return x / (unit or 1.0), y / (unit or 1.0), True
-    cells_of_both = pl.concat([texts(mine).rename(name), texts(theirs).rename(name)])
+    cells_of_both = pl.concat([texts(person_cells).rename(name), texts(record_cells).rename(name)])
     codes = cells_of_both.rank("dense").cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return codes[: len(mine)], codes[len(mine) :], False
+    return codes[: len(person_cells)], codes[len(person_cells) :], False
 
 
 Places = NDArray[np.int64]
@@ -241,9 +254,9 @@ def exact(register: Register, *, seed: int = 1) -> dict[str, Linked]:
         Not used: what a random pick achieves is computed.
     """
     record_candidates = candidates(register)
-    chance = np.where(record_candidates.hit, 1 / np.maximum(record_candidates.number, 1), 0.0)
+    right_chances = np.where(record_candidates.hit, 1 / np.maximum(record_candidates.number, 1), 0.0)
     return {
-        "exact, any candidate": Linked(record_candidates.number > 0, chance),
+        "exact, any candidate": Linked(record_candidates.number > 0, right_chances),
         "exact, a single candidate": Linked(record_candidates.number == 1, record_candidates.hit.astype(float)),
     }
 
@@ -259,64 +272,70 @@ def candidates(register: Register) -> Candidates:
     ----------
     register : Register
     """
-    people = register.people.height
+    person_count = register.people.height
     keys = Keys(_stacked(register), register.keys)
-    number, hit = np.zeros(people, np.int64), np.zeros(people, bool)
-    known_keys = np.column_stack([column[keys.owner[:people]] > 0 for column in keys.tuples.columns])
-    patterns, place = np.unique(known_keys, axis=0, return_inverse=True)
+    candidate_counts, own_is_among = np.zeros(person_count, np.int64), np.zeros(person_count, bool)
+    known_keys = np.column_stack([column[keys.owner[:person_count]] > 0 for column in keys.tuples.columns])
+    patterns, pattern_numbers = np.unique(known_keys, axis=0, return_inverse=True)
     for pattern, known_pattern in enumerate(patterns):
-        names = [name for name, is_known in zip(register.keys, known_pattern, strict=True) if is_known]
-        rows = np.flatnonzero(place.ravel() == pattern)
-        if names:
-            part = keys.only(names)
-            number[rows], hit[rows] = _candidates_of(part, rows, people, register.own[rows])
-    return Candidates(number, hit)
+        known_names = [key_name for key_name, is_known in zip(register.keys, known_pattern, strict=True) if is_known]
+        person_rows = np.flatnonzero(pattern_numbers.ravel() == pattern)
+        if known_names:
+            known_part = keys.only(known_names)
+            candidate_counts[person_rows], own_is_among[person_rows] = _candidates_of(
+                known_part, person_rows, person_count, register.own[person_rows]
+            )
+    return Candidates(candidate_counts, own_is_among)
 
 
 def _candidates_of(
     part: Keys, rows: NDArray[np.intp], people: int, own_rows: Places
 ) -> tuple[Places, NDArray[np.bool_]]:
     """Candidates of people of whom all of these keys are known, and whether their own record is one."""
-    released = np.bincount(part.owner[people:], minlength=part.distinct)
-    gaps = np.sum([column == 0 for column in part.tuples.columns], axis=0)
+    released_counts = np.bincount(part.owner[people:], minlength=part.distinct)
+    gap_counts = np.sum([column == 0 for column in part.tuples.columns], axis=0)
     person_tuples = part.owner[rows]
-    number, least = np.zeros(len(rows), np.int64), np.full(len(rows), -1)
-    for level in np.unique(gaps[released > 0]):
-        if level == len(part.columns) or (number > 0).all():
+    candidate_counts, least_gaps = np.zeros(len(rows), np.int64), np.full(len(rows), -1)
+    for gap_level in np.unique(gap_counts[released_counts > 0]):
+        if gap_level == len(part.columns) or (candidate_counts > 0).all():
             break  # a record that shows none of the keys says nothing
-        match_counts = matches_of_tuples(part, np.where(gaps == level, released, 0), rule="intersect")[person_tuples]
-        fresh = (number == 0) & (match_counts > 0)
-        number[fresh], least[fresh] = match_counts[fresh], level
-    record = part.owner[people:][np.maximum(own_rows, 0)]
-    hit = (own_rows >= 0) & (gaps[record] == least)
+        match_counts = matches_of_tuples(part, np.where(gap_counts == gap_level, released_counts, 0), rule="intersect")[
+            person_tuples
+        ]
+        is_first_found = (candidate_counts == 0) & (match_counts > 0)
+        candidate_counts[is_first_found], least_gaps[is_first_found] = match_counts[is_first_found], gap_level
+    own_tuples = part.owner[people:][np.maximum(own_rows, 0)]
+    own_is_among = (own_rows >= 0) & (gap_counts[own_tuples] == least_gaps)
     for variable, column in zip(part.variables, part.tuples.columns, strict=True):
-        person_cells, record_cells = column[person_tuples].astype(np.int64), column[record].astype(np.int64)
-        same = (person_cells == record_cells) | (person_cells == 0) | (record_cells == 0)
-        several = ~same & (np.maximum(person_cells, record_cells) > len(variable.cells.values))
-        if several.any():
-            agree = variable.cells.agreeing(by_value=False)
-            same[several] = np.asarray(agree[person_cells[several] - 1, record_cells[several] - 1]).ravel() > 0
-        hit &= same
-    return number, hit
+        person_cells, record_cells = column[person_tuples].astype(np.int64), column[own_tuples].astype(np.int64)
+        keys_agree = (person_cells == record_cells) | (person_cells == 0) | (record_cells == 0)
+        has_several = ~keys_agree & (np.maximum(person_cells, record_cells) > len(variable.cells.values))
+        if has_several.any():
+            values_agree = variable.cells.agreeing(by_value=False)
+            keys_agree[has_several] = (
+                np.asarray(values_agree[person_cells[has_several] - 1, record_cells[has_several] - 1]).ravel() > 0
+            )
+        own_is_among &= keys_agree
+    return candidate_counts, own_is_among
 
 
 def _stacked(register: Register) -> dict[str, object]:
     """The keys of the people, and below them those of the records."""
-    stacked: dict[str, object] = {}
-    for name in register.keys:
-        pair = [register.people[name], register.release[name]]
-        lists = [isinstance(series.dtype, pl.List | pl.Array) for series in pair]
-        if any(lists):
+    cells_of: dict[str, object] = {}
+    for key_name in register.keys:
+        file_cells = [register.people[key_name], register.release[key_name]]
+        are_lists = [isinstance(series.dtype, pl.List | pl.Array) for series in file_cells]
+        if any(are_lists):
             cells = [
                 series.cast(pl.List(pl.String)) if is_list else texts(series)
-                for series, is_list in zip(pair, lists, strict=True)
+                for series, is_list in zip(file_cells, are_lists, strict=True)
             ]
-            stacked[name] = [*cells[0].to_list(), *cells[1].to_list()]
+            cells_of[key_name] = [*cells[0].to_list(), *cells[1].to_list()]
         else:
-            stacked[name] = pl.concat([texts(series).rename(name) for series in pair])
+            cells_of[key_name] = pl.concat([texts(series).rename(key_name) for series in file_cells])
     if not register.people.height:
         raise DataError("the register has nobody to look for")
-    return stacked
+    return cells_of
 
 
 ATTACKS: dict[str, Callable[..., dict[str, Linked]]] = {
@@ -353,7 +372,7 @@ class Linkage(Printed):
     recoded: tuple[str, ...]
     people: int
     control: int
-    records: int
+    records: int = field()  # type: ignore[assignment]  # a number, so that rows are `attack_records`
     attacks: tuple[Success, ...]
     confidence: float = 0.95
 
@@ -372,14 +391,14 @@ class Linkage(Printed):
             notes.append("the register holds nobody who is not in the release, so there is no control")
         return notes
 
-    def content(self) -> list[Content]:
-        recoded = f"; in the release's coarser values: {', '.join(self.recoded)}" if self.recoded else ""
+    def parts(self) -> list[Content]:
+        recoded_text = f"; in the release's coarser values: {', '.join(self.recoded)}" if self.recoded else ""
         facts = (
-            ("known of each person", ", ".join(self.keys) + recoded),
+            ("known of each person", ", ".join(self.keys) + recoded_text),
             ("people", f"{self.people:,} who are in the release, {self.control:,} who are not (control)"),
             ("records", f"{self.records:,} in the release"),
         )
-        rows = [
+        attack_rows = [
             (
                 success.name,
                 f"{success.of_links.n:,}",
@@ -389,37 +408,51 @@ class Linkage(Printed):
             )
             for success in self.attacks
         ]
-        names = ("attack", "links made", "right of links", "right of all", "control: links made")
+        column_titles = ("attack", "links made", "right of links", "right of all", "control: links made")
         caption = f"What share of links is right, with {100 * self.confidence:g} % intervals"
         return [
             Facts(facts),
-            grid(caption, names, rows),
+            grid(caption, column_titles, attack_rows),
             Sentence(_EXPLAINED, small=True),
             *map(Note, self.reservations),
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
-        plain_fields = {name: value for name, value in vars(self).items() if name != "attacks"}
-        json_fields: dict[str, Any] = plain(plain_fields | {"attacks": [success.fields() for success in self.attacks]})
-        return json_fields
+    def numbers(self) -> dict[str, object]:
+        numbers_by_name = {name: value for name, value in vars(self).items() if name != "attacks"}
+        return numbers_by_name | {"attacks": [success.numbers() for success in self.attacks]}
+
+    def attack_records(self) -> Records:
+        """A row for each attack."""
+        return Records(
+            ("attack", *(name + end for name in _SHARES for end in ("", "_low", "_high", "_n")), "keys"),
+            [
+                [
+                    success.name,
+                    *(
+                        cell
+                        for share in (getattr(success, name) for name in _SHARES)
+                        for cell in (share.value, *share.interval, share.n)
+                    ),
+                    csv_text([self.keys]),
+                ]
+                for success in self.attacks
+            ],
+        )
 
     def to_csv(self) -> str:
-        """A row for each attack."""
         return csv_of_links([self])
+
+    def to_frame(self) -> pl.DataFrame:
+        return self.attack_records().to_frame()
+
+
+_SHARES = ("of_links", "of_all", "control")
 
 
 def csv_of_links(links: Sequence[Linkage]) -> str:
     """One CSV table of what several intruders achieve: a row for each attack, with the keys of its intruder."""
-    names = ("of_links", "of_all", "control")
-    ends = ("", "_low", "_high", "_n")
-    rows: list[Sequence[Any]] = [("attack", *(f"{name}{end}" for name in names for end in ends), "keys")]
-    for linkage in links:
-        for success in linkage.attacks:
-            shares = [getattr(success, name) for name in names]
-            cells = (cell for part in shares for cell in (part.value, *part.interval, part.n))
-            rows.append([success.name, *cells, csv_text([linkage.keys])])
-    return csv_text(rows)
+    link_records = [linkage.attack_records() for linkage in links]
+    return csv_text([link_records[0].names, *(row for records in link_records for row in records.rows)])
 
 
 def _share_text(share: Share) -> str:
@@ -487,30 +520,37 @@ def link(
     ----------
     Giomi et al. (2023) for the control; Fellegi & Sunter (1969).
     """
-    for name in attacks:
-        check_choice(name, tuple(ATTACKS), what="an attack")
-    level = _checks.confidence(confidence)
+    for attack_name in attacks:
+        check_choice(attack_name, tuple(ATTACKS), what="an attack")
+    confidence_level = _checks.confidence(confidence)
     checked_register = Register.of(
         release, register, keys, identity=id, household=household, wave=wave, recodings=recodings, most=most, seed=seed
     )
     links_by_attack: dict[str, Linked] = {}
-    for name in dict.fromkeys(attacks):
-        links_by_attack |= ATTACKS[name](checked_register, seed=seed)
+    for attack_name in dict.fromkeys(attacks):
+        links_by_attack |= ATTACKS[attack_name](checked_register, seed=seed)
     successes = [
-        Success.of(name, attack_links, checked_register.inside, checked_register.clusters, confidence=level, seed=seed)
-        for name, attack_links in links_by_attack.items()
+        Success.of(
+            attack_name,
+            attack_links,
+            checked_register.inside,
+            checked_register.clusters,
+            confidence=confidence_level,
+            seed=seed,
+        )
+        for attack_name, attack_links in links_by_attack.items()
     ]
     if household is not None and household in checked_register.release.columns:
-        successes.append(households(checked_register, household, confidence=level, seed=seed))
-    inside = int(checked_register.inside.sum())
+        successes.append(households(checked_register, household, confidence=confidence_level, seed=seed))
+    people_inside = int(checked_register.inside.sum())
     return Linkage(
         checked_register.keys,
         checked_register.recoded,
-        inside,
-        checked_register.people.height - inside,
+        people_inside,
+        checked_register.people.height - people_inside,
         checked_register.release.height,
         tuple(successes),
-        level,
+        confidence_level,
     )
 
 
@@ -532,35 +572,40 @@ def households(register: Register, column: str, *, confidence: float, seed: int)
     DataError
         Keys with several possible values in a cell.
     """
-    people = register.people.height
-    stacked = {
-        name: [*texts(register.people[name]).to_list(), *texts(register.release[name]).to_list()]
-        for name in register.keys
+    person_count = register.people.height
+    cells_of = {
+        key_name: [*texts(register.people[key_name]).to_list(), *texts(register.release[key_name]).to_list()]
+        for key_name in register.keys
     }
-    keys = Keys(stacked, register.keys)
-    cells = np.column_stack([column[keys.owner] for column in keys.tuples.columns]).astype(np.int64)
+    keys = Keys(cells_of, register.keys)
+    cell_codes = np.column_stack([column[keys.owner] for column in keys.tuples.columns]).astype(np.int64)
     if register.clusters is None:
         raise DataError("households are found by a column that names them")
-    theirs = texts(register.release[column]).rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    known_by_size, released_by_size = _members(register.clusters), _members(theirs)
+    record_households = texts(register.release[column]).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    known_by_size, released_by_size = _members(register.clusters), _members(record_households)
     links_by_size = [
         _household_links(
-            cells[:people], known_by_size[size], cells[people:], released_by_size.get(size), theirs, register.own
+            cell_codes[:person_count],
+            known_by_size[household_size],
+            cell_codes[person_count:],
+            released_by_size.get(household_size),
+            record_households,
+            register.own,
         )
-        for size in known_by_size
+        for household_size in known_by_size
     ]
-    link_made, right, inside = (np.concatenate(arrays) for arrays in zip(*links_by_size, strict=True))
+    link_made, right_chances, is_inside = (np.concatenate(arrays) for arrays in zip(*links_by_size, strict=True))
     return Success.of(
-        "exact, whole households", Linked(link_made, right), inside, None, confidence=confidence, seed=seed
+        "exact, whole households", Linked(link_made, right_chances), is_inside, None, confidence=confidence, seed=seed
     )
 
 
 def _members(clusters: Places) -> dict[int, Places]:
     """The rows of each household, (households, members), by number of members."""
-    order = np.argsort(clusters, kind="stable")
-    _, starts, sizes = np.unique(clusters[order], return_index=True, return_counts=True)
+    row_order = np.argsort(clusters, kind="stable")
+    _, starts, sizes = np.unique(clusters[row_order], return_index=True, return_counts=True)
     return {
-        int(size): np.array([order[start : start + size] for start in starts[sizes == size]])
+        int(size): np.array([row_order[start : start + size] for start in starts[sizes == size]])
         for size in np.unique(sizes)
     }
 
@@ -575,49 +620,58 @@ def _household_links(
 ) -> tuple[Flags, NDArray[np.float64], Flags]:
     """For households of one size: whether a link was made, the chance that it is right, whether they are there."""
     rows_there = own_rows[known_households]
-    inside = (rows_there >= 0).all(axis=1) & (names[rows_there] == names[rows_there[:, :1]]).all(axis=1)
-    link_made, right = np.zeros(len(known_households), bool), np.zeros(len(known_households))
+    is_inside = (rows_there >= 0).all(axis=1) & (names[rows_there] == names[rows_there[:, :1]]).all(axis=1)
+    link_made, right_chances = np.zeros(len(known_households), bool), np.zeros(len(known_households))
     if released_households is None:
-        return link_made, right, inside
-    gaps = (theirs[released_households] == 0).sum(axis=(1, 2))
+        return link_made, right_chances, is_inside
+    gap_counts = (theirs[released_households] == 0).sum(axis=(1, 2))
     names_of = names[released_households[:, 0]]
     step = max(1, _HOUSEHOLD_CELLS // (len(released_households) * known_households.shape[1] ** 2))
     for start in range(0, len(known_households), step):
-        rows = slice(start, start + step)
-        agree = np.ones(
+        household_slice = slice(start, start + step)
+        members_agree = np.ones(
             (
-                len(known_households[rows]),
+                len(known_households[household_slice]),
                 len(released_households),
                 known_households.shape[1],
                 known_households.shape[1],
             ),
             bool,
         )
-        for key in range(mine.shape[1]):
+        for key_number in range(mine.shape[1]):
             known_cells, released_cells = (
-                mine[known_households[rows]][:, None, :, None, key],
-                theirs[released_households][None, :, None, :, key],
+                mine[known_households[household_slice]][:, None, :, None, key_number],
+                theirs[released_households][None, :, None, :, key_number],
             )
-            agree &= (known_cells == released_cells) | (known_cells == 0) | (released_cells == 0)
-        fits = _assigned(agree)
-        fewest = np.where(fits, gaps, np.iinfo(gaps.dtype).max).min(axis=1)
-        picked = fits & (gaps == fewest[:, None])
-        number = picked.sum(axis=1)
-        hit = (picked & (names_of == names[rows_there[rows, 0]][:, None])).any(axis=1) & inside[rows]
-        link_made[rows], right[rows] = number > 0, np.where(hit, 1 / np.maximum(number, 1), 0.0)
-    return link_made, right, inside
+            members_agree &= (known_cells == released_cells) | (known_cells == 0) | (released_cells == 0)
+        may_match = _assigned(members_agree)
+        fewest_gaps = np.where(may_match, gap_counts, np.iinfo(gap_counts.dtype).max).min(axis=1)
+        is_picked = may_match & (gap_counts == fewest_gaps[:, None])
+        picked_counts = is_picked.sum(axis=1)
+        own_is_picked = (is_picked & (names_of == names[rows_there[household_slice, 0]][:, None])).any(
+            axis=1
+        ) & is_inside[household_slice]
+        link_made[household_slice], right_chances[household_slice] = (
+            picked_counts > 0,
+            np.where(own_is_picked, 1 / np.maximum(picked_counts, 1), 0.0),
+        )
+    return link_made, right_chances, is_inside
 
 
 def _assigned(agree: Flags) -> Flags:
     """Whether members can be assigned to each other, (known, released), from which pairs agree."""
-    members = agree.shape[-1]
-    every = np.arange(members)
-    if members <= _PERMUTED:
-        orders = permutations(range(members))
-        return np.asarray(np.any([agree[:, :, every, list(order)].all(axis=-1) for order in orders], axis=0))
+    member_count = agree.shape[-1]
+    member_numbers = np.arange(member_count)
+    if member_count <= _PERMUTED:
+        member_orders = permutations(range(member_count))
+        return np.asarray(
+            np.any(
+                [agree[:, :, member_numbers, list(member_order)].all(axis=-1) for member_order in member_orders], axis=0
+            )
+        )
     fits: Flags = np.asarray(agree.any(axis=-1).all(axis=-1) & agree.any(axis=-2).all(axis=-1))
-    for one, other in zip(*np.nonzero(fits), strict=True):
-        graph = scipy.sparse.csr_array(agree[one, other])
+    for known_household, released_household in zip(*np.nonzero(fits), strict=True):
+        graph = scipy.sparse.csr_array(agree[known_household, released_household])
         matched = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column")
-        fits[one, other] = (matched >= 0).all()
+        fits[known_household, released_household] = (matched >= 0).all()
     return fits

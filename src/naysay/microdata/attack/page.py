@@ -8,7 +8,7 @@ import numpy as np
 
 from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage
-from naysay.microdata.attack.success import Share
+from naysay.microdata.attack.register import Share
 from naysay.show import Chart, charts, page
 from naysay.show.page import Section
 from naysay.show.rows import Mark
@@ -27,8 +27,8 @@ def right_links_chart(linkage: Linkage, *, size: int = 640, room: int = 26) -> s
     """
 
     def mark(role: str, name: str, shares: Sequence[Share]) -> Mark:
-        values, bounds = [share.value for share in shares], [share.interval for share in shares]
-        return Mark(role, name, values, bounds)
+        share_values, bounds = [share.value for share in shares], [share.interval for share in shares]
+        return Mark(role, name, share_values, bounds)
 
     attacks = linkage.attacks
     marks = [
@@ -75,16 +75,19 @@ def attack_html(
     """
     sections, facts = [], []
     for result in results:
-        content = result.content()
+        section_content = list(result.parts())
         if isinstance(result, Linkage) and result.people:
-            content.insert(1, _links_image(result))
-            best = result.strongest
+            section_content.insert(1, _links_image(result))
+            best_attack = result.strongest
             facts.append(
-                (f"{100 * best.of_all.value:.1f} %", f"of the people found by the strongest attack, {best.name}")
+                (
+                    f"{100 * best_attack.of_all.value:.1f} %",
+                    f"of the people found by the strongest attack, {best_attack.name}",
+                )
             )
         if isinstance(result, Inference) and not np.isnan(result.excess):
             facts.append((f"{100 * result.excess:.1f} %", f"what being in the file costs, of {result.secret!r}"))
         if isinstance(result, Replicated):
             facts.append((f"{result.found:,}", "unique people stand again in the synthetic file"))
-        sections.append(Section(_HEADINGS[result.name], content))
+        sections.append(Section(_HEADINGS[result.name], section_content))
     return page.html(title, sections, facts=facts, flow=True)

@@ -1,14 +1,13 @@
-"""Which keys make people stand out: the smallest sets of key variables on which somebody matches nobody else.
+"""Which keys make people stand out: the smallest sets on which somebody matches nobody else, and what each key adds.
 
-The smallest sets of keys that tell a respondent from all others: minimal hitting sets.
+The smallest sets of keys that tell one respondent from all others are minimal hitting sets. A choice is one key of the
+respondent, known by one of its candidates. It tells some people apart from the respondent; these people are the bits of
+a whole number. The search looks for the smallest sets of choices that tell everybody apart, with at most one choice for
+each key. It takes one person who is not told apart yet, and tries each choice that does so. It gives up where an
+earlier choice has become idle: other choices then tell apart all the people whom it alone told apart (Murakami & Uno
+2014, Discrete Applied Mathematics 170, 83-94).
 
-A choice is one key of the respondent, known by one of its candidates. It tells some people apart from the respondent;
-these people are the bits of a whole number. The search looks for the smallest sets of choices that tell everybody
-apart, with at most one choice for each key. It takes one person who is not told apart yet, and tries each choice that
-does so. It gives up where an earlier choice has become idle: other choices then tell apart all the people whom it alone
-told apart (Murakami & Uno 2014, Discrete Applied Mathematics 170, 83-94).
-
-What each key variable adds to the risk: alone, as the last key, and on average over combinations.
+A key adds to the risk alone, as the last key, and on average over combinations (`contributions`).
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.lattice import Lattice, Places, all_keys, number_of
 from naysay.microdata.combinations.search import SIGN, Search, check_how
+from naysay.microdata.formats import Printed, explained, grid, share
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.risk.written import Printed, explained, grid, share
-from naysay.show import Content, plain
+from naysay.show import Content, Points, Sentence
 
 _OF_ONE = 5  # keys that are tried for one respondent by default
 _ROOM = 2_000_000_000  # choices × tuples
@@ -51,7 +50,7 @@ class KeySet:
 
 
 @dataclass(frozen=True, eq=False)
-class StandOut:
+class StandOut(Printed):
     """Who stands out, on how few keys.
 
     Parameters
@@ -81,18 +80,25 @@ class StandOut:
         counts = np.bincount(self.fewest, self.keys.tuples.count, self.most + 1)
         return {size: int(counts[size]) for size in range(1, self.most + 1)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts and the key sets as one JSON object; no respondent's values."""
+    def numbers(self) -> dict[str, object]:
+        """The counts and the key sets; no respondent's values."""
         return {
             "most": self.most,
-            "respondents": {str(size): number for size, number in self.respondents.items()},
+            "respondents": {str(size): respondent_count for size, respondent_count in self.respondents.items()},
             "sets": [{"keys": list(key_set.keys), "respondents": key_set.respondents} for key_set in self.sets],
         }
 
-    def __str__(self) -> str:
-        size_texts = [(f"{n:,}", _checks.several(size, "key", "keys")) for size, n in self.respondents.items()]
-        lines = [f"{n} of {self.keys.n:,} respondents stand out on {keys}, and not on fewer" for n, keys in size_texts]
-        return "\n".join([*lines, *(f"  {' + '.join(key_set.keys)}: {key_set.respondents:,}" for key_set in self.sets)])
+    def parts(self) -> list[Content]:
+        """How many stand out on how few keys, and on which."""
+        size_sentences = [
+            Sentence(
+                f"{n:,} of {self.keys.n:,} respondents stand out on {_checks.several(size, 'key', 'keys')}, "
+                "and not on fewer"
+            )
+            for size, n in self.respondents.items()
+        ]
+        set_lines = (f"  {' + '.join(key_set.keys)}: {key_set.respondents:,}" for key_set in self.sets)
+        return [*size_sentences, Points(tuple(set_lines))]
 
 
 def stand_out(
@@ -132,32 +138,34 @@ def stand_out(
     [('age',), ('gender',), ('job',), ('age', 'gender', 'job')]
     """
     key_count = len(keys.columns)
-    largest = _most(most, key_count)
-    lattice = Lattice(keys, rule, largest)
+    largest_size = _most(most, key_count)
+    lattice = Lattice(keys, rule, largest_size)
     unique_before: dict[Places, NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
-    size = np.zeros(keys.distinct, np.int64)
-    sets = []
-    done_count, total = 0, number_of(key_count, largest)
-    for number in range(1, largest + 1):
+    fewest_keys = np.zeros(keys.distinct, np.int64)
+    key_sets = []
+    done_count, combination_count = 0, number_of(key_count, largest_size)
+    for set_size in range(1, largest_size + 1):
         unique_now = {}
-        for places in combinations(range(key_count), number):
-            names = tuple(keys.columns[place] for place in places)
+        for key_places in combinations(range(key_count), set_size):
+            key_names = tuple(keys.columns[key_place] for key_place in key_places)
             if progress is not None:
-                progress(" + ".join(names), done_count / total)
+                progress(" + ".join(key_names), done_count / combination_count)
             done_count += 1
-            was_unique = np.logical_or.reduce([unique_before[part] for part in combinations(places, number - 1)])
-            is_unique = was_unique if was_unique.all() else was_unique | (lattice.matches(places) == 1)
+            was_unique = np.logical_or.reduce(
+                [unique_before[smaller_places] for smaller_places in combinations(key_places, set_size - 1)]
+            )
+            is_unique = was_unique if was_unique.all() else was_unique | (lattice.matches(key_places) == 1)
             newly_unique = is_unique & ~was_unique
             if newly_unique.any():
-                sets.append(KeySet(names, int(keys.tuples.count[newly_unique].sum())))
-                size[newly_unique & (size == 0)] = number
-            unique_now[places] = is_unique
+                key_sets.append(KeySet(key_names, int(keys.tuples.count[newly_unique].sum())))
+                fewest_keys[newly_unique & (fewest_keys == 0)] = set_size
+            unique_now[key_places] = is_unique
         unique_before = unique_now
-    sets.sort(key=lambda key_set: (len(key_set.keys), -key_set.respondents))
-    return StandOut(keys, _checks.read_only(size), tuple(sets), largest)
+    key_sets.sort(key=lambda key_set: (len(key_set.keys), -key_set.respondents))
+    return StandOut(keys, _checks.read_only(fewest_keys), tuple(key_sets), largest_size)
 
 
-def _most(most: Any, key_count: int) -> int:
+def _most(most: object, key_count: int) -> int:
     if most is None:
         return min(3, key_count)
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= key_count:
@@ -207,16 +215,22 @@ def stand_out_of(
     if isinstance(position, bool) or not isinstance(position, int | np.integer) or not 0 <= position < keys.n:
         raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
     own_tuple = int(keys.owner[row])
-    largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
+    largest_size = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
     if keys.tuples.count[own_tuple] > 1:
         return ()
-    differs, group = _choices(keys, own_tuple, rule)
+    differs, key_of_choice = _choices(keys, own_tuple, rule)
     step_progress = None if progress is None else partial(progress, "which keys tell")
-    place_sets = hitting_sets(np.delete(differs, own_tuple, axis=0), group, most=largest, progress=step_progress)
+    place_sets = hitting_sets(
+        np.delete(differs, own_tuple, axis=0), key_of_choice, most=largest_size, progress=step_progress
+    )
     if keys.distinct == 1:  # nobody to be told apart from: every key suffices that does not drop the respondent
-        pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
-        place_sets = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own_tuple]]
-    return tuple(tuple(keys.columns[place] for place in places) for places in place_sets)
+        variables_and_columns = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
+        place_sets = [
+            (key_place,)
+            for key_place, (variable, code_column) in variables_and_columns
+            if variable.policy != "drop" or code_column[own_tuple]
+        ]
+    return tuple(tuple(keys.columns[key_place] for key_place in key_places) for key_places in place_sets)
 
 
 def _choices(keys: Keys, own_tuple: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
@@ -226,13 +240,17 @@ def _choices(keys: Keys, own_tuple: int, rule: str) -> tuple[NDArray[np.bool_], 
     ("intersect").
     """
     choices: list[tuple[int, NDArray[np.int64]]] = []
-    for place, (variable, column) in enumerate(zip(keys.variables, keys.tuples.columns, strict=True)):
-        cells, cell = variable.cells, int(column[own_tuple])
-        candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]] if cell else cells.members[:0]
-        candidates_tried = candidates[:1] if rule == "first" else candidates
+    for key_place, (variable, code_column) in enumerate(zip(keys.variables, keys.tuples.columns, strict=True)):
+        cell_set, own_cell = variable.cells, int(code_column[own_tuple])
+        own_candidates = (
+            cell_set.members[cell_set.starts[own_cell - 1] : cell_set.starts[own_cell]]
+            if own_cell
+            else cell_set.members[:0]
+        )
+        candidates_tried = own_candidates[:1] if rule == "first" else own_candidates
         choices += [
-            (place, known_values)
-            for known_values in ([candidates_tried] if rule == "intersect" and cell else candidates_tried[:, None])
+            (key_place, known_values)
+            for known_values in ([candidates_tried] if rule == "intersect" and own_cell else candidates_tried[:, None])
         ]
     if len(choices) * keys.distinct > _ROOM:
         raise DataError(
@@ -240,12 +258,12 @@ def _choices(keys: Keys, own_tuple: int, rule: str) -> tuple[NDArray[np.bool_], 
             " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
         )
     differs = np.zeros((keys.distinct, len(choices)), bool)
-    for choice, (place, values) in enumerate(choices):
-        variable = keys.variables[place]
+    for choice_number, (key_place, value_places) in enumerate(choices):
+        variable = keys.variables[key_place]
         # whoever lacks the key matches, unless the policy drops them
-        may_match = np.append(variable.policy != "drop", variable.cells.membership[:, values].sum(axis=1) > 0)
-        differs[:, choice] = ~may_match[keys.tuples.columns[place]]
-    return differs, [place for place, _ in choices]
+        may_match = np.append(variable.policy != "drop", variable.cells.membership[:, value_places].sum(axis=1) > 0)
+        differs[:, choice_number] = ~may_match[keys.tuples.columns[key_place]]
+    return differs, [key_place for key_place, _ in choices]
 
 
 _SHORTEST = 256  # rows, the hardest ones, that all others are compared with: a bound on the time of the check
@@ -273,11 +291,14 @@ def hitting_sets(
     >>> hitting_sets(differs, [0, 1, 2], most=2)
     [(2,), (0, 1)]
     """
-    needed = _hardest(differs)
-    if not needed.any(axis=1).all():
+    hardest_rows = _hardest(differs)
+    if not hardest_rows.any(axis=1).all():
         return []
-    tells = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in needed.T]
-    told_by = [np.flatnonzero(person).tolist() for person in needed]
+    persons_apart = [
+        int.from_bytes(np.packbits(choice_column, bitorder="little").tobytes(), "little")
+        for choice_column in hardest_rows.T
+    ]
+    told_by = [np.flatnonzero(person_row).tolist() for person_row in hardest_rows]
     key_sets: set[tuple[int, ...]] = set()
 
     def extend(choices: tuple[int, ...], alone: tuple[int, ...], persons_left: int, barred: frozenset[int]) -> None:
@@ -289,42 +310,44 @@ def hitting_sets(
             key_sets.add(tuple(sorted(group[choice] for choice in choices)))
         if not persons_left or len(choices) == most:
             return
-        used = {group[choice] for choice in choices}
-        person = (persons_left & -persons_left).bit_length() - 1
-        options = [c for c in told_by[person] if c not in barred and group[c] not in used]
-        for done, choice in enumerate(options):
+        used_keys = {group[choice] for choice in choices}
+        next_person = (persons_left & -persons_left).bit_length() - 1
+        open_choices = [c for c in told_by[next_person] if c not in barred and group[c] not in used_keys]
+        for tried_count, choice in enumerate(open_choices):
             if progress is not None and not choices:
-                progress(done / len(options))
-            others = tuple(persons_alone & ~tells[choice] for persons_alone in alone)
-            if all(others):
-                newly_apart = persons_left & tells[choice]
+                progress(tried_count / len(open_choices))
+            still_alone = tuple(persons_alone & ~persons_apart[choice] for persons_alone in alone)
+            if all(still_alone):
+                newly_apart = persons_left & persons_apart[choice]
                 extend(
                     (*choices, choice),
-                    (*others, newly_apart),
+                    (*still_alone, newly_apart),
                     persons_left & ~newly_apart,
-                    barred.union(options[:done]),
+                    barred.union(open_choices[:tried_count]),
                 )
 
-    extend((), (), (1 << len(needed)) - 1, frozenset())
+    extend((), (), (1 << len(hardest_rows)) - 1, frozenset())
     smallest_sets: list[tuple[int, ...]] = []
-    for candidate in sorted(key_sets, key=lambda key_set: (len(key_set), key_set)):
-        if not any(set(candidate).issuperset(smaller) for smaller in smallest_sets):
-            smallest_sets.append(candidate)
+    for candidate_set in sorted(key_sets, key=lambda key_set: (len(key_set), key_set)):
+        if not any(set(candidate_set).issuperset(smaller_set) for smaller_set in smallest_sets):
+            smallest_sets.append(candidate_set)
     return smallest_sets
 
 
 def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Rows without those whose differences contain another row's (a cheap, partial check); the hardest first."""
-    packed = np.unique(np.packbits(differs, axis=1), axis=0) if differs.shape[1] else np.zeros((len(differs), 0), int)
-    rows = np.unpackbits(packed.astype(np.uint8), axis=1, count=differs.shape[1]).astype(bool)
-    order = np.argsort(rows.sum(axis=1), kind="stable")
-    rows, packed = rows[order], packed[order]
-    is_minimal = np.ones(len(rows), bool)
-    for place in range(min(_SHORTEST, len(rows))):
-        if is_minimal[place]:
-            is_minimal &= ((packed & packed[place]) != packed[place]).any(axis=1)
-            is_minimal[place] = True
-    return np.asarray(rows[is_minimal])
+    packed_rows = (
+        np.unique(np.packbits(differs, axis=1), axis=0) if differs.shape[1] else np.zeros((len(differs), 0), int)
+    )
+    difference_rows = np.unpackbits(packed_rows.astype(np.uint8), axis=1, count=differs.shape[1]).astype(bool)
+    row_order = np.argsort(difference_rows.sum(axis=1), kind="stable")
+    difference_rows, packed_rows = difference_rows[row_order], packed_rows[row_order]
+    is_minimal = np.ones(len(difference_rows), bool)
+    for row_place in range(min(_SHORTEST, len(difference_rows))):
+        if is_minimal[row_place]:
+            is_minimal &= ((packed_rows & packed_rows[row_place]) != packed_rows[row_place]).any(axis=1)
+            is_minimal[row_place] = True
+    return np.asarray(difference_rows[is_minimal])
 
 
 @dataclass(frozen=True)
@@ -372,14 +395,14 @@ class Contributions(Printed):
     mean: float
     keys: tuple[Contribution, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         """As one JSON object with stable names; undefined numbers are None."""
-        return dict(plain(asdict(self)))
+        return asdict(self)
 
-    def content(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         """What each key adds, and what the columns mean."""
         title = f"What each key adds to the share with {SIGN[self.measure]} = 1; on all keys it is {share(self.every)}"
-        rows = (
+        table_rows = (
             (contribution.key, share(contribution.alone), share(contribution.last), share(contribution.averaged))
             for contribution in self.keys
         )
@@ -387,7 +410,7 @@ class Contributions(Printed):
             "Alone: on this key only. Last: what all keys would lose without it. Averaged: what it adds when it joins"
             f" 0 to {self.size - 1} others picked at random.",
         )
-        return [grid(title, ("key", "alone", "last", "averaged"), rows, width=48), explained(meaning)]
+        return [grid(title, ("key", "alone", "last", "averaged"), table_rows, width=48), explained(meaning)]
 
 
 def contributions(found: Search, *, progress: Callable[[str, float], None] | None = None) -> Contributions:
@@ -428,40 +451,40 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
     -----
     Shapley (1953), A value for n-person games; cut at q keys, because an intruder who knows all is rare.
     """
-    size = found.complete
-    if not size:
+    largest_size = found.complete
+    if not largest_size:
         raise DataError(
             "contributions need a search that finished at least each key alone; this one did not: let it go on"
         )
-    shares = {
+    unique_shares = {
         frozenset(combination.keys): combination.unique(found.measure) / found.n for combination in found.combinations
     }
-    nobody = shares[frozenset()] = float(found.n == 1)
+    share_on_none = unique_shares[frozenset()] = float(found.n == 1)
     columns = found.keys.columns
-    averaged = _mean_contributions(shares, columns, size)
+    mean_contributions = _mean_contributions(unique_shares, columns, largest_size)
     share_on_all = _share_of_keys(found, columns)
     key_contributions = []
-    for number, key in enumerate(columns):
+    for key_place, key in enumerate(columns):
         if progress is not None:
-            progress(f"without {key}", number / len(columns))
-        other_keys = tuple(name for name in columns if name != key)
-        share_without = _share_of_keys(found, other_keys) if other_keys else nobody
+            progress(f"without {key}", key_place / len(columns))
+        other_keys = tuple(other_name for other_name in columns if other_name != key)
+        share_without = _share_of_keys(found, other_keys) if other_keys else share_on_none
         key_contributions.append(
-            Contribution(key, shares[frozenset([key])], share_on_all - share_without, averaged[key])
+            Contribution(key, unique_shares[frozenset([key])], share_on_all - share_without, mean_contributions[key])
         )
-    mean = float(np.mean([share for keys, share in shares.items() if len(keys) == size]))
+    mean_share = float(np.mean([share for keys, share in unique_shares.items() if len(keys) == largest_size]))
     key_contributions.sort(key=lambda contribution: -contribution.averaged)
-    return Contributions(found.measure, size, share_on_all, mean, tuple(key_contributions))
+    return Contributions(found.measure, largest_size, share_on_all, mean_share, tuple(key_contributions))
 
 
 def _mean_contributions(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
-    sums = dict.fromkeys(columns, 0.0)
+    sum_of_key = dict.fromkeys(columns, 0.0)
     for keys, unique_share in shares.items():
         if 0 < len(keys) <= size:
-            ways = math.comb(len(columns) - 1, len(keys) - 1)
+            set_count = math.comb(len(columns) - 1, len(keys) - 1)
             for key in keys:
-                sums[key] += (unique_share - shares[keys - {key}]) / ways
-    return {key: value / size for key, value in sums.items()}
+                sum_of_key[key] += (unique_share - shares[keys - {key}]) / set_count
+    return {key: key_sum / size for key, key_sum in sum_of_key.items()}
 
 
 def _share_of_keys(search: Search, columns: tuple[str, ...]) -> float:

@@ -1,1 +1,1 @@
-"""The commands on files of people: ``naysay risk`` and ``naysay panel``."""
+"""The commands on files of people and on tables of them."""

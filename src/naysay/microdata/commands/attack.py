@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 from typer import Argument, Option
 
 from naysay import files
+from naysay._values import JsonObject
 from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
@@ -19,10 +20,10 @@ from naysay.microdata import attack
 from naysay.microdata.attack.inference import Inference, Replicated
 from naysay.microdata.attack.linkage import Linkage, csv_of_links
 from naysay.microdata.attack.page import attack_html
-from naysay.microdata.commands import declared, undeclared
-from naysay.microdata.commands.measured import RECORD, Reading
-from naysay.microdata.commands.risk_options import Place, Text, Texts
-from naysay.microdata.keys.table import check_names
+from naysay.microdata.commands import inputs
+from naysay.microdata.commands.inputs import RECORD, Reading
+from naysay.microdata.commands.options import Place, Text, Texts
+from naysay.microdata.keys.codes import check_names
 
 
 @dataclass(frozen=True)
@@ -94,33 +95,29 @@ def command(options: AttackOptions) -> None:
         raise DataError(
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
         )
-    sets, files_read = declared.key_sets(options.keys), _Files.of(options)
-    results_by_set = [_attack_results(options, files_read, keys) for keys in sets]
-    results = [result for part in results_by_set for result in part]
+    key_sets, files_read = inputs.key_sets(options.keys), _Files.of(options)
+    results_by_set = [_attack_results(options, files_read, keys) for keys in key_sets]
+    results = [result for set_results in results_by_set for result in set_results]
     if options.format_ == "json":
-        json_parts = [_form(part) for part in results_by_set]
+        json_parts = [_form(set_results) for set_results in results_by_set]
         output.say(output.json_text(json_parts[0] if len(json_parts) == 1 else {"sets": json_parts}))
     elif options.format_ == "csv":
-        links = [result for result in results if isinstance(result, Linkage)]
-        if not links:
+        linkages = [result for result in results if isinstance(result, Linkage)]
+        if not linkages:
             raise DataError("only links are told in csv; ask for table or json")
-        output.say(csv_of_links(links))
-        if len(results) > len(links):
+        output.say(csv_of_links(linkages))
+        if len(results) > len(linkages):
             output.note("--secret is not in csv; ask for table or json")
     else:
         output.say("\n\n".join(map(str, results)))
-    text = undeclared.sentence(files_read.codes([*(name for keys in sets for name in keys), *(options.secret or ())]))
-    if text is not None:
-        output.note(text)
+    inputs.note_codes(files_read.codes([*(name for keys in key_sets for name in keys), *(options.secret or ())]))
     output.write(options.html, lambda: attack_html(results))
 
 
-def _form(results: Sequence[Linkage | Replicated | Inference]) -> dict[str, Any]:
+def _form(results: Sequence[Linkage | Replicated | Inference]) -> JsonObject:
     """What was found by an intruder who knows one set of keys, as JSON holds it."""
     inferences = [result.to_dict() for result in results if isinstance(result, Inference)]
-    json_fields: dict[str, Any] = {
-        result.name: result.to_dict() for result in results if not isinstance(result, Inference)
-    }
+    json_fields: JsonObject = {result.name: result.to_dict() for result in results if not isinstance(result, Inference)}
     json_fields |= {"inference": inferences[0]} if len(inferences) == 1 else {}  # one field cannot hold several
     return json_fields | ({"inferences": inferences} if inferences else {})
 
@@ -136,22 +133,22 @@ class _Files:
 
     @classmethod
     def of(cls, options: AttackOptions) -> _Files:
-        reading = Reading.of(options)
+        reading = Reading(options.separator, options.encoding, options.codes, inputs.missing_texts(options.na))
         register = reading.table(options.register)
         release = reading.released(
             options.release, options.register, register.height, identity=options.id, synthetic=options.synthetic
         )
         control = None if options.control is None else reading.table(options.control)
-        names = {"register": options.register.name, "release": options.release.name}
-        return cls(register, release, control, names)
+        file_names = {"register": options.register.name, "release": options.release.name}
+        return cls(register, release, control, file_names)
 
-    def codes(self, columns: Sequence[str]) -> list[undeclared.MissingCode]:
+    def codes(self, columns: Sequence[str]) -> list[inputs.MissingCode]:
         """Cells of these columns that may mean missing, in the register and in the release."""
         tables = {"register": self.register, "release": self.release}
         return [
             code
-            for name, table in tables.items()
-            for code in undeclared.codes_in_frame(table, columns, file=f"the {name}, {self.names[name]}")
+            for file_role, table in tables.items()
+            for code in inputs.codes_in_frame(table, columns, file=f"the {file_role}, {self.names[file_role]}")
         ]
 
 
@@ -161,34 +158,49 @@ def _attack_results(
     """What each attack that was asked for found, by an intruder who knows these keys."""
     register, release, control = files_read.register, files_read.release, files_read.control
     check_names(keys, register.columns)
-    check_names(keys, [name for name in release.columns if name != RECORD])
-    ordered = options.id is None and RECORD in release.columns
-    register = register.with_row_index(RECORD) if ordered else register
-    attack_options: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
+    check_names(keys, [column_name for column_name in release.columns if column_name != RECORD])
+    is_linked_by_row = options.id is None and RECORD in release.columns
+    register = register.with_row_index(RECORD) if is_linked_by_row else register
     results: list[Linkage | Replicated | Inference] = []
     if options.synthetic:
-        for name in ("id", "household", "wave", "by", "recoding"):
-            if getattr(options, name):
-                raise DataError(f"--{name} is for links, and synthetic records belong to nobody; leave it out")
+        for option_name in ("id", "household", "wave", "by", "recoding"):
+            if getattr(options, option_name):
+                raise DataError(f"--{option_name} is for links, and synthetic records belong to nobody; leave it out")
         results.append(attack.replicated(release, register, keys, control=control))
     else:
-        attack_names = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
+        attack_names = ("exact", "nearest") if options.by is None else inputs.record(options.by, option="--by")
         recodings = {
-            name: _recoding(Path(text))
-            for name, text in declared.named_values(
+            key_name: _recoding(Path(path_text))
+            for key_name, path_text in inputs.named_values(
                 options.recoding or (), option="--recoding", example="age=age.csv"
             ).items()
         }
-        columns: dict[str, Any] = {
-            "id": RECORD if ordered else options.id,
-            "household": options.household,
-            "wave": options.wave,
-        }
         results.append(
-            attack.link(release, register, keys, attacks=attack_names, recodings=recodings, **columns, **attack_options)
+            attack.link(
+                release,
+                register,
+                keys,
+                attacks=attack_names,
+                recodings=recodings,
+                id=RECORD if is_linked_by_row else options.id,
+                household=options.household,
+                wave=options.wave,
+                most=options.most,
+                confidence=options.confidence,
+                seed=options.seed,
+            )
         )
     results += [
-        attack.infer(release, register, keys, secret, control=control, **attack_options)
+        attack.infer(
+            release,
+            register,
+            keys,
+            secret,
+            control=control,
+            most=options.most,
+            confidence=options.confidence,
+            seed=options.seed,
+        )
         for secret in options.secret or ()
     ]
     return results
@@ -201,6 +213,6 @@ def _recoding(path: Path) -> dict[str, str]:
     if frame.columns != ["value", "released"]:
         raise DataError(f"{str(path)!r} must have the columns value and released; got {', '.join(frame.columns)}")
     if frame["value"].is_duplicated().any():
-        twice = frame["value"].filter(frame["value"].is_duplicated())[0]
-        raise DataError(f"{str(path)!r} gives {twice!r} two released values; each value has one")
+        repeated_text = frame["value"].filter(frame["value"].is_duplicated())[0]
+        raise DataError(f"{str(path)!r} gives {repeated_text!r} two released values; each value has one")
     return dict(frame.iter_rows())

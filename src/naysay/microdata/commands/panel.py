@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import polars as pl
 import typer
@@ -17,8 +17,8 @@ from naysay.console.commands import takes
 from naysay.console.options import Encoding, Force, Separator, column
 from naysay.errors import DataError
 from naysay.microdata import panel
-from naysay.microdata.commands import declared
-from naysay.microdata.commands.risk_options import Place, Text
+from naysay.microdata.commands import inputs
+from naysay.microdata.commands.options import Place, Text
 from naysay.responses import JOINER
 
 app = typer.Typer(rich_markup_mode=None)
@@ -87,11 +87,11 @@ def merge(options: MergeOptions) -> None:
         _tables(options),
         respondent=options.respondent,
         wave=options.wave,
-        background=None if background is None else declared.record(background, option="--background"),
+        background=None if background is None else inputs.record(background, option="--background"),
         number=options.number,
     )
     files.write(merged_panel.table, options.out, separator=options.separator)
-    _tell(merged_panel, options.format_)
+    output.result(merged_panel, options.format_)
     output.note(f"{options.out}: {merged_panel.kept:,} respondents")
 
 
@@ -123,9 +123,9 @@ def birthdays(options: BirthdayOptions) -> None:
       naysay panel birthdays background.csv --out with_month.csv \\
           --bounds --year-of-birth year_of_birth --beside members.csv
     """
-    out, beside, contradictions = options.out, options.beside, options.contradictions
-    outs = [out] if contradictions is None else [out, contradictions]
-    _check_out(outs, [*options.waves, *([] if beside is None else [beside])], force=options.force)
+    out_path, beside_path, contradictions_path = options.out, options.beside, options.contradictions
+    out_paths = [out_path] if contradictions_path is None else [out_path, contradictions_path]
+    _check_out(out_paths, [*options.waves, *([] if beside_path is None else [beside_path])], force=options.force)
     birth_months = panel.month_of_birth(
         _tables(options),
         age=options.age,
@@ -134,36 +134,38 @@ def birthdays(options: BirthdayOptions) -> None:
         bounds=options.bounds,
         year_of_birth=options.year_of_birth,
     )
-    table = birth_months.table if beside is None else birth_months.beside(_read_table(beside, options))
-    files.write(_plain(table, out), out, separator=options.separator)
-    if contradictions is not None:
-        files.write(_plain(birth_months.contradictions, contradictions), contradictions, separator=options.separator)
-        output.note(
-            f"{contradictions}: {birth_months.contradictions.height:,} respondents with their ages; keep it safe"
+    table = birth_months.table if beside_path is None else birth_months.beside(_read_table(beside_path, options))
+    files.write(_plain(table, out_path), out_path, separator=options.separator)
+    if contradictions_path is not None:
+        files.write(
+            _plain(birth_months.contradictions, contradictions_path), contradictions_path, separator=options.separator
         )
-    _tell(birth_months, options.format_)
-    output.note(f"{out}: {table.height:,} respondents")
+        output.note(
+            f"{contradictions_path}: {birth_months.contradictions.height:,} respondents with their ages; keep it safe"
+        )
+    output.result(birth_months, options.format_)
+    output.note(f"{out_path}: {table.height:,} respondents")
 
 
 def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
     """The files by name, each with its month in a column."""
-    paths, wave = options.waves, options.wave
-    months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
-    if len(months) != len(paths):
-        raise DataError(f"--months must name one month a file; got {len(months)} for {len(paths)} files")
-    for path in paths:
-        if paths.count(path) > 1:
-            raise DataError(f"{str(path)!r} is named twice")
-    absent = () if options.na is None else declared.record(options.na, option="--na")
+    wave_paths, wave = options.waves, options.wave
+    months = (None,) * len(wave_paths) if options.months is None else inputs.record(options.months, option="--months")
+    if len(months) != len(wave_paths):
+        raise DataError(f"--months must name one month a file; got {len(months)} for {len(wave_paths)} files")
+    for wave_path in wave_paths:
+        if wave_paths.count(wave_path) > 1:
+            raise DataError(f"{str(wave_path)!r} is named twice")
+    missing_texts = inputs.missing_texts(options.na)
     table_of = {}
-    for path, month in zip(paths, months, strict=True):
-        table = _read_table(path, options, absent)
-        if month is None and wave not in table.columns:
+    for wave_path, month in zip(wave_paths, months, strict=True):
+        wave_table = _read_table(wave_path, options, missing_texts)
+        if month is None and wave not in wave_table.columns:
             advice = "name it with --wave, or give the month of each file with --months"
-            raise DataError(f"{str(path)!r} has no column {wave!r} for the month of a row; {advice}")
-        if month is not None and wave in table.columns:
-            raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
-        table_of[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))
+            raise DataError(f"{str(wave_path)!r} has no column {wave!r} for the month of a row; {advice}")
+        if month is not None and wave in wave_table.columns:
+            raise DataError(f"{str(wave_path)!r} has a column {wave!r}; leave --months out, or name another --wave")
+        table_of[str(wave_path)] = wave_table if month is None else wave_table.with_columns(pl.lit(month).alias(wave))
     return table_of
 
 
@@ -173,9 +175,15 @@ def _read_table(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
         files.check_columns(frame, [options.respondent])
         table = frame.collect()
-    plain = [name for name, kind in table.schema.items() if not kind.is_nested() and name != options.respondent]
+    plain_columns = [
+        column_name
+        for column_name, kind in table.schema.items()
+        if not kind.is_nested() and column_name != options.respondent
+    ]
     return table.with_columns(
-        pl.when(~pl.col(name).cast(pl.String).is_in(list(absent))).then(pl.col(name)) for name in plain if absent
+        pl.when(~pl.col(column_name).cast(pl.String).is_in(list(absent))).then(pl.col(column_name))
+        for column_name in plain_columns
+        if absent
     )
 
 
@@ -183,20 +191,20 @@ def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Lists as text where the file cannot hold them."""
     if files.kind(path) in ("parquet", "jsonl"):
         return table
-    lists = [name for name, dtype in table.schema.items() if dtype == pl.List]
-    return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(JOINER) for name in lists)
+    list_columns = [column_name for column_name, dtype in table.schema.items() if dtype == pl.List]
+    return table.with_columns(
+        pl.col(column_name).cast(pl.List(pl.String)).list.join(JOINER) for column_name in list_columns
+    )
 
 
-def _tell(result: Any, format_: str) -> None:
-    output.say(output.json_text(result.to_dict()) if format_ == "json" else str(result))
-
-
-def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> None:
+def _check_out(outs: Sequence[Path], input_paths: Sequence[Path], *, force: bool) -> None:
     """Raise unless every file can go where it should."""
     if len(set(outs)) < len(outs):
         raise DataError(f"two outputs have one name: {_checks.listing_text(outs)}")
-    for path in outs:
-        files.kind(path, to_write=True)
-        if any(path.exists() and input_path.exists() and path.samefile(input_path) for input_path in inputs):
-            raise DataError(f"{str(path)!r} is read as well; write to another file")
-        declared.check_free(path, force=force)
+    for out_path in outs:
+        files.kind(out_path, to_write=True)
+        if any(
+            out_path.exists() and input_path.exists() and out_path.samefile(input_path) for input_path in input_paths
+        ):
+            raise DataError(f"{str(out_path)!r} is read as well; write to another file")
+        inputs.check_free(out_path, force=force)

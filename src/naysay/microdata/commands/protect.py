@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.microdata.commands.protect_options import ProtectOptions
+from naysay.microdata.commands.options import ProtectOptions
 
 
 @takes(ProtectOptions)
@@ -29,30 +29,28 @@ def command(options: ProtectOptions) -> None:
           --hierarchies levels.xlsx --out safe.sav --html board.html
     """
     from naysay.microdata.commands.protecting import Protecting
-    from naysay.microdata.protect.page import protect_html
+    from naysay.microdata.protect.releases import protect_html
 
     output.check(options.html)
     work = Protecting(options)
     if options.write_hierarchies is not None:
-        levels = work.levels(options.write_hierarchies)
-        sizes = {
-            name: {"values": len(hierarchy.levels), "levels": hierarchy.height} for name, hierarchy in levels.items()
+        key_hierarchies = work.levels(options.write_hierarchies)
+        hierarchy_sizes = {
+            key_name: {"values": len(hierarchy.levels), "levels": hierarchy.height}
+            for key_name, hierarchy in key_hierarchies.items()
         }
         if options.format_ == "json":
-            output.say(output.json_text({"hierarchies": sizes}))
+            output.say(output.json_text({"hierarchies": hierarchy_sizes}))
         else:
             output.say(
                 "\n".join(
-                    f"{name}: {size_of['values']:,} values, {size_of['levels']} levels"
-                    for name, size_of in sizes.items()
+                    f"{key_name}: {size_of['values']:,} values, {size_of['levels']} levels"
+                    for key_name, size_of in hierarchy_sizes.items()
                 )
             )
     else:
         release = work.run_plan()
         output.write(options.html, lambda: protect_html(release))
-        if options.format_ == "json":
-            output.say(output.json_text(release.to_dict()))
-        else:
-            output.say(str(release))
-    for text in work.notes:
-        output.note(text)
+        output.result(release, options.format_)
+    for note in work.notes:
+        output.note(note)

@@ -6,7 +6,7 @@ import typer
 
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.microdata.commands.risk_options import RiskOptions
+from naysay.microdata.commands.options import RiskOptions
 
 _INTERRUPTED = 130
 

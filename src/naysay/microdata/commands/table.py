@@ -13,8 +13,8 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
 from naysay.errors import DataError
-from naysay.microdata.commands import declared, undeclared
-from naysay.microdata.protect.lattice import Hierarchy
+from naysay.microdata.commands import inputs
+from naysay.microdata.protect.hierarchies import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,16 +84,18 @@ def command(options: TableOptions) -> None:
     """
     output.check(options.html)
     if options.out is not None:
-        declared.check_free(options.out, force=options.force)
-    rules, frame = _rules(options), _frame(options)
+        inputs.check_free(options.out, force=options.force)
+    rules, missing = _rules(options), inputs.missing_texts(options.na)
+    with files.readable(options.file):
+        frame = files.Original.read(
+            options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
+        ).frame
     protected_table = _result(options, rules, frame)
-    columns = [
-        *declared.record(options.by, option="--by"),
+    table_columns = [
+        *inputs.record(options.by, option="--by"),
         *(column_name for column_name in (options.value, options.unit) if column_name),
     ]
-    text = undeclared.sentence(undeclared.codes_in_frame(frame, columns))
-    if text is not None:
-        output.note(text)
+    inputs.note_codes(inputs.codes_in_frame(frame, table_columns))
     if options.out is not None:
         options.out.write_text(protected_table.released() + "\n", encoding="utf-8")
     output.result(protected_table, options.format_)
@@ -114,14 +116,6 @@ def _rules(options: TableOptions) -> Rules:
     return Rules(options.minimum, dominance, options.percent, options.margin)
 
 
-def _frame(options: TableOptions) -> pl.DataFrame:
-    missing = () if options.na is None else declared.record(options.na, option="--na")
-    with files.readable(options.file):
-        return files.Original.read(
-            options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
-        ).frame
-
-
 def _result(options: TableOptions, rules: Rules, frame: pl.DataFrame) -> ProtectedTable | NoisyTable:
     from naysay.microdata.tables import noisy, protect
 
@@ -134,17 +128,20 @@ def _result(options: TableOptions, rules: Rules, frame: pl.DataFrame) -> Protect
 def _table(options: TableOptions, frame: pl.DataFrame, largest: int) -> CellTable:
     from naysay.microdata.tables import tabulate
 
-    by = declared.record(options.by, option="--by")
-    paths = declared.named_values(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
+    by_columns = inputs.record(options.by, option="--by")
+    path_texts = inputs.named_values(options.hierarchy or (), option="--hierarchy", example="region=regions.csv")
     randomized = files.randomized_columns(options.file, encoding=options.encoding)
-    if tabulated_columns := [name for name in randomized if name in (*by, options.value)]:
+    if tabulated_columns := [column_name for column_name in randomized if column_name in (*by_columns, options.value)]:
         output.note(
             f"randomized answers, not people's own, and counted as they were sent: {', '.join(tabulated_columns)}"
         )
-    hierarchies = {name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()}
+    hierarchies = {
+        column_name: Hierarchy.read(Path(path_text), separator=options.separator)
+        for column_name, path_text in path_texts.items()
+    }
     return tabulate(
         frame,
-        by,
+        by_columns,
         value=options.value,
         count=options.count,
         unit=options.unit,

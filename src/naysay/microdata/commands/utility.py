@@ -13,9 +13,9 @@ from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
 from naysay.errors import DataError
-from naysay.microdata.commands import declared
-from naysay.microdata.commands.measured import RECORD, Reading
-from naysay.microdata.commands.risk_options import Text, Texts
+from naysay.microdata.commands import inputs
+from naysay.microdata.commands.inputs import RECORD, Reading
+from naysay.microdata.commands.options import Text, Texts
 
 
 @dataclass(frozen=True)
@@ -77,21 +77,25 @@ def command(options: UtilityOptions) -> None:
           --keys age,gender,region --html choice.html
     """
     from naysay.microdata import utility
-    from naysay.microdata.utility.page import tradeoff_html, utility_html
+    from naysay.microdata.utility.measured import tradeoff_html, utility_html
 
     output.check(options.html)
-    reading = Reading.of(options)
-    before = reading.table(options.before)
-    releases = [
-        reading.released(path, options.before, before.height, identity=options.id, synthetic=options.synthetic)
-        for path in options.after
+    reading = Reading(options.separator, options.encoding, options.codes, inputs.missing_texts(options.na))
+    original_table = reading.table(options.before)
+    release_tables = [
+        reading.released(
+            release_path, options.before, original_table.height, identity=options.id, synthetic=options.synthetic
+        )
+        for release_path in options.after
     ]
     without_row_index = (
-        options.id is not None or options.synthetic or any(RECORD not in release.columns for release in releases)
+        options.id is not None
+        or options.synthetic
+        or any(RECORD not in release_table.columns for release_table in release_tables)
     )
-    before = before if without_row_index else before.with_row_index(RECORD)
+    original_table = original_table if without_row_index else original_table.with_row_index(RECORD)
     compare_options: dict[str, Any] = {
-        "variables": None if options.variables is None else declared.record(options.variables, option="--variables"),
+        "variables": None if options.variables is None else inputs.record(options.variables, option="--variables"),
         "id": options.id if without_row_index else RECORD,
         "synthetic": options.synthetic,
         "weights": options.weight,
@@ -100,26 +104,31 @@ def command(options: UtilityOptions) -> None:
         "seed": options.seed,
     }
     if len(options.after) == 1 and options.keys is None:
-        designs = _published(options.after[0], options) | _designs(options)
-        result = utility.compare(before, releases[0], designs=designs, **compare_options)
-        output.result(result, options.format_)
-        output.write(options.html, lambda: utility_html(result))
+        design_of_variable = _published(options.after[0], options) | _designs(options)
+        comparison = utility.compare(original_table, release_tables[0], designs=design_of_variable, **compare_options)
+        output.result(comparison, options.format_)
+        output.write(options.html, lambda: utility_html(comparison))
         return
     if options.keys is None:
         raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
-    (keys,) = declared.key_sets([options.keys])
-    names = [str(path) for path in options.after]
-    if len(set(names)) < len(names):
-        raise DataError(f"a release is named twice: {', '.join(names)}")
-    if options.design and len(names) > 1:
+    (keys,) = inputs.key_sets([options.keys])
+    release_names = [str(release_path) for release_path in options.after]
+    if len(set(release_names)) < len(release_names):
+        raise DataError(f"a release is named twice: {', '.join(release_names)}")
+    if options.design and len(release_names) > 1:
         raise DataError(
             "of several releases, --design cannot say which one it is about; the codebook beside each one does"
         )
-    designs = {
-        name: _published(path, options) | _designs(options) for name, path in zip(names, options.after, strict=True)
+    designs_of_release = {
+        release_name: _published(release_path, options) | _designs(options)
+        for release_name, release_path in zip(release_names, options.after, strict=True)
     }
     tradeoff = utility.tradeoff(
-        before, dict(zip(names, releases, strict=True)), keys, designs=designs, **compare_options
+        original_table,
+        dict(zip(release_names, release_tables, strict=True)),
+        keys,
+        designs=designs_of_release,
+        **compare_options,
     )
     output.result(tradeoff, options.format_)
     output.write(options.html, lambda: tradeoff_html(tradeoff))
@@ -132,9 +141,12 @@ def _published(path: Path, options: UtilityOptions) -> dict[str, Any]:
 
 def _designs(options: UtilityOptions) -> dict[str, Any]:
     """The design of each variable that was released under one."""
-    labels = declared.named_values(options.categories or (), option="--categories", example="job=farmer,clerk")
-    texts = declared.named_values(options.design or (), option="--design", example="job=pram.json")
-    for name in labels:
-        if name not in texts:
-            raise DataError(f"--categories is for variables released under a design; {name!r} has no --design")
-    return {name: design_of(text, labels.get(name)) for name, text in texts.items()}
+    category_texts = inputs.named_values(options.categories or (), option="--categories", example="job=farmer,clerk")
+    design_texts = inputs.named_values(options.design or (), option="--design", example="job=pram.json")
+    for variable_name in category_texts:
+        if variable_name not in design_texts:
+            raise DataError(f"--categories is for variables released under a design; {variable_name!r} has no --design")
+    return {
+        variable_name: design_of(design_text, category_texts.get(variable_name))
+        for variable_name, design_text in design_texts.items()
+    }

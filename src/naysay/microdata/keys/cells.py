@@ -1,15 +1,18 @@
-"""What a cell may hold: the candidates of every distinct cell of one key variable.
+"""Cells and tuples: what every distinct cell of a key may hold, and every distinct row of a table once.
 
 A cell is one value, a set of candidate values (with chances, where they are known), or missing. Cells are numbered: 0
 is missing, 1…V are the V values known for certain, and higher numbers are the uncertain cells, each with its candidates
-in their order.
+in their order. A row of a table is a tuple of cell numbers; the distinct tuples and their numbers of respondents are
+all that anonymity and matches need.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,8 +20,9 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Array
 
-Codes = NDArray[Any]
+Codes = Array
 """(n,) unsigned: the cell number of each respondent, 0 where it is missing, in the smallest type that holds them."""
 
 
@@ -61,17 +65,19 @@ class CellSet:
     ) -> CellSet:
         """Cells of single values, followed by cells of two or more candidates."""
         value_count = len(values)
-        lengths = np.concatenate([np.ones(value_count, np.int64), np.array([len(places) for places in sets], np.int64)])
-        members = np.concatenate([np.arange(value_count), *(np.asarray(places, np.int64) for places in sets)]).astype(
-            np.int64
+        lengths = np.concatenate(
+            [np.ones(value_count, np.int64), np.array([len(value_places) for value_places in sets], np.int64)]
         )
+        members = np.concatenate(
+            [np.arange(value_count), *(np.asarray(value_places, np.int64) for value_places in sets)]
+        ).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        likely = np.repeat(1 / lengths, lengths)
+        candidate_chances = np.repeat(1 / lengths, lengths)
         if chances is not None:
-            likely[value_count:] = np.concatenate(
+            candidate_chances[value_count:] = np.concatenate(
                 [np.zeros(0), *(np.asarray(set_chances, float) for set_chances in chances)]
             )
-        return cls(tuple(values), starts, members, likely)
+        return cls(tuple(values), starts, members, candidate_chances)
 
     @property
     def size(self) -> int:
@@ -113,9 +119,9 @@ class CellSet:
         that share a candidate with it.
         """
         holds = self.membership
-        inner = scipy.sparse.csr_array(holds.T if by_value else holds @ holds.T)
-        inner.data[:] = 1
-        return inner
+        agreement_matrix = scipy.sparse.csr_array(holds.T if by_value else holds @ holds.T)
+        agreement_matrix.data[:] = 1
+        return agreement_matrix
 
     def known_pairs(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs (cell, value) of numbers that a rule takes as known: a cell's first candidate, or each of them."""
@@ -129,7 +135,7 @@ class CellSet:
             return ()
         return tuple(self.values[place] for place in self.members[self.starts[cell - 1] : self.starts[cell]])
 
-    def under(self, policy: str, codes: NDArray[Any]) -> tuple[NDArray[Any], CellSet]:
+    def under(self, policy: str, codes: Array) -> tuple[Array, CellSet]:
         """Codes and cells under a policy; "category" makes a missing cell the value None, behind the others."""
         if policy != "category" or codes.all():
             return codes, self
@@ -139,35 +145,168 @@ class CellSet:
         moved_codes = np.where(codes == 0, value_count + 1, codes.astype(np.int64) + (codes > value_count))
         return moved_codes, CellSet((*self.values, None), starts, members, chances)
 
-    def merged(self, into: NDArray[Any]) -> tuple[CellSet, NDArray[np.int64]]:
+    def merged(self, into: Array) -> tuple[CellSet, NDArray[np.int64]]:
         """Cells of fewer values (value i becomes into[i]), and the new number of each cell, (cells + 1,)."""
         value_count, merged_count = len(self.values), int(into.max()) + 1
         set_numbers: dict[tuple[tuple[int, float], ...], int] = {}
-        number = np.concatenate([[0], 1 + into, np.zeros(self.size - value_count, np.int64)]).astype(np.int64)
+        cell_numbers = np.concatenate([[0], 1 + into, np.zeros(self.size - value_count, np.int64)]).astype(np.int64)
         for cell in range(value_count + 1, self.size + 1):
-            part = slice(self.starts[cell - 1], self.starts[cell])
+            member_slice = slice(self.starts[cell - 1], self.starts[cell])
             chance_of_value: dict[int, float] = {}
-            for value, chance in zip(into[self.members[part]].tolist(), self.chances[part].tolist(), strict=True):
-                chance_of_value[value] = chance_of_value.get(value, 0.0) + chance
-            single = len(chance_of_value) == 1
-            number[cell] = (
+            for value_number, chance in zip(
+                into[self.members[member_slice]].tolist(), self.chances[member_slice].tolist(), strict=True
+            ):
+                chance_of_value[value_number] = chance_of_value.get(value_number, 0.0) + chance
+            is_single = len(chance_of_value) == 1
+            cell_numbers[cell] = (
                 1 + next(iter(chance_of_value))
-                if single
+                if is_single
                 else merged_count + set_numbers.setdefault((*chance_of_value.items(),), len(set_numbers) + 1)
             )
-        sets = [[value for value, _ in candidates] for candidates in set_numbers]
+        value_sets = [[value_number for value_number, _ in candidate_set] for candidate_set in set_numbers]
         return CellSet.of(
-            range(merged_count), sets, [[chance for _, chance in candidates] for candidates in set_numbers]
-        ), number
+            range(merged_count), value_sets, [[chance for _, chance in candidate_set] for candidate_set in set_numbers]
+        ), cell_numbers
 
 
-def compact(codes: NDArray[Any], most: int) -> Codes:
+def compact(codes: Array, most: int) -> Codes:
     """The same codes in the smallest unsigned integers that reach `most`."""
     return _checks.read_only(np.ascontiguousarray(codes, dtype=np.min_scalar_type(max(most, 1))))
 
 
 def expanded(starts: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:
     """The places starts[w] … starts[w + 1] - 1 for each w, one after another."""
-    lengths = starts[which + 1] - starts[which]
-    begun = np.cumsum(lengths) - lengths
-    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts[which] - begun, lengths), np.int64)
+    run_lengths = starts[which + 1] - starts[which]
+    places_before = np.cumsum(run_lengths) - run_lengths
+    return np.asarray(np.arange(run_lengths.sum()) + np.repeat(starts[which] - places_before, run_lengths), np.int64)
+
+
+_LARGEST = 2**62
+_COMPILED = 1 << 19  # rows from which loading the compiled code is worth its time
+_DENSE = 1 << 20  # keys below this, or below eight times their number, are grouped by counting, not by sorting
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """Distinct tuples of cell numbers, one column for each key variable.
+
+    Parameters
+    ----------
+    columns : tuple of (distinct,) unsigned int
+        Cell numbers; 0 is missing.
+    sizes : tuple of int
+        Cells of each variable, the missing one included.
+    count : (distinct,) int
+        Respondents with each tuple.
+    weight : (distinct,) float, optional
+        Sum of their survey weights.
+    """
+
+    columns: tuple[Array, ...]
+    sizes: tuple[int, ...]
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (*self.columns, self.count, *(() if self.weight is None else (self.weight,))):
+            _checks.read_only(array)
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    @property
+    def n(self) -> int:
+        """Respondents."""
+        return int(self.count.sum())
+
+    @cached_property
+    def patterns(self) -> int:
+        """How many patterns of known and missing variables there are."""
+        return len(grouped([column > 0 for column in self.columns], [2] * len(self.columns))[0])
+
+    def take(self, rows: Array) -> Tuples:
+        """Some of the tuples."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Tuples(tuple(column[rows] for column in self.columns), self.sizes, self.count[rows], weight)
+
+    def only(self, places: Sequence[int]) -> tuple[Tuples, NDArray[np.intp]]:
+        """Distinct tuples of some of the variables, and the new place of each of the old tuples."""
+        columns, sizes = [self.columns[place] for place in places], [self.sizes[place] for place in places]
+        first_rows, moved_places = grouped(columns, sizes)
+        tuple_counts = np.bincount(moved_places, self.count, len(first_rows)).astype(np.int64)
+        tuple_weights = (
+            None if self.weight is None else np.bincount(moved_places, self.weight, len(first_rows)).astype(np.float64)
+        )
+        return Tuples(
+            tuple(column[first_rows] for column in columns), tuple(sizes), tuple_counts, tuple_weights
+        ), moved_places
+
+
+def grouped(columns: Sequence[Array], sizes: Sequence[int]) -> tuple[NDArray[np.intp], Array]:
+    """A row of each distinct combination, in lexicographic order, and the combination of each row.
+
+    Column values lie in 0 … size - 1. They are packed into one integer, which is ranked anew before it would need more
+    than 62 bits.
+    """
+    distinct_rows, row_ranks, _ = tallied(columns, sizes, count=False)
+    return distinct_rows, row_ranks
+
+
+def tallied(
+    columns: Sequence[Array], sizes: Sequence[int], *, count: bool = True
+) -> tuple[NDArray[np.intp], Array, NDArray[np.int64]]:
+    """As `grouped`, and how many rows have each combination; without `count` these may be left out."""
+    row_keys, key_span = packed(columns[:1], sizes[:1]), sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if key_span * size > _LARGEST:  # rank anew before the product overflows
+            row_keys, key_span = ranked(row_keys, key_span)
+        row_keys, key_span = packed([row_keys, column], [key_span, size]), key_span * size
+    if len(row_keys) >= _COMPILED and key_span <= 64 * len(row_keys) and len(row_keys) < 2**31 and find_spec("numba"):
+        from naysay.microdata.compiled import ranked_by_bits
+
+        return ranked_by_bits(row_keys, key_span)
+    row_ranks, distinct_count = ranked(row_keys, key_span)
+    distinct_rows = np.empty(distinct_count, np.intp)
+    distinct_rows[row_ranks] = np.arange(len(row_ranks))
+    return (
+        distinct_rows,
+        row_ranks,
+        np.bincount(row_ranks, minlength=distinct_count) if count else np.zeros(0, np.int64),
+    )
+
+
+def packed(columns: Sequence[Array], sizes: Sequence[int]) -> Array:
+    """Columns as one number for each row, below 2⁶²; in lexicographic order rows stay in order."""
+    key_type = np.uint32 if math.prod(sizes) <= 2**32 else np.int64
+    row_keys: Array = columns[0].astype(key_type)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        row_keys *= key_type(size)
+        row_keys += column.astype(key_type, copy=False)
+    return row_keys
+
+
+def ranked(key: Array, span: int) -> tuple[Array, int]:
+    """The rank of each key among the distinct ones, and how many there are."""
+    if span > min(max(_DENSE, 8 * len(key)), 2**31):
+        distinct_keys, row_ranks = np.unique(key, return_inverse=True)
+        return row_ranks.astype(np.int32 if len(distinct_keys) < 2**31 else np.int64), len(distinct_keys)
+    is_present = np.zeros(span, np.bool_)
+    is_present[key] = True
+    rank_of_key = np.cumsum(is_present, dtype=np.int32)
+    rank_of_key -= 1
+    return rank_of_key[key], int(rank_of_key[-1]) + 1
+
+
+def by_size(sizes: Array, records: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """Each size once, rising, and how many records have it."""
+    largest_size = int(sizes.max(initial=0))
+    if sizes.dtype.kind == "f":
+        distinct_sizes, size_places = np.unique(sizes, return_inverse=True)
+    elif largest_size < _DENSE:
+        record_counts = np.bincount(sizes, records).astype(np.int64)
+        distinct_sizes = np.flatnonzero(record_counts)
+        return distinct_sizes, record_counts[distinct_sizes]
+    else:
+        first_rows, size_places = grouped([sizes], [largest_size + 1])
+        distinct_sizes = sizes[first_rows]
+    return distinct_sizes, np.bincount(size_places, records, len(distinct_sizes)).astype(np.int64)

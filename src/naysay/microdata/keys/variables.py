@@ -1,22 +1,25 @@
-"""Key variables of a file, encoded once. Every question about anonymity starts here."""
+"""The key variables of a table: what an intruder may know of each respondent.
+
+Several columns can make one key (`composite`), and the members of a household one record (`households`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._values import Array
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.cells import CellSet, compact
-from naysay.microdata.keys.codes import Form, Plain
+from naysay.microdata.keys.cells import CellSet, Tuples, compact, tallied
+from naysay.microdata.keys.codes import Form, Plain, Table, check_names, engine_of, first_row, local
 from naysay.microdata.keys.engines import KeySpec, Remote, encoded
-from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
-from naysay.microdata.keys.tuples import Tuples, tallied
 from naysay.responses import cells_of
 
 POLICIES = ("wildcard", "category", "drop")
@@ -96,7 +99,7 @@ class Keys:
         key_specs = _key_specs(_names(columns), missing, cells or {})
         self._weight_name = weights if isinstance(weights, str) else "weights"
         self._weights: NDArray[np.float64] | None = None
-        self._owner: NDArray[Any] | None = None
+        self._owner: Array | None = None
         self.remote: Remote | None = None
         engine = engine_of(table)
         if engine is None:
@@ -110,21 +113,25 @@ class Keys:
         """Encode a table in memory."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
-        variables, codes = [], []
-        for name, form, policy in key_specs:
-            check_names(form.columns(name), source.names)
-            column_codes, cells = form.read(source, name)
-            column_codes, cells = cells.under(policy, column_codes)
-            variables.append(Variable(name, cells, policy))
-            codes.append(compact(column_codes, cells.size))
+        variables, code_columns = [], []
+        for key_name, form, policy in key_specs:
+            check_names(form.columns(key_name), source.names)
+            column_codes, cell_set = form.read(source, key_name)
+            column_codes, cell_set = cell_set.under(policy, column_codes)
+            variables.append(Variable(key_name, cell_set, policy))
+            code_columns.append(compact(column_codes, cell_set.size))
             if progress is not None:
-                progress(len(codes) / len(key_specs))
+                progress(len(code_columns) / len(key_specs))
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
-        first, owner, count = tallied(codes, self.sizes)
+        first_rows, owner, tuple_counts = tallied(code_columns, self.sizes)
         self._owner = _checks.read_only(owner)
-        weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
-        self.tuples = Tuples(tuple(column_codes[first] for column_codes in codes), self.sizes, count, weight)
+        tuple_weights = (
+            None if self._weights is None else np.bincount(owner, self._weights, len(first_rows)).astype(np.float64)
+        )
+        self.tuples = Tuples(
+            tuple(column_codes[first_rows] for column_codes in code_columns), self.sizes, tuple_counts, tuple_weights
+        )
 
     def _read_on_engine(
         self, engine: str, data: Any, key_specs: Sequence[KeySpec], weights: str | ArrayLike | None
@@ -132,9 +139,10 @@ class Keys:
         """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
-        self.remote, cells = encoded(data, engine, key_specs, weights)
+        self.remote, cell_sets = encoded(data, engine, key_specs, weights)
         self.variables = tuple(
-            Variable(name, cell_set, policy) for (name, _, policy), cell_set in zip(key_specs, cells, strict=True)
+            Variable(key_name, cell_set, policy)
+            for (key_name, _, policy), cell_set in zip(key_specs, cell_sets, strict=True)
         )
 
     @cached_property
@@ -187,26 +195,26 @@ class Keys:
 
     def candidates(self, name: str) -> tuple[tuple[Any, ...], ...]:
         """The values that each respondent may hold on a key; none are listed where everything is possible."""
-        cells = self.variable(name).cells
-        cell_candidates = [cells.candidates(cell) for cell in range(cells.size + 1)]
-        column = self.tuples.columns[self.columns.index(name)]
-        return tuple(cell_candidates[cell] for cell in column[self.owner].tolist())
+        cell_set = self.variable(name).cells
+        cell_candidates = [cell_set.candidates(cell) for cell in range(cell_set.size + 1)]
+        code_column = self.tuples.columns[self.columns.index(name)]
+        return tuple(cell_candidates[cell] for cell in code_column[self.owner].tolist())
 
     def only(self, columns: Sequence[str]) -> Keys:
         """Some of the keys, from what is encoded already."""
-        names = _names(columns)
-        if names == self.columns:
+        key_names = _names(columns)
+        if key_names == self.columns:
             return self
-        check_names(names, self.columns, what="key")
-        places = [self.columns.index(name) for name in names]
-        variables = [self.variables[place] for place in places]
+        check_names(key_names, self.columns, what="key")
+        key_places = [self.columns.index(key_name) for key_name in key_names]
+        some_variables = [self.variables[key_place] for key_place in key_places]
         has_tuples = "tuples" in self.__dict__  # asking for them would collect a table on an engine
-        some_keys = self.of_tuples(variables, *(self.tuples.only(places) if has_tuples else ()))
-        some_keys.remote = None if self.remote is None else self.remote.only(places)
+        some_keys = self.of_tuples(some_variables, *(self.tuples.only(key_places) if has_tuples else ()))
+        some_keys.remote = None if self.remote is None else self.remote.only(key_places)
         return some_keys
 
     def of_tuples(
-        self, variables: Sequence[Variable], tuples: Tuples | None = None, moved: NDArray[Any] | None = None
+        self, variables: Sequence[Variable], tuples: Tuples | None = None, moved: Array | None = None
     ) -> Keys:
         """Keys of the same respondents, their tuples already counted; `moved` holds the new place of each old tuple."""
         some_keys = object.__new__(Keys)
@@ -228,13 +236,16 @@ class Keys:
         into : (values,) int
             For each value, in the order of ``variable(name).cells.values``, a number from 0.
         """
-        old_variable, place = self.variable(name), self.columns.index(name)
-        cells, number = old_variable.cells.merged(np.asarray(into, np.int64))
-        columns, sizes, variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
-        columns[place], sizes[place] = compact(number[columns[place]], cells.size), cells.size + 1
-        variables[place] = Variable(name, cells, old_variable.policy)
-        merged_tuples = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
-        return self.of_tuples(variables, *merged_tuples.only(range(len(columns))))
+        old_variable, key_place = self.variable(name), self.columns.index(name)
+        merged_cells, cell_numbers = old_variable.cells.merged(np.asarray(into, np.int64))
+        code_columns, column_sizes, merged_variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
+        code_columns[key_place], column_sizes[key_place] = (
+            compact(cell_numbers[code_columns[key_place]], merged_cells.size),
+            merged_cells.size + 1,
+        )
+        merged_variables[key_place] = Variable(name, merged_cells, old_variable.policy)
+        merged_tuples = Tuples(tuple(code_columns), tuple(column_sizes), self.tuples.count, self.tuples.weight)
+        return self.of_tuples(merged_variables, *merged_tuples.only(range(len(code_columns))))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
@@ -257,16 +268,16 @@ class Keys:
     def warnings(self) -> tuple[StatisticalWarning, ...]:
         """Warnings about keys that are constant, all different, or missing for everybody."""
         warning_texts = []
-        for name, column in zip(self.columns, self.tuples.columns, strict=True):
-            cell_counts = np.bincount(column, self.tuples.count)
-            present = int((cell_counts[1:] > 0).sum())
-            if not present:
-                warning_texts.append(f"key {name!r} is missing for everybody: it tells nobody apart")
-            elif present == 1 and not cell_counts[0]:
-                warning_texts.append(f"key {name!r} is the same for everybody: it tells nobody apart")
-            elif present > 1 and cell_counts[1:].max() == 1:
-                names = f"key {name!r} differs for all who have it: it names people"
-                warning_texts.append(f"{names}, and should not be in a file to be released")
+        for key_name, code_column in zip(self.columns, self.tuples.columns, strict=True):
+            cell_counts = np.bincount(code_column, self.tuples.count)
+            value_count = int((cell_counts[1:] > 0).sum())
+            if not value_count:
+                warning_texts.append(f"key {key_name!r} is missing for everybody: it tells nobody apart")
+            elif value_count == 1 and not cell_counts[0]:
+                warning_texts.append(f"key {key_name!r} is the same for everybody: it tells nobody apart")
+            elif value_count > 1 and cell_counts[1:].max() == 1:
+                warning_text = f"key {key_name!r} differs for all who have it: it names people"
+                warning_texts.append(f"{warning_text}, and should not be in a file to be released")
         return tuple(StatisticalWarning(text) for text in warning_texts)
 
     @overload
@@ -296,51 +307,208 @@ class Keys:
 def _names(columns: Sequence[str]) -> tuple[str, ...]:
     if isinstance(columns, str):
         raise DataError(f"keys are a list of column names; got the single text {columns!r} (write [{columns!r}])")
-    names = tuple(columns)
-    if not names:
+    key_names = tuple(columns)
+    if not key_names:
         raise DataError("at least one key is needed; got none")
-    for place, name in enumerate(names):
-        if not isinstance(name, str):
-            raise DataError(f"keys are named by their columns; got {name!r}")
-        if name in names[:place]:
-            raise DataError(f"keys must differ; {name!r} is named twice", column=name)
-    return names
+    for key_place, key_name in enumerate(key_names):
+        if not isinstance(key_name, str):
+            raise DataError(f"keys are named by their columns; got {key_name!r}")
+        if key_name in key_names[:key_place]:
+            raise DataError(f"keys must differ; {key_name!r} is named twice", column=key_name)
+    return key_names
 
 
 def _key_specs(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[KeySpec]:
     """Each key with its form and its policy, after checking both."""
     policies = dict.fromkeys(names, missing) if isinstance(missing, str) else missing
     check_names([*cells, *policies], names, what="key")
-    for name, form in cells.items():
+    for key_name, form in cells.items():
         if not isinstance(form, Form):
             raise DataError(
-                f"the cells of {name!r} must be declared as Joined, Either, Between, Chances or Privatized;"
+                f"the cells of {key_name!r} must be declared as Joined, Either, Between, Chances or Privatized;"
                 f" got {form!r}"
             )
-    for name, policy in policies.items():
+    for key_name, policy in policies.items():
         if policy not in POLICIES:
-            message = f"missing cells of {name!r} can be one of {_checks.listing_text(POLICIES)}; got {policy!r}"
-            raise DataError(message, column=name)
-    return [(name, cells.get(name, Plain()), policies.get(name, "wildcard")) for name in names]
+            message = f"missing cells of {key_name!r} can be one of {_checks.listing_text(POLICIES)}; got {policy!r}"
+            raise DataError(message, column=key_name)
+    return [(key_name, cells.get(key_name, Plain()), policies.get(key_name, "wildcard")) for key_name in names]
 
 
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
     if isinstance(weights, str):
         check_names([weights], source.names)
-        name, cells = weights, [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
+        weight_name, cells = weights, [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
         try:
             weights = np.array(cells, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(f"sampling weights must be numbers; column {name!r} is not", column=name) from None
+            raise DataError(
+                f"sampling weights must be numbers; column {weight_name!r} is not", column=weight_name
+            ) from None
     return positive(weights, source.n)
 
 
 def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     """Sampling weights (n,), after checking that they are positive numbers."""
-    numbers = np.asarray(weights)
-    plain = numbers.dtype.kind in "iuf" and numbers.shape == (n,)
-    if plain and (row := first_row(~(np.isfinite(numbers) & (numbers > 0)))) is not None:
+    raw_weights = np.asarray(weights)
+    is_plain = raw_weights.dtype.kind in "iuf" and raw_weights.shape == (n,)
+    if is_plain and (row := first_row(~(np.isfinite(raw_weights) & (raw_weights > 0)))) is not None:
         message = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
         message += " (leave out respondents who stand for nobody)"
-        raise DataError(message, row=row, value=float(numbers[row]))
+        raise DataError(message, row=row, value=float(raw_weights[row]))
     return _checks.amounts(weights, what="weights", length=n)
+
+
+_BETWEEN, _UNKNOWN = "|", "?"
+
+
+def column_of(table: Table, name: str) -> pl.Series:
+    """A column, null where nothing is known: nulls, NaN and empty texts.
+
+    Raises
+    ------
+    DataError
+        A column of Python values of several kinds.
+    """
+    cells = table.column(name)
+    if not isinstance(cells, pl.Series):
+        plain_cells = [None if _checks.is_missing(cell) else local(cell) for cell in cells]
+        known_cells = [cell for cell in plain_cells if cell is not None]
+        number_types = (int, float, np.number)
+        kind_names = {"number" if isinstance(cell, number_types) else type(cell).__name__ for cell in known_cells}
+        check_one_kind(sorted(kind_names), name)
+        cells = pl.Series(name, plain_cells, strict=False)
+    if cells.dtype.is_float():
+        return cells.fill_nan(None)
+    if cells.dtype in (pl.Categorical, pl.Enum):
+        cells = cells.cast(pl.String)
+    return cells.set(cells == "", None) if cells.dtype == pl.String else cells
+
+
+def check_one_kind(kinds: Collection[Any], name: str, where: str = "") -> None:
+    """Raise unless the cells of a column are of one kind."""
+    if len(kinds) > 1:
+        raise DataError(
+            f"column {name!r} must hold values of one kind{where}; it holds {_checks.listing_text(kinds)}"
+            " (make them all texts, or all numbers)",
+            column=name,
+        )
+
+
+def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "all"] = "any") -> pl.Series:
+    """Several columns as one key variable, (n,): whoever knows one part of the answer knows them all.
+
+    For example, seventeen fields of education, each ticked or not, are one variable; its value is the ticked fields.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns, (n,) rows
+    columns : sequence of str
+        Its parts, in order.
+    missing : {"any", "all"}
+        "any": the key is missing where any part is, and matches everything there. "all": the key is missing only where
+        all parts are; elsewhere a missing part is a value of its own, written ``?``.
+
+    Returns
+    -------
+    pl.Series of text
+        The parts joined by ``|``; a backslash stands before a ``|``, ``?`` or backslash that a part holds itself.
+
+    Raises
+    ------
+    DataError
+        Fewer than two columns, or columns that the table does not have.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> table = {"law": [1, 0, None], "medicine": [0, 1, 1], "arts": [1, 0, 0]}
+    >>> panel.composite(table, ["law", "medicine", "arts"]).to_list()
+    ['1|0|1', '0|1|0', None]
+    >>> panel.composite(table, ["law", "medicine", "arts"], missing="all").to_list()
+    ['1|0|1', '0|1|0', '?|1|0']
+
+    Source: Mulder, section 3.2 (religion, social media, language and educational field).
+    """
+    if isinstance(columns, str) or len(set(columns)) < 2:
+        raise DataError(f"a composite needs two or more columns; got {columns!r}")
+    if missing not in ("any", "all"):
+        raise DataError(f"a composite is missing where 'any' part is, or where 'all' are; got {missing!r}")
+    source_table = Table.of(table)
+    check_names(list(columns), source_table.names)
+    cells_of = {column_name: column_of(source_table, column_name) for column_name in columns}
+    for column_name, series in cells_of.items():
+        are_whole = series.dtype.is_float() and bool((series == series.round(0)).all())  # 1.0 is written as 1
+        cells_of[column_name] = (
+            (series.cast(pl.Int64) if are_whole else series).cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")
+        )
+    part_frame = pl.DataFrame(cells_of)
+    joined_parts = pl.concat_str(pl.col(columns).fill_null(_UNKNOWN), separator=_BETWEEN)
+    missing_rule = pl.any_horizontal if missing == "any" else pl.all_horizontal
+    return part_frame.select(pl.when(~missing_rule(pl.col(columns).is_null())).then(joined_parts).alias("composite"))[
+        "composite"
+    ]
+
+
+def households(
+    table: Any, keys: Sequence[str], *, by: str, own: Sequence[str] = (), missing: Literal["any", "all"] = "any"
+) -> Keys:
+    """Keys of households: the multiset of the keys of their members, and keys of their own.
+
+    A household can stand out although none of its members does. What is asked of people's keys can be asked of these:
+    k, m, θ and models of the population then count households.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns
+        One row a person.
+    keys : sequence of str
+        What an intruder knows of each member.
+    by : str
+        The column that says to which household a person belongs.
+    own : sequence of str
+        Keys of the household, such as its region, alike for all of its members.
+    missing : {"any", "all"}
+        "any": the members' key is missing, and may be anything, where a key of one member is missing. "all": a missing
+        key of a member is a value of its own, unless the member has no other.
+
+    Raises
+    ------
+    DataError
+        People without a household, keys of the household that differ between its members.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> people = {"home": [1, 1, 2, 2, 3], "age": [40, 8, 8, 40, 40], "sex": ["f", "m", "m", "f", "f"]}
+    >>> found = households(people, ["age", "sex"], by="home")
+    >>> microdata.anonymity(found).tolist()
+    [2, 2, 1]
+    """
+    source_table = Table.of(table)
+    check_names([by, *keys, *own], source_table.names)
+    household_column = column_of(source_table, by)
+    if (row := first_row(household_column.is_null())) is not None:
+        raise DataError(f"everybody needs a household; column {by!r} is empty in row {row + 1}", row=row, column=by)
+    member_keys = (
+        composite(table, keys, missing=missing) if len(keys) > 1 else column_of(source_table, keys[0]).cast(pl.String)
+    )
+    member_frame = pl.DataFrame({"home": household_column, "member": member_keys.str.replace_all(r"([\\;])", r"\$1")})
+    member_frame = member_frame.with_columns(
+        column_of(source_table, own_name).alias(f"own {own_name}") for own_name in own
+    )
+    household_rows = member_frame.group_by("home", maintain_order=True).agg(
+        pl.when(pl.col("member").null_count() == 0).then(pl.col("member").sort().str.join(";")).alias("members"),
+        *(pl.col(f"own {own_name}").n_unique().alias(f"values {own_name}") for own_name in own),
+        *(pl.col(f"own {own_name}").first() for own_name in own),
+    )
+    for own_name in own:
+        if (household_place := first_row(household_rows[f"values {own_name}"] > 1)) is not None:
+            message = (
+                f"a key of a household must be alike for all of its members; {own_name!r} differs within a household"
+            )
+            raise DataError(f"{message} (the {household_place + 1}. that comes)", column=own_name)
+    return Keys(
+        {"members": household_rows["members"], **{own_name: household_rows[f"own {own_name}"] for own_name in own}},
+        ["members", *own],
+    )

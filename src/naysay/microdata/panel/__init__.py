@@ -1,8 +1,7 @@
 """Panels: waves merged into one row a respondent, and what the waves give away beside their answers."""
 
-from naysay.microdata.panel.birthdays import Birthdays, month_of_birth
-from naysay.microdata.panel.changes import Dated, Gain, gain, when_changed
-from naysay.microdata.panel.columns import composite
+from naysay.microdata.keys.variables import composite
+from naysay.microdata.panel.changes import Birthdays, Dated, Gain, gain, month_of_birth, when_changed
 from naysay.microdata.panel.merge import Merged, merge_waves
 
 __all__ = [

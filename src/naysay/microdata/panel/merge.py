@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.table import check_names
-from naysay.microdata.panel.columns import cells_at
-from naysay.microdata.panel.months import month_texts
-from naysay.microdata.panel.waves import Part, Waves, joined
-from naysay.show import Column, Content, Note, Sentence, Table, text
+from naysay.microdata.keys.codes import check_names, month_texts
+from naysay.microdata.panel.waves import Part, Waves, cells_at, joined
+from naysay.show import Column, Content, Note, Result, Sentence, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class Merged(Result):
     """A panel as one table, and what became of its respondents.
 
     Parameters
@@ -59,8 +57,8 @@ class Merged:
         """Respondents in the table."""
         return self.table.height
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as one JSON object; no respondent's values."""
+    def numbers(self) -> dict[str, object]:
+        """The counts; no respondent's values."""
         counts = ("respondents", "kept", "background_only", "without_background", "without_any")
         return {
             **{name: getattr(self, name) for name in counts},
@@ -69,34 +67,35 @@ class Merged:
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def content(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         """Who is kept, what is missing, and attendance by wave; never a respondent's values."""
-        aside = (
+        aside_groups = (
             (self.background_only, "with background answers only"),
             (self.without_background, "without background"),
             (self.without_any, "without any answer"),
         )
-        aside_text = ", ".join(f"{number:,} {what}" for number, what in aside if number)
-        waves, present = self.attendance, self.attendance["present"].to_numpy()
-        number = _checks.several(waves.height, "wave", "waves")
-        moves_text = f"entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
-        complete = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
-        columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
-        rows = tuple(
-            (name, f"{missing_count:,}", f"{share:.3f}", f"{self.kept - asked_count:,}")
-            for name, missing_count, share, asked_count in self.missing.filter(pl.col("missing") > 0).rows()
+        aside_text = ", ".join(f"{group_size:,} {group_text}" for group_size, group_text in aside_groups if group_size)
+        wave_table, present_counts = self.attendance, self.attendance["present"].to_numpy()
+        waves_text = _checks.several(wave_table.height, "wave", "waves")
+        moves_text = (
+            f"entered after the first wave: {wave_table['entered'][1:].sum():,}; left: {wave_table['left'].sum():,}"
+        )
+        complete_variables = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
+        table_columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
+        table_rows = tuple(
+            (variable_name, f"{missing_count:,}", f"{share:.3f}", f"{self.kept - asked_count:,}")
+            for variable_name, missing_count, share, asked_count in self.missing.filter(pl.col("missing") > 0).rows()
         )
         return [
-            Sentence(f"{self.respondents:,} respondents in {number}, {waves['wave'][0]} to {waves['wave'][-1]}"),
+            Sentence(
+                f"{self.respondents:,} respondents in {waves_text}, {wave_table['wave'][0]} to {wave_table['wave'][-1]}"
+            ),
             Sentence(f"kept: {self.kept:,}; set aside: {aside_text or 'nobody'}"),
-            Sentence(f"at a time: {int(present.min()):,} to {int(present.max()):,}; {moves_text}"),
-            *([Table(columns, rows)] if rows else []),
-            *([Sentence(f"complete: {', '.join(complete)}")] if complete else []),
+            Sentence(f"at a time: {int(present_counts.min()):,} to {int(present_counts.max()):,}; {moves_text}"),
+            *([Table(table_columns, table_rows)] if table_rows else []),
+            *([Sentence(f"complete: {', '.join(complete_variables)}")] if complete_variables else []),
             *(Note(str(warning)) for warning in self.warnings),
         ]
-
-    def __str__(self) -> str:
-        return text(self.content())
 
 
 def merge_waves(
@@ -149,23 +148,27 @@ def merge_waves(
     Source: Mulder, section 3.1 and table 1; METHODS section 5, *Panels*.
     """
     panel_waves = Waves.of(waves, respondent=respondent, wave=wave, number=number)
-    names = [name for name in panel_waves.variables if name != number]
-    if not names:
+    variable_names = [variable_name for variable_name in panel_waves.variables if variable_name != number]
+    if not variable_names:
         raise DataError(f"there is nothing to merge: the waves hold no column beside {respondent!r} and {wave!r}")
-    columns, is_known, was_asked = _latest(panel_waves, names)
-    is_kept, *aside = _groups(is_known, names, background)
-    table = pl.DataFrame({respondent: panel_waves.respondents, **columns}).filter(pl.Series(is_kept))
-    only, without, nothing = (int(mask.sum()) for mask in aside)
-    missing_counts, asked_counts = ([int((mask & is_kept).sum()) for mask in which] for which in (~is_known, was_asked))
-    shares = [missing_count / table.height for missing_count in missing_counts]
-    missing = pl.DataFrame({"variable": names, "missing": missing_counts, "share": shares, "asked": asked_counts})
+    latest_cells, is_known, was_asked = _latest(panel_waves, variable_names)
+    is_kept, *aside_masks = _groups(is_known, variable_names, background)
+    table = pl.DataFrame({respondent: panel_waves.respondents, **latest_cells}).filter(pl.Series(is_kept))
+    background_only, without_background, without_any = (int(mask.sum()) for mask in aside_masks)
+    missing_counts, asked_counts = (
+        [int((mask & is_kept).sum()) for mask in variable_masks] for variable_masks in (~is_known, was_asked)
+    )
+    missing_shares = [missing_count / table.height for missing_count in missing_counts]
+    missing_table = pl.DataFrame(
+        {"variable": variable_names, "missing": missing_counts, "share": missing_shares, "asked": asked_counts}
+    )
     return Merged(
         table,
         len(panel_waves.respondents),
-        only,
-        without,
-        nothing,
-        missing,
+        background_only,
+        without_background,
+        without_any,
+        missing_table,
         _attendance(panel_waves),
         panel_waves.warnings,
     )
@@ -174,24 +177,26 @@ def merge_waves(
 def _latest(waves: Waves, names: Sequence[str]) -> tuple[dict[str, pl.Series], NDArray[np.bool_], NDArray[np.bool_]]:
     """The most recent known value of each variable, for everybody; whether it is known, and was asked, (names, n)."""
     n = len(waves.respondents)
-    orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
-    columns, is_known, was_asked = {}, np.zeros((len(names), n), bool), np.zeros((len(names), n), bool)
-    for place, name in enumerate(names):
-        parts = waves.variables[name]
-        cells, codes, months = waves.cells(name)
-        if parts not in orders:
-            if len(parts) > 1:
-                waves.check_once(parts)
-            orders[parts] = np.argsort(months, kind="stable")
-        has_cell, month = cells.is_not_null().to_numpy(), months - months.min()
-        last = np.full(n, -1)
-        rows = orders[parts][has_cell[orders[parts]]]
-        last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
-        columns[name] = cells_at(cells, last).alias(name)
-        is_known[place] = last >= 0
-        fielded = np.bincount(month, weights=has_cell) > 0  # months in which somebody answered
-        was_asked[place, codes[fielded[month]]] = True
-    return columns, is_known, was_asked
+    row_orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
+    latest_cells, is_known, was_asked = {}, np.zeros((len(names), n), bool), np.zeros((len(names), n), bool)
+    for variable_number, variable_name in enumerate(names):
+        file_parts = waves.variables[variable_name]
+        cells, respondent_codes, months = waves.cells(variable_name)
+        if file_parts not in row_orders:
+            if len(file_parts) > 1:
+                waves.check_once(file_parts)
+            row_orders[file_parts] = np.argsort(months, kind="stable")
+        has_cell, month_numbers = cells.is_not_null().to_numpy(), months - months.min()
+        last_rows = np.full(n, -1)
+        known_rows = row_orders[file_parts][has_cell[row_orders[file_parts]]]
+        last_rows[respondent_codes[known_rows]] = (
+            known_rows  # of several rows of one respondent numpy keeps the last assigned, the newest
+        )
+        latest_cells[variable_name] = cells_at(cells, last_rows).alias(variable_name)
+        is_known[variable_number] = last_rows >= 0
+        was_fielded = np.bincount(month_numbers, weights=has_cell) > 0  # months in which somebody answered
+        was_asked[variable_number, respondent_codes[was_fielded[month_numbers]]] = True
+    return latest_cells, is_known, was_asked
 
 
 def _groups(
@@ -202,31 +207,34 @@ def _groups(
         raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
     background_names = list(names if background is None else background)
     check_names(background_names, names)
-    others = [name for name in names if name not in background_names]
+    other_names = [name for name in names if name not in background_names]
     has_background, has_other = (
-        np.logical_or.reduce(is_known[[names.index(column) for column in column_group]])
-        for column_group in (background_names, others)
+        np.logical_or.reduce(is_known[[names.index(variable_name) for variable_name in column_group]])
+        for column_group in (background_names, other_names)
     )
     is_kept = has_background & has_other if background is not None else has_background
     if not is_kept.any():
         raise DataError(
             "nobody is left: no respondent has both background variables and another answer; background is"
-            f" {_checks.listing_text(background_names)}, other answers are {_checks.listing_text(others) or 'none'}"
+            f" {_checks.listing_text(background_names)},"
+            f" other answers are {_checks.listing_text(other_names) or 'none'}"
         )
     return is_kept, has_background & ~is_kept, has_other & ~has_background, ~has_background & ~has_other
 
 
 def _attendance(waves: Waves) -> pl.DataFrame:
     """Who is there in each month that has a wave."""
-    codes, months = joined(waves.parts)
-    months, places = np.unique(months, return_inverse=True)
-    rows = np.sort(codes * len(months) + places)
-    rows = rows[np.diff(rows, prepend=-1) > 0]
-    who, when = rows // len(months), rows % len(months)
-    starts = np.flatnonzero(np.diff(who, prepend=-1))
-    first, last = when[starts], when[np.append(starts[1:], len(when)) - 1]
-    present, entered, ended = (np.bincount(month_places, minlength=len(months)) for month_places in (when, first, last))
-    members = np.cumsum(entered) - np.cumsum(ended) + ended
-    left_counts, away = np.append(ended[:-1], 0), members - present
-    counts = {"present": present, "entered": entered, "left": left_counts, "away": away}
-    return pl.DataFrame({"wave": month_texts(months), **counts})
+    respondent_codes, months = joined(waves.parts)
+    months, month_numbers = np.unique(months, return_inverse=True)
+    attended_slots = np.sort(respondent_codes * len(months) + month_numbers)
+    attended_slots = attended_slots[np.diff(attended_slots, prepend=-1) > 0]
+    slot_owners, slot_months = attended_slots // len(months), attended_slots % len(months)
+    first_slots = np.flatnonzero(np.diff(slot_owners, prepend=-1))
+    first_months, last_months = slot_months[first_slots], slot_months[np.append(first_slots[1:], len(slot_months)) - 1]
+    present_counts, entered_counts, ended_counts = (
+        np.bincount(month_places, minlength=len(months)) for month_places in (slot_months, first_months, last_months)
+    )
+    member_counts = np.cumsum(entered_counts) - np.cumsum(ended_counts) + ended_counts
+    left_counts, away_counts = np.append(ended_counts[:-1], 0), member_counts - present_counts
+    count_columns = {"present": present_counts, "entered": entered_counts, "left": left_counts, "away": away_counts}
+    return pl.DataFrame({"wave": month_texts(months), **count_columns})

@@ -1,4 +1,4 @@
-"""The waves of a panel, whatever their files look like: rows of respondents, each in its month."""
+"""The waves of a panel, whatever their files look like: rows of respondents, each in its month, under one name."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError, StatisticalWarning
 from naysay.frames import is_frame
-from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
-from naysay.microdata.panel import identifiers
-from naysay.microdata.panel.columns import column_of, in_one
-from naysay.microdata.panel.months import month_text, months_of, one_month
+from naysay.microdata.keys.codes import Table, check_names, engine_of, first_row, month_text, months_of, one_month
+from naysay.microdata.keys.variables import check_one_kind, column_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +84,25 @@ class Waves:
         if respondent == wave:
             raise DataError(f"respondents and months are two columns; got {wave!r} for both", column=wave)
         file_parts = [
-            _part_of(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)
+            _part_of(file_place, table, respondent, wave, month, number)
+            for file_place, table, month in _tables(waves, wave)
         ]
         if not file_parts:
             raise DataError("at least one wave is needed; got none")
-        named_parts = [(part.place, part.respondents) for part in file_parts]
-        everybody, doubts = identifiers.everybody(named_parts, respondent)
-        code = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
-        who = (part.respondents.alias("who").to_frame() for part in file_parts)
-        codes = (
-            part_people.join(code, on="who", how="left", maintain_order="left")["code"].to_numpy()
-            for part_people in who
+        named_parts = [(file_part.place, file_part.respondents) for file_part in file_parts]
+        everybody, name_warnings = all_respondents(named_parts, respondent)
+        code_table = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
+        people_frames = (file_part.respondents.alias("who").to_frame() for file_part in file_parts)
+        code_arrays = (
+            part_people.join(code_table, on="who", how="left", maintain_order="left")["code"].to_numpy()
+            for part_people in people_frames
         )
-        parts = tuple(replace(part, codes=part_codes) for part, part_codes in zip(file_parts, codes, strict=True))
-        panel_waves = cls(parts, everybody, (respondent, wave), doubts)
-        for part in parts:
-            panel_waves.check_once([part])
+        coded_parts = tuple(
+            replace(file_part, codes=part_codes) for file_part, part_codes in zip(file_parts, code_arrays, strict=True)
+        )
+        panel_waves = cls(coded_parts, everybody, (respondent, wave), name_warnings)
+        for file_part in coded_parts:
+            panel_waves.check_once([file_part])
         return panel_waves
 
     @cached_property
@@ -112,23 +113,30 @@ class Waves:
 
     def check_once(self, parts: Sequence[Part]) -> None:
         """Raise where somebody has two rows in one wave."""
-        codes, months = joined(parts)
-        first = int(months.min())
-        slots = codes * (int(months.max()) - first + 1) + (months - first)
-        order = np.argsort(slots, kind="stable")
-        twice = np.flatnonzero(np.diff(slots[order]) == 0)
-        if len(twice):
-            one, other = sorted(order[twice[0] : twice[0] + 2])
-            place, row = _located(parts, other)
-            both = f"{identifiers.row_of(*_located(parts, one))} and {identifiers.row_of(place, row)}"
-            same = f"{both} are the same respondent in {month_text(int(months[one]))} (keep one of them)"
-            raise DataError(f"a respondent answers a wave once; {same}", row=row, column=self.keys[0])
+        respondent_codes, months = joined(parts)
+        first_month = int(months.min())
+        wave_slots = respondent_codes * (int(months.max()) - first_month + 1) + (months - first_month)
+        slot_order = np.argsort(wave_slots, kind="stable")
+        repeated_places = np.flatnonzero(np.diff(wave_slots[slot_order]) == 0)
+        if len(repeated_places):
+            earlier_row, later_row = sorted(slot_order[repeated_places[0] : repeated_places[0] + 2])
+            file_place, file_row = _located(parts, later_row)
+            both_rows = f"{row_of(*_located(parts, earlier_row))} and {row_of(file_place, file_row)}"
+            same_text = (
+                f"{both_rows} are the same respondent in {month_text(int(months[earlier_row]))} (keep one of them)"
+            )
+            raise DataError(f"a respondent answers a wave once; {same_text}", row=file_row, column=self.keys[0])
 
     def cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """A variable over all files that hold it: its cells, and whose and of which month they are."""
         check_names([name], list(self.variables))
-        parts = self.variables[name]
-        return in_one([column_of(part.table, name) for part in parts], name), *joined(parts)
+        file_parts = self.variables[name]
+        columns = [column_of(file_part.table, name) for file_part in file_parts]
+        column_types = list(dict.fromkeys(column.dtype for column in columns if column.dtype != pl.Null))
+        if not all(column_type.is_numeric() for column_type in column_types):
+            check_one_kind(column_types, name, " in every wave")
+        cells = pl.concat([pl.DataFrame({name: column}) for column in columns], how="vertical_relaxed")[name]
+        return cells, *joined(file_parts)
 
     def sorted_cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """What is known of a variable, respondent by respondent, and month by month within each."""
@@ -137,8 +145,8 @@ class Waves:
         cells, codes, months = self.cells(name)
         is_known = cells.is_not_null().to_numpy()
         cells, codes, months = cells.filter(pl.Series(is_known)), codes[is_known], months[is_known]
-        order = np.lexsort((months, codes))
-        return cells.gather(order), codes[order], months[order]
+        row_order = np.lexsort((months, codes))
+        return cells.gather(row_order), codes[row_order], months[row_order]
 
 
 def joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -148,23 +156,23 @@ def joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
     """The file of a row that is counted over several files, and the row in that file."""
-    for part in parts:
-        if row < len(part.codes):
-            return part.place, int(row)
-        row -= len(part.codes)
+    for file_part in parts:
+        if row < len(file_part.codes):
+            return file_part.place, int(row)
+        row -= len(file_part.codes)
     raise IndexError(row)
 
 
 def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
     """Each table with what messages call it, and its month where that is said beside it."""
-    tables = list(waves.values()) if isinstance(waves, Mapping) else []
-    if tables and all(isinstance(wave_table, Mapping) or is_frame(wave_table) for wave_table in tables):
-        for name, table in waves.items():
-            month = _month_of(name, table, wave)
-            yield f"wave {name}" if month is not None else str(name), table, month
+    wave_tables = list(waves.values()) if isinstance(waves, Mapping) else []
+    if wave_tables and all(isinstance(wave_table, Mapping) or is_frame(wave_table) for wave_table in wave_tables):
+        for wave_name, table in waves.items():
+            month = _month_of(wave_name, table, wave)
+            yield f"wave {wave_name}" if month is not None else str(wave_name), table, month
     elif isinstance(waves, Sequence) and not isinstance(waves, str):
-        for place, table in enumerate(waves):
-            yield f"table {place + 1}" if len(waves) > 1 else "", table, None
+        for table_number, table in enumerate(waves):
+            yield f"table {table_number + 1}" if len(waves) > 1 else "", table, None
     else:
         yield "", waves, None
 
@@ -189,11 +197,13 @@ def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | Non
     try:
         check_names(column_names, table.names)
         months = months_of(column_of(table, wave), column=wave) if with_month else np.full(table.n, month, np.int64)
-        if month is not None and (row := first_row(months != month)) is not None:
-            raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)
+        if month is not None and (clash_row := first_row(months != month)) is not None:
+            raise DataError(
+                f"it holds {month_text(int(months[clash_row]))} in row {clash_row + 1}", row=clash_row, column=wave
+            )
         if number is not None:
             _check_numbers(table, number, months)
-        return Part(place, table, identifiers.read(table, respondent), months, np.zeros(0, np.int64))
+        return Part(place, table, respondents_of(table, respondent), months, np.zeros(0, np.int64))
     except DataError as error:
         if not place:
             raise
@@ -202,13 +212,184 @@ def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | Non
 
 def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None:
     """Raise unless the numbers of waves rise with their months."""
-    numbers = column_of(table, number).cast(pl.Float64, strict=False)
-    if (row := first_row(numbers.is_null())) is not None:
+    wave_numbers = column_of(table, number).cast(pl.Float64, strict=False)
+    if (row := first_row(wave_numbers.is_null())) is not None:
         raise DataError(f"waves must be numbered; column {number!r}, row {row + 1}, holds no number", row=row)
-    pairs = pl.DataFrame({"number": numbers, "month": months}).unique().sort("number", "month")
-    place = first_row((pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0))
-    if place is not None:
-        former, later = pairs.row(place - 1), pairs.row(place)
-        one, other = (f"number {value:g} is of {month_text(month)}" for value, month in (later, former))
+    number_months = pl.DataFrame({"number": wave_numbers, "month": months}).unique().sort("number", "month")
+    fault_place = first_row((number_months["number"].diff() == 0) | (number_months["month"].diff() <= 0))
+    if fault_place is not None:
+        former_pair, later_pair = number_months.row(fault_place - 1), number_months.row(fault_place)
+        later_text, former_text = (
+            f"number {wave_number:g} is of {month_text(month)}" for wave_number, month in (later_pair, former_pair)
+        )
         advice = f"correct column {number!r} or the months"
-        raise DataError(f"waves are out of order: {one}, but {other} ({advice})", column=number)
+        raise DataError(f"waves are out of order: {later_text}, but {former_text} ({advice})", column=number)
+
+
+def cells_at(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
+    """The cells at these places, null where a place is -1."""
+    cell_places = pl.Series(places, dtype=pl.Int64)
+    return cells.gather(cell_places.set(cell_places < 0, None))  # polars would count -1 from the end
+
+
+Named = Sequence[tuple[str, pl.Series]]
+"""What messages call each file, and who answered in it."""
+
+_NUMBER = r"^[+-]?\d+(\.0+)?$"
+_JOINED = "naysay_respondent"
+_ALIKE = "respondents must be named alike in every wave"
+_THOUSANDS = r"^[+-]?\d{1,3}([ .,'’]\d{3})+$"
+
+
+def normal(cells: pl.Series) -> pl.Series:
+    """Identifiers without characters that are surely no part of a name.
+
+    Spaces at the ends and invisible marks go. Runs of spaces of any kind (non-breaking, narrow) become one plain space.
+    A letter that Unicode composes in two ways is written in one.
+    """
+    plain_texts = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
+    plain_texts = plain_texts.str.strip_chars().str.replace(
+        r"^\x{2212}(\d)", "-$1"
+    )  # U+2212, the typographic minus sign
+    return plain_texts.set(plain_texts == "", None)
+
+
+def respondents_of(table: Table, respondent: str) -> pl.Series:
+    """Who answered, as texts or whole numbers."""
+    cells = _plain_respondents(column_of(table, respondent), respondent)
+    if (row := first_row(cells.is_null())) is not None:
+        raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
+    return cells
+
+
+def _plain_respondents(cells: pl.Series, respondent: str) -> pl.Series:
+    """Identifiers of a column as texts or whole numbers; null where there is none."""
+    if cells.dtype == pl.String:
+        return normal(cells)
+    if cells.dtype.is_float():
+        if (row := first_row((cells != cells.round(0)) | (cells.abs() > 2**53))) is not None:
+            raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
+        return cells.cast(pl.Int64)
+    if not cells.dtype.is_integer() and cells.dtype != pl.Null:
+        raise DataError(f"respondents are named by whole numbers or texts; column {respondent!r} holds {cells.dtype}")
+    if int(cells.max() or 0) >= 2**63:  # type: ignore[arg-type]
+        raise DataError(f"column {respondent!r} holds numbers beyond 63 bits; make them texts", column=respondent)
+    return cells.cast(pl.Int64)
+
+
+def all_respondents(named: Named, respondent: str) -> tuple[pl.Series, tuple[StatisticalWarning, ...]]:
+    """Everybody, each once and sorted, and a warning of names that may be of one person.
+
+    Names may be of one person if they differ in capital letters or in marks between thousands alone.
+
+    Raises
+    ------
+    DataError
+        One respondent surely has two names, or the files name respondents in two ways.
+    """
+    first_place, name_type = named[0][0], named[0][1].dtype
+    other_place = next((file_place for file_place, cells in named if cells.dtype != name_type), None)
+    if other_place is not None:
+        first_kind, other_kind = ("texts", "numbers") if name_type == pl.String else ("numbers", "texts")
+        problem = (
+            f"column {respondent!r} holds {first_kind} in {first_place} and {other_kind} in {other_place} "
+            "(make them all texts)"
+        )
+        raise DataError(f"{_ALIKE}; {problem}", column=respondent)
+    all_names = pl.concat([cells for _, cells in named]).unique().sort()
+    if name_type != pl.String:
+        return all_names, ()
+    _check_number_texts(named, all_names.filter(all_names.str.contains(_NUMBER)), respondent)
+    has_marks = all_names.str.contains(_THOUSANDS)
+    plain_names = all_names.str.to_lowercase().zip_with(~has_marks, all_names.str.replace_all(r"[ .,'’]", ""))
+    alike_count, row_pair = _count_alike(named, all_names, _plain_numbers(plain_names))
+    warning = (
+        f"{alike_count:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
+        f" between thousands, as those in {row_pair}; they count as different people (write them alike if they are not)"
+    )
+    return all_names, (StatisticalWarning(warning),) if alike_count else ()
+
+
+def _check_number_texts(named: Named, numbers: pl.Series, respondent: str) -> None:
+    """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
+    alike_count, row_pair = _count_alike(named, numbers, _plain_numbers(numbers))
+    if alike_count:
+        ways_text = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
+        raise DataError(f"{_ALIKE}; in column {respondent!r}, {row_pair} {ways_text}", column=respondent)
+    number_flags = [(file_place, cells.str.contains(_NUMBER)) for file_place, cells in named]
+    number_files = [file_place for file_place, cells in number_flags if cells.all() and len(cells)]
+    text_files = [file_place for file_place, cells in number_flags if not cells.any()]
+    if number_files and text_files:
+        problem = f"column {respondent!r} holds numbers in {number_files[0]} and other texts in {text_files[0]}"
+        advice = "write them alike, or put a letter before the numbers if both are meant"
+        raise DataError(f"{_ALIKE}; {problem} ({advice})", column=respondent)
+
+
+def _plain_numbers(texts: pl.Series) -> pl.Series:
+    """Texts, those that are numbers without leading zeros, a plus sign and .0."""
+    plain_texts = texts.str.replace(r"\.0+$", "").str.replace(r"^(-?)\+?0*(\d)", "${1}${2}")
+    return plain_texts.zip_with(texts.str.contains(_NUMBER), texts)
+
+
+def _count_alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
+    """How many texts have a plain form that others have too, and the first rows of two of them; never a name."""
+    repeated_texts = (
+        pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
+    )
+    rows_by_text = (
+        ((file_place, first_row(cells == text)) for file_place, cells in named) for text in repeated_texts[:2]
+    )
+    row_texts = (
+        next(row_of(file_place, row) for file_place, row in file_rows if row is not None) for file_rows in rows_by_text
+    )
+    return len(repeated_texts), " and ".join(row_texts)
+
+
+def row_of(place: str, row: int) -> str:
+    """A row as messages call it, counted from 1."""
+    return f"row {row + 1}" + (f" of {place}" if place else "")
+
+
+def beside(table: pl.DataFrame, respondent_facts: pl.DataFrame) -> pl.DataFrame:
+    """A table of respondents, in its own order, with what was found of each.
+
+    Names are compared as `normal` writes them. Where one side holds numbers and the other texts, as a CSV file does of
+    everything, texts that are numbers are compared as numbers; other texts name nobody on the other side.
+
+    Raises
+    ------
+    DataError
+        A table that names nobody of the waves, writes one number in two ways, or has the new column already.
+    """
+    respondent, *fact_columns = respondent_facts.columns
+    check_names([respondent], table.columns)
+    clashing_name = next((fact_column for fact_column in fact_columns if fact_column in table.columns), None)
+    if clashing_name is not None:
+        raise DataError(f"the table has a column {clashing_name!r} already; rename it", column=clashing_name)
+    table_respondents, wave_respondents = (
+        _plain_respondents(column_of(Table.of(table), respondent), respondent),
+        respondent_facts[respondent],
+    )
+    if (table_respondents.dtype == pl.String) != (wave_respondents.dtype == pl.String):
+        table_respondents, wave_respondents = (
+            _numbers_in_one_way(cells, respondent) for cells in (table_respondents, wave_respondents)
+        )
+        if not table_respondents.is_in(wave_respondents.implode()).any():
+            problem = f"one holds numbers in {respondent!r}, the other texts, none of which is one of these numbers"
+            requirement = f"respondents must be named alike in the table and in the waves; {problem}"
+            raise DataError(f"{requirement} (write both files from the same waves)", column=respondent)
+    right_table = respondent_facts.select(wave_respondents.alias(_JOINED), *fact_columns)
+    left_table = table.with_columns(table_respondents.alias(_JOINED))
+    return left_table.join(right_table, on=_JOINED, how="left", maintain_order="left").drop(_JOINED)
+
+
+def _numbers_in_one_way(cells: pl.Series, respondent: str) -> pl.Series:
+    """Respondents as texts in which each number is written in one way only."""
+    cell_texts = cells.cast(pl.String)
+    number_texts = _plain_numbers(cell_texts)
+    is_wrong = cell_texts.is_not_null() & number_texts.is_duplicated() & ~cell_texts.is_duplicated()
+    if (row := first_row(is_wrong)) is not None:
+        problem = f"one number in {respondent!r} is written in two ways, one of them in row {row + 1}"
+        advice = "write every number in one way, or make all of them texts in both files"
+        raise DataError(f"respondents must be named alike in the table and in the waves; {problem} ({advice})")
+    return number_texts

@@ -1,18 +1,26 @@
-"""What the other columns of a release tell of the cells that it hides.
+"""What the other columns of a release tell: for sure, of the cells that it hides, and loosely, of whose row is whose.
 
-A cell of a key is hidden where people with different true values show the same: it was emptied, or made coarser. The
-intruder knows how columns go together, from the rows that show both, from documentation, or from the world: schooling
-in years tells the degree, and a year of birth the age. Each other column is tried, alone and in pairs. A value of it
-tells of a key if the people who have it hold few values of the key, with an evidence that chance does not give, and if
-that also holds for the very cells that are hidden.
+For sure (`hints`). A cell of a key is hidden where people with different true values show the same: it was emptied, or
+made coarser. The intruder knows how columns go together, from the rows that show both, from documentation, or from the
+world: schooling in years tells the degree, and a year of birth the age. Each other column is tried, alone and in
+pairs. A value of it tells of a key if the people who have it hold few values of the key, with an evidence that chance
+does not give, and if that also holds for the very cells that are hidden.
+
+Loosely (`weighing`). An intruder who knows everybody's keys repeats the steps, and weighs all other columns. Rows that
+read the same belong to people whose true keys may differ. What goes together with a key makes some of these people
+likelier owners of a row than others. The likelihoods are those of the original, which the intruder at best comes near
+to. Those of a class are counted without its rows, so that chance tells nothing and rows that show the same are equally
+likely.
+
+Some columns name people or households without more (`naming`, `numbers_of_people`, `grouping`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import polars as pl
@@ -20,11 +28,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from naysay import _checks
-from naysay.microdata.keys.table import texts_of_values
+from naysay._values import Floats
+from naysay.microdata.keys.codes import texts_of_values
+from naysay.microdata.protect.method import texts
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 ROW_ORDER = "the order of rows"
 """What a hint calls the place of a row, which is a column like others."""
@@ -119,12 +128,12 @@ class _Hidden:
         shown_codes = np.zeros(len(truth), np.int64) if moved else _codes(shown_column)
         is_known = truth >= 0
         size = (int(shown_codes.max(initial=0)) + 1, int(truth.max(initial=0)) + 1)
-        table = sparse.csr_array((np.ones(is_known.sum()), (shown_codes[is_known], truth[is_known])), shape=size)
-        table.sum_duplicates()
-        several = np.diff(table.indptr) > 1
-        total = np.maximum(np.asarray(table.sum(axis=1)).ravel(), 1)
-        within = sparse.csr_array(sparse.diags_array(1 / total) @ table)
-        return cls(truth, shown_codes, within, is_known & several[shown_codes])
+        pair_counts = sparse.csr_array((np.ones(is_known.sum()), (shown_codes[is_known], truth[is_known])), shape=size)
+        pair_counts.sum_duplicates()
+        has_several = np.diff(pair_counts.indptr) > 1
+        total = np.maximum(np.asarray(pair_counts.sum(axis=1)).ravel(), 1)
+        within = sparse.csr_array(sparse.diags_array(1 / total) @ pair_counts)
+        return cls(truth, shown_codes, within, is_known & has_several[shown_codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,115 +177,157 @@ def hints(
     >>> print(*hints(people, shown, ["school"]).hints)
     of 4 cells of 'school' that the release hides, 4 are read back by 'years'
     """
-    key_names = [name for name in keys if name in released.columns and not original.schema[name].is_nested()]
-    hidden = {name: _Hidden.of(original[name], released[name], moved=name in moved) for name in key_names}
-    hidden = {name: key for name, key in hidden.items() if key.cells.any()}
+    key_names = [
+        key_name for key_name in keys if key_name in released.columns and not original.schema[key_name].is_nested()
+    ]
+    hidden_keys = {
+        key_name: _Hidden.of(original[key_name], released[key_name], moved=key_name in moved) for key_name in key_names
+    }
+    hidden_keys = {key_name: key for key_name, key in hidden_keys.items() if key.cells.any()}
     other_columns = [
-        released[name] for name in released.columns if name not in keys and not released.schema[name].is_nested()
+        released[column_name]
+        for column_name in released.columns
+        if column_name not in keys and not released.schema[column_name].is_nested()
     ]
     other_columns += [pl.int_range(released.height, eager=True).alias(ROW_ORDER)] if ordered else []
     column_hints: list[Hint] = []
-    claim_numbers = {name: np.zeros(released.height, np.int64) for name in hidden}
+    claim_numbers = {key_name: np.zeros(released.height, np.int64) for key_name in hidden_keys}
 
     def try_columns(columns: tuple[str, ...], views: Iterator[Codes], name: str, least: int = 0) -> int:
         """The cells that columns tell of, by the view that tells most; kept if they are more than the least."""
-        best = max((claim for view in views if (claim := _claim(view, hidden[name]))), key=_weight, default=None)
-        if best is None or best.right.sum() <= least:
+        claims = [claim for view in views if (claim := _claim(view, hidden_keys[name]))]
+        # the stronger one has more cells read back, then more cells told of
+        best_claim = max(
+            claims,
+            key=lambda claim: (int((claim.right & (claim.values == 1)).sum()), int(claim.right.sum())),
+            default=None,
+        )
+        if best_claim is None or best_claim.right.sum() <= least:
             return 0
-        is_read_back = best.right & (best.values == 1)
-        hint = Hint(
+        is_read_back = best_claim.right & (best_claim.values == 1)
+        column_hint = Hint(
             columns,
             name,
-            int(hidden[name].cells.sum()),
+            int(hidden_keys[name].cells.sum()),
             int(is_read_back.sum()),
-            int((best.right & ~is_read_back).sum()),
+            int((best_claim.right & ~is_read_back).sum()),
         )
-        column_hints.append(hint)
+        column_hints.append(column_hint)
         # what several hints tell together is told by the tuple of their numbers
-        claim_numbers[name][best.rows] = claim_numbers[name][best.rows] * 1_000_003 + best.number + len(column_hints)
-        return int(best.right.sum())
+        claim_numbers[name][best_claim.rows] = (
+            claim_numbers[name][best_claim.rows] * 1_000_003 + best_claim.number + len(column_hints)
+        )
+        return int(best_claim.right.sum())
 
-    cells = {
-        (column.name, name): try_columns((column.name,), _views(column, original[name]), name)
-        for column in other_columns
-        for name in hidden
+    claimed_counts = {
+        (other_column.name, key_name): try_columns(
+            (other_column.name,), _views(other_column, original[key_name]), key_name
+        )
+        for other_column in other_columns
+        for key_name in hidden_keys
     }
-    small = {
-        column.name: rank_codes(column, _GROUPS, gaps=True)
-        for column in other_columns
-        if column.name not in (ROW_ORDER, *alone)
+    pairable_views = {
+        other_column.name: rank_codes(other_column, _GROUPS, gaps=True)
+        for other_column in other_columns
+        if other_column.name not in (ROW_ORDER, *alone)
     }
-    small = {name: view for name, view in small.items() if view.max(initial=0) > 0}
-    room = _WORK // max(released.height * len(hidden), 1)
-    pairs = list(combinations(small, 2))
-    for pair in pairs[:room]:
-        view = small[pair[0]] * (small[pair[1]].max() + 1) + small[pair[1]]
-        for name in hidden:  # a pair must tell of half as many cells again as its columns do
-            try_columns(pair, iter([view]), name, 3 * max(cells[column, name] for column in pair) // 2)
-    return Hints(tuple(column_hints), claim_numbers, len(pairs) <= room)
-
-
-def _weight(claim: _Claim) -> tuple[int, int]:
-    """What makes a claim the stronger one: cells read back, then cells told of."""
-    return int((claim.right & (claim.values == 1)).sum()), int(claim.right.sum())
+    pairable_views = {
+        column_name: column_view
+        for column_name, column_view in pairable_views.items()
+        if column_view.max(initial=0) > 0
+    }
+    pair_limit = _WORK // max(released.height * len(hidden_keys), 1)
+    column_pairs = list(combinations(pairable_views, 2))
+    for column_pair in column_pairs[:pair_limit]:
+        column_view = (
+            pairable_views[column_pair[0]] * (pairable_views[column_pair[1]].max() + 1) + pairable_views[column_pair[1]]
+        )
+        for key_name in hidden_keys:  # a pair must tell of half as many cells again as its columns do
+            try_columns(
+                column_pair,
+                iter([column_view]),
+                key_name,
+                3 * max(claimed_counts[other_column, key_name] for other_column in column_pair) // 2,
+            )
+    return Hints(tuple(column_hints), claim_numbers, len(column_pairs) <= pair_limit)
 
 
 def _claim(view: Codes, key: _Hidden) -> _Claim | None:
     """What the values of a view tell of the hidden cells of a key; None where they tell nothing."""
     is_known = key.truth >= 0
-    several = key.within.shape[1]
-    cells, inverse, count = np.unique(
-        view[is_known] * several + key.truth[is_known], return_inverse=True, return_counts=True
+    value_count = key.within.shape[1]
+    pair_codes, pair_of_row, pair_counts = np.unique(
+        view[is_known] * value_count + key.truth[is_known], return_inverse=True, return_counts=True
     )
-    group, value = np.divmod(cells, several)
-    groups = int(view.max(initial=0)) + 1
-    people = np.bincount(group, count, groups).astype(float)
-    order = np.lexsort((count, group))
-    rank = np.empty(len(order))
-    rank[order] = np.cumsum(count[order]) - np.repeat(
-        (np.cumsum(people) - people)[np.unique(group)], np.unique(group, return_counts=True)[1]
+    pair_group, pair_value = np.divmod(pair_codes, value_count)
+    group_count = int(view.max(initial=0)) + 1
+    people_per_group = np.bincount(pair_group, pair_counts, group_count).astype(float)
+    pair_order = np.lexsort((pair_counts, pair_group))
+    people_rank = np.empty(len(pair_order))
+    people_rank[pair_order] = np.cumsum(pair_counts[pair_order]) - np.repeat(
+        (np.cumsum(people_per_group) - people_per_group)[np.unique(pair_group)],
+        np.unique(pair_group, return_counts=True)[1],
     )
-    member = rank > _TAIL * people[group]
-    has_others = member & (count > 1)  # a person's own row is no evidence about them
-    is_accepted = _telling_values(group, value, count, member, has_others, people)
+    is_typical = people_rank > _TAIL * people_per_group[pair_group]
+    has_others = is_typical & (pair_counts > 1)  # a person's own row is no evidence about them
+    is_accepted = _telling_values(pair_group, pair_value, pair_counts, is_typical, has_others, people_per_group)
     row_right = np.zeros(len(view), np.bool_)
-    row_right[is_known] = has_others[inverse]
-    rows = np.flatnonzero(key.cells & is_accepted[view])
-    if not len(rows):
+    row_right[is_known] = has_others[pair_of_row]
+    claim_rows = np.flatnonzero(key.cells & is_accepted[view])
+    if not len(claim_rows):
         return None
-    shape = (groups, several)
-    sets = sparse.csr_array((np.ones(member.sum()), (group[member], value[member])), shape=shape)
-    pairs, place = np.unique(view[rows] * key.within.shape[0] + key.shown_codes[rows], return_inverse=True)
+    shape = (group_count, value_count)
+    group_values = sparse.csr_array(
+        (np.ones(is_typical.sum()), (pair_group[is_typical], pair_value[is_typical])), shape=shape
+    )
+    pairs, pair_place = np.unique(
+        view[claim_rows] * key.within.shape[0] + key.shown_codes[claim_rows], return_inverse=True
+    )
     view_group, shown_code = np.divmod(pairs, key.within.shape[0])
-    shared_values = sparse.csr_array(sets[view_group].multiply(key.within[shown_code]))
-    share = np.asarray(shared_values.sum(axis=1), float).ravel()
-    size = np.diff(shared_values.indptr)
-    narrow = (share < 1 - 1e-9) & ((size == 1) | (share <= 1 - _RULED_OUT))
-    shared_values.data = np.random.default_rng(0).integers(1, 2**40, several)[shared_values.indices].astype(float)
-    number = np.asarray(shared_values.sum(axis=1)).ravel().astype(np.int64)
-    is_narrow = narrow[place]
-    rows, place = rows[is_narrow], place[is_narrow]
-    rows, place = _confirm_claims(rows, place, view, row_right, share)
-    return _Claim(rows, size[place], row_right[rows], number[place]) if len(rows) and row_right[rows].any() else None
+    shared_values = sparse.csr_array(group_values[view_group].multiply(key.within[shown_code]))
+    remaining_share = np.asarray(shared_values.sum(axis=1), float).ravel()
+    remaining_count = np.diff(shared_values.indptr)
+    is_narrow_pair = (remaining_share < 1 - 1e-9) & ((remaining_count == 1) | (remaining_share <= 1 - _RULED_OUT))
+    shared_values.data = np.random.default_rng(0).integers(1, 2**40, value_count)[shared_values.indices].astype(float)
+    claim_number = np.asarray(shared_values.sum(axis=1)).ravel().astype(np.int64)
+    is_narrow = is_narrow_pair[pair_place]
+    claim_rows, pair_place = claim_rows[is_narrow], pair_place[is_narrow]
+    claim_rows, pair_place = _confirm_claims(claim_rows, pair_place, view, row_right, remaining_share)
+    return (
+        _Claim(claim_rows, remaining_count[pair_place], row_right[claim_rows], claim_number[pair_place])
+        if len(claim_rows) and row_right[claim_rows].any()
+        else None
+    )
 
 
 def _telling_values(
     group: Codes, value: Codes, count: Codes, member: Flags, has_others: Flags, people: Floats
 ) -> Flags:
     """The values that tell of the key among all people, more than chance does; rare ones are judged together."""
-    groups = len(people)
-    share = np.bincount(value, count) / count.sum()
-    mass = np.bincount(group, share[value] * member, groups)[group]
-    mass = np.clip(
-        np.where(member & ~has_others, mass - share[value], mass), 1e-9, 1 - 1e-9
+    group_count = len(people)
+    value_shares = np.bincount(value, count) / count.sum()
+    chance_mass = np.bincount(group, value_shares[value] * member, group_count)[group]
+    chance_mass = np.clip(
+        np.where(member & ~has_others, chance_mass - value_shares[value], chance_mass), 1e-9, 1 - 1e-9
     )  # without a person's own row
     # the first of several people with one value is no evidence: it is what the others are judged by
-    bits = np.where(has_others, (count - 1) * np.log((1 - _TAIL) / mass), count * np.log(_TAIL / (1 - mass)))
-    evidence, wrong = np.bincount(group, bits, groups), np.bincount(group, count * ~has_others, groups)
-    least_evidence = _EVIDENCE + np.log(groups)
-    rare = (people > 1) & (people < _FEW)
-    together = rare.any() and evidence[rare].sum() >= least_evidence and wrong[rare].sum() <= 0.1 * people[rare].sum()
-    is_accepted: Flags = (people >= _FEW) & (evidence >= least_evidence) & (wrong <= 0.1 * people) | (rare & together)
+    pair_evidence = np.where(
+        has_others, (count - 1) * np.log((1 - _TAIL) / chance_mass), count * np.log(_TAIL / (1 - chance_mass))
+    )
+    group_evidence, wrong_people = (
+        np.bincount(group, pair_evidence, group_count),
+        np.bincount(group, count * ~has_others, group_count),
+    )
+    least_evidence = _EVIDENCE + np.log(group_count)
+    is_rare = (people > 1) & (people < _FEW)
+    together = (
+        is_rare.any()
+        and group_evidence[is_rare].sum() >= least_evidence
+        and wrong_people[is_rare].sum() <= 0.1 * people[is_rare].sum()
+    )
+    is_accepted: Flags = (people >= _FEW) & (group_evidence >= least_evidence) & (wrong_people <= 0.1 * people) | (
+        is_rare & together
+    )
     return is_accepted
 
 
@@ -284,32 +335,32 @@ def _confirm_claims(rows: Codes, place: Codes, view: Codes, right: Flags, share:
     """The claims that also hold for hidden cells: what is hidden is rare, and may be what a value does not imply."""
     row_value = view[rows]
     claims_per_value = np.bincount(row_value)
-    group = np.where(
+    claim_group = np.where(
         claims_per_value[row_value] >= _FEW, row_value + 1, 0
     )  # few claims of one value are judged with the others like it
-    total = np.bincount(group).astype(float)
-    hits = np.bincount(group, right[rows])
-    chance = np.bincount(group, share[place])
-    good = (hits >= _RIGHT * total) & (total - hits <= 0.5 * (total - chance))
-    stay = good[group] if len(rows) else np.zeros(0, np.bool_)
-    return rows[stay], place[stay]
+    group_sizes = np.bincount(claim_group).astype(float)
+    group_hits = np.bincount(claim_group, right[rows])
+    chance_hits = np.bincount(claim_group, share[place])
+    good = (group_hits >= _RIGHT * group_sizes) & (group_sizes - group_hits <= 0.5 * (group_sizes - chance_hits))
+    is_confirmed = good[claim_group] if len(rows) else np.zeros(0, np.bool_)
+    return rows[is_confirmed], place[is_confirmed]
 
 
 def _views(column: pl.Series, key: pl.Series) -> Iterator[Codes]:
     """A column as groups of equal cells, of neighbors in its order, and of cells that hold one value of the key."""
-    plain = _codes(column)
-    yield plain
-    if plain.max(initial=0) < 30:
+    plain_codes = _codes(column)
+    yield plain_codes
+    if plain_codes.max(initial=0) < 30:
         return
-    rank = _order(column)
+    cell_ranks = _order(column)
     for size in (*_SIZES, max(len(column) // 20, 50)):
-        yield rank // size
+        yield cell_ranks // size
     if column.dtype == pl.String and column.str.len_chars().sum() > 12 * len(column):
-        values = [
+        key_texts = [
             value_text for value_text in texts_of_values(key).drop_nulls().unique().to_list() if len(value_text) > 1
         ]
-        if 1 < len(values) <= 2_000:
-            words = sorted(map(re.escape, values), key=len, reverse=True)
+        if 1 < len(key_texts) <= 2_000:
+            words = sorted(map(re.escape, key_texts), key=len, reverse=True)
             yield _codes(column.str.to_lowercase().str.extract(rf"\b({'|'.join(words).lower()})\b"))
 
 
@@ -327,11 +378,348 @@ def _order(column: pl.Series) -> Codes:
 
 def rank_codes(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
     """Values as numbers; numbers of more values in groups of near ones. A gap is -1, or 0 below all values."""
-    codes = _codes(column) - (0 if gaps else 1)
-    if codes.max(initial=0) <= most:
-        return codes
-    rank = _order(column)
+    value_codes = _codes(column) - (0 if gaps else 1)
+    if value_codes.max(initial=0) <= most:
+        return value_codes
+    cell_ranks = _order(column)
     number = column.cast(pl.Float64, strict=False) if not column.dtype.is_temporal() else column.to_physical()
     if number.null_count() > column.null_count() + 0.05 * len(column):
-        return codes if not gaps else rank * most // max(len(rank), 1)
-    return np.where(codes < (1 if gaps else 0), codes, rank * most // (len(rank) + 1) + (1 if gaps else 0))
+        return value_codes if not gaps else cell_ranks * most // max(len(cell_ranks), 1)
+    return np.where(
+        value_codes < (1 if gaps else 0), value_codes, cell_ranks * most // (len(cell_ranks) + 1) + (1 if gaps else 0)
+    )
+
+
+_GROUP_NUMBERS = (8, 25)  # into which numbers of more values are put, by rank; the ones are taken that tell more
+_FILE_WEIGHTS = (1.0, 10.0, 100.0)  # of the whole file, in people, beside those who have one value of a key
+_LEARNED = 20_000  # rows from which likelihoods are counted
+_CLASS = 25  # rows of one class that are weighed against each other; the rest are learned from
+_FOLDS = 10  # of classes, each weighed by what the others teach
+_PAIRS = 300_000  # of a person and a row
+_MOST_PAIRED = 12  # columns that are weighed in pairs, those that tell most alone
+_MOST_PAIRS = 45  # of keys
+_MOST_CLUES = 60
+_TRUST = (1.0, 0.5, 0.2)  # in clues that overlap, which count the same knowledge twice
+_CLUE_EVIDENCE = 12.0  # nats by which a clue foretells left-out rows better than none: chance hardly gives them
+_ROUNDS = 10  # of making everybody own one row, and every row belong to one person
+
+
+@dataclass(frozen=True, eq=False)
+class _Clue:
+    """How a column goes together with a key: counts of both, and the weight of the whole file."""
+
+    key: Codes
+    column: Codes
+    weight: float
+    is_learned: NDArray[np.bool_]
+    joint_counts: Floats
+    gain: float
+
+    @classmethod
+    def of(cls, keys: Sequence[Codes], columns: Sequence[Codes], is_learned: NDArray[np.bool_]) -> _Clue | None:
+        """The groups and the weight that foretell left-out rows best; None where nothing is foretold."""
+        best_clue, most_gain = None, _CLUE_EVIDENCE
+        for key_codes in keys:
+            for column_codes in columns:
+                table_shape = (int(key_codes.max(initial=0)) + 1, int(column_codes.max(initial=0)) + 1)
+                if min(table_shape) < 2:
+                    continue
+                number = np.bincount(
+                    (key_codes * table_shape[1] + column_codes)[is_learned], minlength=table_shape[0] * table_shape[1]
+                )
+                joint_counts = number.astype(float).reshape(table_shape)
+                of_key, of_column = joint_counts.sum(axis=1, keepdims=True), joint_counts.sum(axis=0, keepdims=True)
+                for weight in _FILE_WEIGHTS:
+                    ratio = _ratio(joint_counts - 1, of_key - 1, of_column - 1, joint_counts.sum() - 1, weight)
+                    gain = float((joint_counts * np.log(np.where(joint_counts > 0, ratio, 1.0))).sum())
+                    if gain > most_gain:
+                        best_clue, most_gain = (
+                            cls(key_codes, column_codes, weight, is_learned, joint_counts, gain),
+                            gain,
+                        )
+        return best_clue
+
+    def bits(self, person: Codes, row: Codes, fold: Codes) -> Floats:
+        """The log likelihood ratio of what a row shows, given the person's key, counted without their fold."""
+        table_shape = self.joint_counts.shape
+        cell_places = (fold * table_shape[0] + self.key) * table_shape[1] + self.column
+        fold_counts = np.bincount(
+            cell_places[self.is_learned & (fold >= 0)], minlength=_FOLDS * self.joint_counts.size
+        ).reshape(_FOLDS, *table_shape)
+        joint_counts = self.joint_counts - fold_counts
+        likelihood_ratio = _ratio(
+            joint_counts,
+            joint_counts.sum(axis=2, keepdims=True),
+            joint_counts.sum(axis=1, keepdims=True),
+            _all(joint_counts),
+            self.weight,
+        )
+        log_ratios: Floats = np.log(likelihood_ratio)[fold[person], self.key[person], self.column[row]]
+        return log_ratios
+
+
+def _all(joint_counts: Floats) -> Floats:
+    total: Floats = joint_counts.sum(axis=(1, 2), keepdims=True)
+    return total
+
+
+def _ratio(joint_counts: Floats, of_key: Floats, of_column: Floats, rows: Floats | float, weight: float) -> Floats:
+    share = np.maximum(of_column, 0.5) / np.maximum(rows, 1.0)
+    ratios: Floats = (np.maximum(joint_counts, 0.0) + weight * share) / ((np.maximum(of_key, 0.0) + weight) * share)
+    return ratios
+
+
+def weighing(true: Sequence[pl.Series], columns: Sequence[pl.Series], classes: Codes) -> float:
+    """The mean number of people, of all in the release, whose row is found.
+
+    Parameters
+    ----------
+    true : sequence of (n,) Series
+        The keys of each person, as the original holds them.
+    columns : sequence of (n,) Series
+        What the release shows of other columns.
+    classes : (n,) int
+        Rows of one class read the same, from 0.
+
+    Notes
+    -----
+    Columns are weighed alone and in pairs, with keys alone and in pairs, and their likelihoods are multiplied (naive
+    Bayes), also with less trust where they overlap. Classes are sampled where there are many, and so are the rows from
+    which likelihoods are counted. It is at least one person for each class, which is what picking at random achieves.
+
+    Examples
+    --------
+    >>> age, shown = pl.Series([20, 70] * 100), pl.Series(["bike", "car"] * 100)
+    >>> weighing([age], [], np.zeros(200, np.int64)), round(weighing([age], [shown], np.zeros(200, np.int64)))
+    (1.0, 2)
+    """
+    class_sizes = np.bincount(classes)
+    chance_matches = float((class_sizes > 0).sum())
+    random = np.random.default_rng(0)
+    n = len(classes)
+    is_learned = np.ones(n, np.bool_) if n <= _LEARNED else random.permutation(n) < _LEARNED
+    first_rows = np.zeros(len(class_sizes), np.int64)
+    first_rows[classes[::-1]] = np.arange(n)[::-1]
+    is_mixed = np.zeros(len(class_sizes), np.bool_)  # classes of people whose true keys differ
+    hidden_keys: list[list[Codes]] = []
+    shown_keys: list[list[Codes]] = []
+    for key in true:
+        key_views = _group_views(key)
+        differs_from_first = key_views[-1] != key_views[-1][first_rows[classes]]
+        is_mixed[classes[differs_from_first]] = True
+        (hidden_keys if differs_from_first.any() else shown_keys).append(key_views)
+    clues, single_count = _clues(hidden_keys, shown_keys, [_group_views(column) for column in columns], is_learned)
+    if not clues:
+        return chance_matches
+    class_order = np.argsort(classes, kind="stable")
+    class_starts = np.cumsum(class_sizes) - class_sizes
+    class_parts: list[Codes] = []
+    pair_count, weighed_rows = 0, 0
+    for number in random.permutation(np.flatnonzero(is_mixed)):
+        class_rows = class_order[class_starts[number] : class_starts[number] + class_sizes[number]]
+        class_part = class_rows if len(class_rows) <= _CLASS else random.choice(class_rows, _CLASS, replace=False)
+        pair_count += len(class_part) ** 2
+        if pair_count > _PAIRS and class_parts:
+            break
+        class_parts.append(class_part)
+        weighed_rows += len(class_rows)
+    gain = _right(class_parts, clues, single_count) - len(class_parts)
+    return chance_matches + max(0.0, gain * float(class_sizes[is_mixed].sum()) / weighed_rows)
+
+
+def ceiling(true: Codes, known_classes: Codes, rows: Codes) -> float:
+    """The most people, on average, whose row anybody finds who knows of each person no more than their keys.
+
+    With N(x, c, r) people of true keys x whose row r is known to be in c, and N(r) rows that read r:
+    the sum over x and c of max_r N(x, c, r) / N(r).
+
+    Parameters
+    ----------
+    true : (n,) int
+        A number for the true keys of each person.
+    known_classes : (n,) int
+        A number for what who repeats the steps knows of the row of each person.
+    rows : (n,) int
+        A number for the whole row of each person, with all that it shows.
+
+    Notes
+    -----
+    Proof. To who knows of people no more than x and c, those who share both are exchangeable: whatever else is known,
+    also how often which keys go with which rows, a person's row reads r with probability N(x, c, r) / N(x, c), and is
+    each of the N(r) rows that read so with the same chance. Whatever is picked for that person is right with at most
+    max_r N(x, c, r) / (N(x, c) · N(r)), and N(x, c) people have it. Who knows these numbers reaches it. It is at most
+    the number of distinct rows, and of distinct x and c.
+
+    Examples
+    --------
+    >>> ceiling(np.array([0, 0, 1, 1]), np.zeros(4, np.int64), np.array([0, 0, 0, 1]))
+    1.6666666666666665
+    """
+    group_numbers = true * (int(known_classes.max(initial=0)) + 1) + known_classes
+    row_groups = np.unique(group_numbers, return_inverse=True)[1].astype(np.int64)
+    row_limit = int(rows.max(initial=0)) + 1
+    cells, pair_counts = np.unique(row_groups * row_limit + rows, return_counts=True)
+    pair_group, pair_row = np.divmod(cells, row_limit)
+    most_shares = np.zeros(int(row_groups.max(initial=0)) + 1)
+    np.maximum.at(most_shares, pair_group, pair_counts / np.bincount(rows)[pair_row])
+    return float(most_shares.sum())
+
+
+def _group_views(column: pl.Series) -> list[Codes]:
+    return [rank_codes(column, most, gaps=True) for most in _GROUP_NUMBERS]
+
+
+def _clues(
+    keys: Sequence[Sequence[Codes]],
+    shown_keys: Sequence[Sequence[Codes]],
+    columns: Sequence[Sequence[Codes]],
+    is_learned: NDArray[np.bool_],
+) -> tuple[list[_Clue], int]:
+    """What tells of hidden keys, each with each, and two of one side together; and how many are of one with one."""
+    single_clues = [[_Clue.of(key, column, is_learned) for key in keys] for column in columns]
+    gain = [sum(clue.gain for clue in column_clues if clue is not None) for column_clues in single_clues]
+    best_columns = [columns[place] for place in np.argsort(gain)[::-1][:_MOST_PAIRED]]
+    # a key that is shown tells nothing alone, but may turn round what a column tells of another
+    two = [_together(*pair) for pair in [*combinations(keys, 2), *product(keys, shown_keys)]][:_MOST_PAIRS]
+    clue_pairs = [
+        *product(two, best_columns),
+        *product(keys, [_together(*pair) for pair in combinations(best_columns, 2)]),
+    ]
+    pair_clues = [_Clue.of(key, column, is_learned) for key, column in clue_pairs]
+    singles = _strongest([clue for column_clues in single_clues for clue in column_clues])
+    return [*singles, *_strongest(pair_clues)], len(singles)
+
+
+def _strongest(clues: Sequence[_Clue | None]) -> list[_Clue]:
+    return sorted((clue for clue in clues if clue is not None), key=lambda clue: -clue.gain)[:_MOST_CLUES]
+
+
+def _together(one: Sequence[Codes], other: Sequence[Codes]) -> list[Codes]:
+    """Two columns as one, of few groups each."""
+    return [one[0] * (int(other[0].max(initial=0)) + 1) + other[0]]
+
+
+def _right(members: Sequence[Codes], clues: Sequence[_Clue], single_count: int) -> float:
+    """How many find their row, if each takes the likeliest, by the clues and the trust in them that find most."""
+    fold_of_person = np.full(len(clues[0].key), -1)
+    for class_number, class_members in enumerate(members):
+        fold_of_person[class_members] = class_number % _FOLDS
+    pair_person = np.concatenate([np.repeat(class_members, len(class_members)) for class_members in members])
+    pair_row = np.concatenate([np.tile(class_members, len(class_members)) for class_members in members])
+    all_ratios, first_ratios, single_ratios = (
+        np.zeros(len(pair_person)),
+        np.zeros(len(pair_person)),
+        np.zeros(len(pair_person)),
+    )
+    for clue_number, clue in enumerate(clues):
+        all_ratios += clue.bits(pair_person, pair_row, fold_of_person)
+        first_ratios = all_ratios.copy() if clue_number == 0 else first_ratios
+        single_ratios = all_ratios.copy() if clue_number == single_count - 1 else single_ratios
+    class_ends = np.cumsum([len(class_members) ** 2 for class_members in members])[:-1]
+    paired_ratios = all_ratios - single_ratios
+    choices = [
+        first_ratios,
+        *(trust * log_ratios for log_ratios in (single_ratios, paired_ratios, all_ratios) for trust in _TRUST),
+    ]
+    return max(sum(map(_owners, np.split(log_ratios, class_ends))) for log_ratios in choices)
+
+
+def _owners(bits: Floats) -> float:
+    """The people of one class who find their row, (people × rows,) log likelihoods."""
+    likely = bits.reshape(int(np.sqrt(len(bits)) + 0.5), -1)
+    match_chances = np.exp(likely - likely.max(axis=1, keepdims=True)) + 1e-300
+    for _ in range(_ROUNDS):
+        match_chances /= match_chances.sum(axis=0)
+        match_chances /= match_chances.sum(axis=1, keepdims=True)
+    is_likeliest = match_chances >= match_chances.max(axis=1, keepdims=True) * (1 - 1e-9)
+    return float((np.diagonal(is_likeliest) / is_likeliest.sum(axis=1)).sum())
+
+
+_FEWEST = 10  # cells from which a column that differs for all names people, and not by chance
+_IDENTITY = re.compile(r"(?i)(^|_|\b)(id|nr|no|num|number|pid|person|respondent|case|caseid|key|uuid|index)(_|\d|\b|$)")
+_MOST_MEMBERS = 8  # members of a household, on average
+_HOUSEHOLD = re.compile(r"(?i)(^|_)(hh|hid|hhid|idhh)(_|\d|$)|house|haus|famil|dwelling|wohnung")
+
+
+def naming(frame: pl.DataFrame) -> list[str]:
+    """The columns that differ for all who have them, measures apart: they name people.
+
+    Examples
+    --------
+    >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": ["0.5", "0.7", "1.1"]}))
+    ['id']
+    """
+    naming_columns = []
+    for column in frame:
+        filled_cells = column.drop_nulls()
+        cell_numbers = (
+            filled_cells.cast(pl.Float64, strict=False)
+            if filled_cells.dtype.is_float() or filled_cells.dtype == pl.String
+            else None
+        )
+        is_whole = cell_numbers is None or bool(
+            cell_numbers.has_nulls() or (cell_numbers == cell_numbers.round(0)).all()
+        )
+        if (
+            is_whole
+            and not column.dtype.is_nested()
+            and len(filled_cells) > 1
+            and filled_cells.n_unique() == len(filled_cells)
+        ):
+            naming_columns.append(column.name)
+    return naming_columns
+
+
+def grouping(frame: pl.DataFrame, keys: Collection[str]) -> list[str]:
+    """The columns, no keys, that seem to say which rows are one household.
+
+    Each value stands in a few rows, and these stand next to one another or the name says so.
+
+    Examples
+    --------
+    >>> grouping(pl.DataFrame({"group": [1, 1, 2, 3, 3, 3], "age": [36, 40, 36, 41, 40, 7]}), ["age"])
+    ['group']
+    """
+    grouping_columns = []
+    for column in frame:
+        filled_cells = column.drop_nulls()
+        if column.name in keys or column.dtype.is_nested() or not len(filled_cells):
+            continue
+        value_count = filled_cells.n_unique()
+        has_few_rows = value_count > 1 and value_count < len(filled_cells) <= _MOST_MEMBERS * value_count
+        if has_few_rows and (filled_cells.rle_id().max() == value_count - 1 or _HOUSEHOLD.search(column.name)):
+            grouping_columns.append(column.name)
+    return grouping_columns
+
+
+def numbers_of_people(frame: pl.DataFrame, names: Iterable[str]) -> list[str]:
+    """Those of some columns that differ for all, and are numbers or codes of people rather than measures or words.
+
+    Whole numbers are such if they leave few gaps, or if the column is called so; texts if they hold no blank.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame(
+    ...     {"id": range(20), "income": range(0, 20_000, 1_000), "mail": [f"{i}@x.org" for i in range(20)]}
+    ... )
+    >>> numbers_of_people(frame, frame.columns)
+    ['id', 'mail']
+    """
+    numbering_columns = []
+    for column_name in names:
+        filled_cells = frame[column_name].drop_nulls()
+        if (
+            len(filled_cells) < _FEWEST
+            or 2 * len(filled_cells) < frame.height
+            or filled_cells.dtype.is_temporal()
+            or filled_cells.dtype.is_nested()
+        ):
+            continue
+        cell_numbers = filled_cells.cast(pl.Float64, strict=False)
+        if cell_numbers.has_nulls():
+            names_people = not texts(filled_cells).str.contains(r"\s").any()
+        else:
+            value_range: float = cell_numbers.max() - cell_numbers.min()  # type: ignore[operator, assignment]
+            names_people = bool(value_range < 2 * len(filled_cells)) or _IDENTITY.search(column_name) is not None
+        numbering_columns += [column_name] if names_people else []
+    return numbering_columns

@@ -9,29 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.errors import DataError
-from naysay.microdata.keys.table import check_choice
-from naysay.microdata.protect.log import Done
-from naysay.microdata.protect.method import Method, Random, numbers_of
+from naysay.microdata.keys.codes import check_choice
+from naysay.microdata.protect.method import Done, Method, Random, numbers_of, rows_of_strata, several, texts
 from naysay.microdata.protect.recoding import with_gaps
-from naysay.microdata.protect.tables import texts
-
-Floats = NDArray[np.float64]
-
-
-def several(names: Any, what: str) -> tuple[str, ...]:
-    """Names of variables as a tuple, one at least and each once."""
-    column_names = (names,) if isinstance(names, str) else tuple(names)
-    if not column_names or len(set(column_names)) < len(column_names):
-        raise DataError(f"{what} needs one variable or more, each named once; got {names!r}")
-    return column_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +70,19 @@ class Round(Random):
 
     def done(self, frame: pl.DataFrame) -> Done:
         rounded_columns = []
-        for place, name in enumerate(self.columns):
-            number = numbers_of(frame, name, what=self.name) / self.base
-            low = np.floor(number)
-            up = self.rng(place).random(len(low)) < number - low if self.how == "random" else None
-            rounded_columns.append(with_gaps(frame[name], (np.round(number) if up is None else low + up) * self.base))
+        for column_place, column_name in enumerate(self.columns):
+            scaled_numbers = numbers_of(frame, column_name, what=self.name) / self.base
+            lower_multiples = np.floor(scaled_numbers)
+            up = (
+                self.rng(column_place).random(len(lower_multiples)) < scaled_numbers - lower_multiples
+                if self.how == "random"
+                else None
+            )
+            rounded_columns.append(
+                with_gaps(
+                    frame[column_name], (np.round(scaled_numbers) if up is None else lower_multiples + up) * self.base
+                )
+            )
         return Done(frame.with_columns(rounded_columns))
 
 
@@ -120,10 +117,10 @@ class Noise(Random):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "noise"))
         check_choice(self.how, ("independent", "correlated", "masked"), what="how")
-        most = 100 if self.how == "masked" else float("inf")
-        if not 0 < self.percent <= most:
+        most_percent = 100 if self.how == "masked" else float("inf")
+        if not 0 < self.percent <= most_percent:
             raise DataError(
-                f"the noise must be above 0 percent{' and at most 100' * (most == 100)}; got {self.percent!r}"
+                f"the noise must be above 0 percent{' and at most 100' * (most_percent == 100)}; got {self.percent!r}"
             )
 
     @property
@@ -140,14 +137,14 @@ class Noise(Random):
         return f"{what_stays[self.how]}; outliers stay outliers, so nobody is promised company"
 
     def done(self, frame: pl.DataFrame) -> Done:
-        x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
+        x = np.column_stack([numbers_of(frame, column_name, what=self.name) for column_name in self.columns])
         if np.isinf(x).any():
-            row, place = np.argwhere(np.isinf(x))[0]
-            complaint = f"column {self.columns[place]!r}, row {row + 1}, holds an infinite number"
+            infinite_row, column_place = np.argwhere(np.isinf(x))[0]
+            complaint = f"column {self.columns[column_place]!r}, row {infinite_row + 1}, holds an infinite number"
             raise DataError(
                 f"{complaint}, whose deviation has no size; empty the cell, or top-code it first",
-                row=int(row),
-                column=self.columns[place],
+                row=int(infinite_row),
+                column=self.columns[column_place],
             )
         is_complete = ~np.isnan(x).any(axis=1)
         if is_complete.sum() < 2:
@@ -165,10 +162,13 @@ class Noise(Random):
         mean = np.nanmean(x, axis=0)
         noisy_numbers = mean + np.sqrt(1 - delta**2) * (x - mean) + delta * e if self.how == "masked" else x + delta * e
         notes = [
-            f"the standard deviation of the noise in {name!r} is {delta * deviation:.6g}, r(x, y) is {r:.3f}"
-            for name, deviation, r in zip(self.columns, sd, _correlations(x, noisy_numbers), strict=True)
+            f"the standard deviation of the noise in {column_name!r} is {delta * deviation:.6g}, r(x, y) is {r:.3f}"
+            for column_name, deviation, r in zip(self.columns, sd, _correlations(x, noisy_numbers), strict=True)
         ]
-        columns = [with_gaps(frame[name], noisy_numbers[:, place]) for place, name in enumerate(self.columns)]
+        columns = [
+            with_gaps(frame[column_name], noisy_numbers[:, column_place])
+            for column_place, column_name in enumerate(self.columns)
+        ]
         return Done(frame.with_columns(columns), None, tuple(notes))
 
 
@@ -234,45 +234,54 @@ class Microaggregate(Method):
         return f"{self.least} records or more read the same on {', '.join(self.columns)} together; means are kept"
 
     def done(self, frame: pl.DataFrame) -> Done:
-        x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
-        averaged_numbers, lost, total = x.copy(), 0.0, 0.0
-        jointly = [list(range(x.shape[1]))] if self.how == "jointly" else [[place] for place in range(x.shape[1])]
-        for places in jointly:
-            is_complete = ~np.isnan(x[:, places]).any(axis=1)
+        x = np.column_stack([numbers_of(frame, column_name, what=self.name) for column_name in self.columns])
+        averaged_numbers, lost_variance, total_variance = x.copy(), 0.0, 0.0
+        jointly = (
+            [list(range(x.shape[1]))]
+            if self.how == "jointly"
+            else [[column_place] for column_place in range(x.shape[1])]
+        )
+        for joint_places in jointly:
+            is_complete = ~np.isnan(x[:, joint_places]).any(axis=1)
             if is_complete.sum() < self.least:
-                complaint = f"{int(is_complete.sum())} records have all of {[self.columns[place] for place in places]}"
+                joint_columns = [self.columns[column_place] for column_place in joint_places]
+                complaint = f"{int(is_complete.sum())} records have all of {joint_columns}"
                 raise DataError(f"groups need {self.least} records or more; {complaint}")
-            standard_scores = _standard(x[is_complete][:, places])
-            group = (
-                optimal(standard_scores[:, 0], self.least) if len(places) == 1 else mdav(standard_scores, self.least)
+            joint_numbers = x[is_complete][:, joint_places]
+            sd = joint_numbers.std(axis=0, ddof=1)
+            standard_scores = (joint_numbers - joint_numbers.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
+            group_numbers = (
+                optimal(standard_scores[:, 0], self.least)
+                if len(joint_places) == 1
+                else mdav(standard_scores, self.least)
             )
-            means = np.stack([np.bincount(group, column) for column in x[is_complete][:, places].T], axis=1)
-            averaged_numbers[np.flatnonzero(is_complete)[:, None], places] = (means / np.bincount(group)[:, None])[
-                group
-            ]
+            means = np.stack(
+                [np.bincount(group_numbers, column) for column in x[is_complete][:, joint_places].T], axis=1
+            )
+            averaged_numbers[np.flatnonzero(is_complete)[:, None], joint_places] = (
+                means / np.bincount(group_numbers)[:, None]
+            )[group_numbers]
             centers = (
-                np.stack([np.bincount(group, column) for column in standard_scores.T], axis=1)
-                / np.bincount(group)[:, None]
+                np.stack([np.bincount(group_numbers, column) for column in standard_scores.T], axis=1)
+                / np.bincount(group_numbers)[:, None]
             )
-            lost += float(np.square(standard_scores - centers[group]).sum())
-            total += float(np.square(standard_scores).sum())
+            lost_variance += float(np.square(standard_scores - centers[group_numbers]).sum())
+            total_variance += float(np.square(standard_scores).sum())
             averaged_numbers[~is_complete] = np.where(np.isnan(x[~is_complete]), np.nan, averaged_numbers[~is_complete])
         notes = [
-            f"information lost: {100 * lost / total:.6g} % of the variance of standardized variables"
-            if total
+            f"information lost: {100 * lost_variance / total_variance:.6g} % of the variance of standardized variables"
+            if total_variance
             else "nothing varies"
         ]
         is_partial = np.isnan(x).any(axis=1) & ~np.isnan(x).all(axis=1)
         if self.how == "jointly" and is_partial.any():
             missing_sentence = _checks.several(int(is_partial.sum()), "record misses", "records miss")
             notes.append(f"{missing_sentence} one of the variables and stay as they are, without company")
-        columns = [with_gaps(frame[name], averaged_numbers[:, place]) for place, name in enumerate(self.columns)]
+        columns = [
+            with_gaps(frame[column_name], averaged_numbers[:, column_place])
+            for column_place, column_name in enumerate(self.columns)
+        ]
         return Done(frame.with_columns(columns), None, tuple(notes))
-
-
-def _standard(x: Floats) -> Floats:
-    sd = x.std(axis=0, ddof=1)
-    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
 
 
 def mdav(x: Floats, least: int) -> Ints:
@@ -280,29 +289,29 @@ def mdav(x: Floats, least: int) -> Ints:
 
     O(n²/least) in blocks of 20,000 records.
     """
-    group = np.zeros(len(x), np.int64)
+    group_numbers = np.zeros(len(x), np.int64)
     blocks = [np.arange(len(x))]
     if len(x) > BLOCK:
         _, _, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
         order = np.argsort(x @ axes[0], kind="stable")
         blocks = np.array_split(order, -(-len(x) // BLOCK))
-    number = 0
-    for rows in blocks:
-        block_groups = _mdav(np.ascontiguousarray(x[rows]), least)
-        group[rows] = block_groups + number
-        number += int(block_groups.max()) + 1
-    return group
+    first_number = 0
+    for block_rows in blocks:
+        block_groups = _mdav(np.ascontiguousarray(x[block_rows]), least)
+        group_numbers[block_rows] = block_groups + first_number
+        first_number += int(block_groups.max()) + 1
+    return group_numbers
 
 
 def _mdav(x: Floats, least: int) -> Ints:
-    group, ungrouped_rows, number = np.zeros(len(x), np.int64), np.arange(len(x)), 0
+    group_numbers, ungrouped_rows, group_number = np.zeros(len(x), np.int64), np.arange(len(x)), 0
 
     def around(center: Floats) -> None:
-        nonlocal ungrouped_rows, number
+        nonlocal ungrouped_rows, group_number
         distance = np.square(x[ungrouped_rows] - center).sum(axis=1)
         nearest = np.argpartition(distance, least - 1)[:least]
-        group[ungrouped_rows[nearest]] = number
-        ungrouped_rows, number = np.delete(ungrouped_rows, nearest), number + 1
+        group_numbers[ungrouped_rows[nearest]] = group_number
+        ungrouped_rows, group_number = np.delete(ungrouped_rows, nearest), group_number + 1
 
     def farthest(center: Floats) -> Floats:
         far_record: Floats = x[ungrouped_rows[np.square(x[ungrouped_rows] - center).sum(axis=1).argmax()]]
@@ -314,8 +323,8 @@ def _mdav(x: Floats, least: int) -> Ints:
         around(farthest(first_center))
     if len(ungrouped_rows) >= 2 * least:
         around(farthest(x[ungrouped_rows].mean(axis=0)))
-    group[ungrouped_rows] = number
-    return group
+    group_numbers[ungrouped_rows] = group_number
+    return group_numbers
 
 
 def optimal(x: Floats, least: int) -> Ints:
@@ -323,23 +332,30 @@ def optimal(x: Floats, least: int) -> Ints:
 
     Groups are runs of the sorted values, of `least` to 2·`least` − 1 records.
     """
-    order = np.argsort(x, kind="stable")
-    values = x[order]
-    n = len(values)
-    first, second = np.concatenate([[0], np.cumsum(values)]), np.concatenate([[0], np.cumsum(values**2)])
-    cost, last = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
-    cost[0] = 0.0
-    for stop in range(least, n + 1):
-        starts = np.arange(max(0, stop - 2 * least + 1), stop - least + 1)
-        spread = second[stop] - second[starts] - (first[stop] - first[starts]) ** 2 / (stop - starts)
-        total_cost = cost[starts] + spread
+    rank_order = np.argsort(x, kind="stable")
+    sorted_numbers = x[rank_order]
+    n = len(sorted_numbers)
+    running_sums, running_squares = (
+        np.concatenate([[0], np.cumsum(sorted_numbers)]),
+        np.concatenate([[0], np.cumsum(sorted_numbers**2)]),
+    )
+    least_costs, last_starts = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
+    least_costs[0] = 0.0
+    for group_stop in range(least, n + 1):
+        group_starts = np.arange(max(0, group_stop - 2 * least + 1), group_stop - least + 1)
+        spread = (
+            running_squares[group_stop]
+            - running_squares[group_starts]
+            - (running_sums[group_stop] - running_sums[group_starts]) ** 2 / (group_stop - group_starts)
+        )
+        total_cost = least_costs[group_starts] + spread
         best = int(total_cost.argmin())
-        cost[stop], last[stop] = total_cost[best], starts[best]
-    group, stop, number = np.zeros(n, np.int64), n, 0
-    while stop > 0:
-        group[order[last[stop] : stop]] = number
-        stop, number = int(last[stop]), number + 1
-    return group
+        least_costs[group_stop], last_starts[group_stop] = total_cost[best], group_starts[best]
+    group_numbers, group_stop, group_number = np.zeros(n, np.int64), n, 0
+    while group_stop > 0:
+        group_numbers[rank_order[last_starts[group_stop] : group_stop]] = group_number
+        group_stop, group_number = int(last_starts[group_stop]), group_number + 1
+    return group_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -397,21 +413,18 @@ class RankSwap(Random):
         )
 
     def done(self, frame: pl.DataFrame) -> Done:
-        parts = [np.arange(frame.height)]
-        if self.within:
-            groups = frame.select(pl.struct(self.within).rank("dense")).to_series().to_numpy()
-            parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+        strata = rows_of_strata(frame, self.within)
         swapped_columns = []
-        for place, name in enumerate(self.columns):
-            column, order = frame[name], np.arange(frame.height)
-            rank = _cell_ranks(column)
-            for number, rows in enumerate(parts):
+        for column_place, column_name in enumerate(self.columns):
+            column, source_rows = frame[column_name], np.arange(frame.height)
+            cell_ranks = _cell_ranks(column)
+            for stratum_number, rows in enumerate(strata):
                 filled_rows = rows[column.is_not_null().to_numpy()[rows]]
-                rows_by_rank = filled_rows[np.argsort(rank[filled_rows], kind="stable")]
-                order[rows_by_rank] = rows_by_rank[
-                    _swap_partners(len(rows_by_rank), self.percent, self.rng(place, number))
+                rows_by_rank = filled_rows[np.argsort(cell_ranks[filled_rows], kind="stable")]
+                source_rows[rows_by_rank] = rows_by_rank[
+                    _swap_partners(len(rows_by_rank), self.percent, self.rng(column_place, stratum_number))
                 ]
-            swapped_columns.append(column.gather(order).alias(name))
+            swapped_columns.append(column.gather(source_rows).alias(column_name))
         return Done(frame.with_columns(swapped_columns))
 
 
@@ -431,16 +444,16 @@ def _cell_ranks(column: pl.Series) -> NDArray[np.float64]:
 def _swap_partners(n: int, percent: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Partners: each place not taken yet takes another one at random, at most so many places further up."""
     reach = int(percent * n / 100)
-    partner, free = np.arange(n), np.ones(n, bool)
+    partner_places, is_free = np.arange(n), np.ones(n, bool)
     if not reach:
-        return partner
+        return partner_places
     for place, uniform_draw in enumerate(rng.random(n)):
-        if not free[place]:
+        if not is_free[place]:
             continue
-        free_places = np.flatnonzero(free[place + 1 : place + 1 + reach])
+        free_places = np.flatnonzero(is_free[place + 1 : place + 1 + reach])
         if len(free_places):
             other_place = place + 1 + free_places[int(uniform_draw * len(free_places))]
-            partner[place], partner[other_place] = other_place, place
-            free[other_place] = False
-        free[place] = False
-    return partner
+            partner_places[place], partner_places[other_place] = other_place, place
+            is_free[other_place] = False
+        is_free[place] = False
+    return partner_places

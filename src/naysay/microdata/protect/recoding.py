@@ -1,6 +1,7 @@
-"""Recoding: coarser values in place of fine ones, by a table, in bins, between bounds, and dates to periods.
+"""Methods that tell less: coarser values, columns left out, new numbers, and rows in another order.
 
-Top and bottom coding: values beyond a threshold become one.
+Values are recoded by a table, in bins, between bounds, from dates to periods, and in tails. On DuckDB and Spark that is
+decided on distinct values, and done where the table is.
 """
 
 from __future__ import annotations
@@ -8,21 +9,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay._values import Floats
 from naysay.errors import DataError
-from naysay.microdata.keys.table import check_choice, check_names
-from naysay.microdata.protect.engines import recode_on_engine
-from naysay.microdata.protect.log import Done, Log
-from naysay.microdata.protect.method import Method, numbers_of
-from naysay.microdata.protect.tables import texts
+from naysay.microdata.keys.codes import check_choice, check_names
+from naysay.microdata.keys.engines import engine_for
+from naysay.microdata.protect.method import Cells, Done, Log, Method, Random, Step, alike, numbers_of, several, texts
 
-_COARSER = "values are coarser: people who read alike still do; how many others do is counted, not promised"
+if TYPE_CHECKING:
+    from narwhals.typing import IntoLazyFrame
+
+_NEW, _VALUE, _ROWS = "naysay_new", "naysay_value", "naysay_rows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,25 +34,23 @@ class Coarser(Method):
     """A method that puts a coarser value, a text, in place of each value of one variable; gaps stay."""
 
     variable: str
-
-    @property
-    def foretold(self) -> bool:
-        return True
+    foretold = True
+    promise = "values are coarser: people who read alike still do; how many others do is counted, not promised"
 
     @property
     def variables(self) -> tuple[str, ...]:
         return (self.variable,)
 
-    @property
-    def promise(self) -> str:
-        return _COARSER
-
     def done(self, frame: pl.DataFrame) -> Done:
         column = frame[self.variable]
         if isinstance(column.dtype, pl.List | pl.Array):  # candidates become the candidates of their groups
-            flat = column.cast(pl.List(column.dtype.inner)).explode().unique().drop_nulls()
+            candidate_values = column.cast(pl.List(column.dtype.inner)).explode().unique().drop_nulls()
             coarser_of = dict(
-                zip(texts(flat).to_list(), self.values(flat.to_frame(self.variable)).to_list(), strict=True)
+                zip(
+                    texts(candidate_values).to_list(),
+                    self.values(candidate_values.to_frame(self.variable)).to_list(),
+                    strict=True,
+                )
             )
             coarser_cells = pl.Series(
                 self.variable,
@@ -63,8 +65,28 @@ class Coarser(Method):
     def values(self, frame: pl.DataFrame) -> pl.Series:
         """The coarser value of each cell, as an Enum whose categories stand in their order."""
 
-    def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
-        return recode_on_engine(self, table, self.values)
+    def apply_on(self, engine: str, table: IntoLazyFrame) -> tuple[Any, Log]:
+        # decided on distinct values, and joined back
+        engine_place = engine_for(engine, table)
+        engine_table, variable_name = nw.from_native(table), self.variable
+        table_columns = engine_table.collect_schema().names()
+        check_names([variable_name], table_columns)
+        distinct_values = engine_place.collected(engine_table.group_by(variable_name).agg(nw.len().alias(_ROWS)))
+        coarser_values = self.values(distinct_values.select(variable_name)).cast(pl.String).alias(_NEW)
+        recoded_values = distinct_values.with_columns(coarser_values).filter(pl.col(variable_name).is_not_null())
+        lifted_values = engine_place.lift(
+            recoded_values.select(pl.col(variable_name).alias(_VALUE), _NEW), {_VALUE: variable_name}
+        )
+        joined_rows = engine_table.join(lifted_values, left_on=variable_name, right_on=_VALUE, how="left")
+        recoded_table = joined_rows.select(
+            *(
+                nw.col(_NEW).alias(variable_name) if column_name == variable_name else nw.col(column_name)
+                for column_name in table_columns
+            )
+        )
+        differs = recoded_values.filter(~alike(recoded_values[variable_name], recoded_values[_NEW]))[_ROWS].sum()
+        cells = Cells(variable_name, int(recoded_values[_ROWS].sum()), int(differs), 0)
+        return recoded_table.to_native(), Log((Step(self, int(distinct_values[_ROWS].sum()), 0, (cells,)),))
 
 
 def enum_of_labels(cells: Sequence[str | None], order: Sequence[str]) -> pl.Series:
@@ -104,19 +126,19 @@ class Recode(Coarser):
             raise DataError(f"a recoding of {self.variable!r} must name at least one value")
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
-        cells = texts(frame[self.variable])
-        file_values = cells.drop_nulls().unique().sort().to_list() if self.others is None else []
-        unknown = [value for value in file_values if value not in self.into]
-        if unknown:
+        cell_texts = texts(frame[self.variable])
+        file_values = cell_texts.drop_nulls().unique().sort().to_list() if self.others is None else []
+        unknown_values = [value for value in file_values if value not in self.into]
+        if unknown_values:
             complaint = (
-                f"the recoding of {self.variable!r} does not say what becomes of {_checks.listing_text(unknown)}"
+                f"the recoding of {self.variable!r} does not say what becomes of {_checks.listing_text(unknown_values)}"
             )
             raise DataError(
-                f"{complaint}; name them, or say what all others become", column=self.variable, value=unknown[0]
+                f"{complaint}; name them, or say what all others become", column=self.variable, value=unknown_values[0]
             )
-        order = [*self.into.values(), *([] if self.others is None else [self.others])]
-        recoded_cells = [None if cell is None else self.into.get(cell, self.others) for cell in cells.to_list()]
-        return enum_of_labels(recoded_cells, order)
+        label_order = [*self.into.values(), *([] if self.others is None else [self.others])]
+        recoded_cells = [None if cell is None else self.into.get(cell, self.others) for cell in cell_texts.to_list()]
+        return enum_of_labels(recoded_cells, label_order)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,15 +173,15 @@ class Bins(Coarser):
         object.__setattr__(self, "keep", tuple(map(str, self.keep)))
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
-        number, stay = _apart(frame, self.variable, self.keep, self.name)
-        low = np.floor((number - self.base) / self.width) * self.width + self.base
-        bin_starts = np.unique(low[~np.isnan(low)])
-        whole = _is_whole(number) and float(self.width).is_integer() and float(self.base).is_integer()
-        words = {
-            bin_start: label_between(bin_start, bin_start + self.width, whole=whole)
+        cell_numbers, stay_texts = _apart(frame, self.variable, self.keep, self.name)
+        cell_starts = np.floor((cell_numbers - self.base) / self.width) * self.width + self.base
+        bin_starts = np.unique(cell_starts[~np.isnan(cell_starts)])
+        is_whole = _is_whole(cell_numbers) and float(self.width).is_integer() and float(self.base).is_integer()
+        bin_labels = {
+            bin_start: label_between(bin_start, bin_start + self.width, whole=is_whole)
             for bin_start in bin_starts.tolist()
         }
-        return _label_cells(low, words, stay, self.keep)
+        return _label_cells(cell_starts, bin_labels, stay_texts, self.keep)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,13 +217,15 @@ class Intervals(Coarser):
             )
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
-        number, stay = _apart(frame, self.variable, self.keep, self.name)
-        place = np.searchsorted(np.array(self.bounds, float), number, side="right").astype(float)
-        place[np.isnan(number)] = np.nan
-        whole = _is_whole(number) and all(float(bound).is_integer() for bound in self.bounds)
-        inner = [label_between(low, high, whole=whole) for low, high in zip(self.bounds, self.bounds[1:], strict=False)]
+        cell_numbers, stay_texts = _apart(frame, self.variable, self.keep, self.name)
+        interval_places = np.searchsorted(np.array(self.bounds, float), cell_numbers, side="right").astype(float)
+        interval_places[np.isnan(cell_numbers)] = np.nan
+        is_whole = _is_whole(cell_numbers) and all(float(bound).is_integer() for bound in self.bounds)
+        inner = [
+            label_between(low, high, whole=is_whole) for low, high in zip(self.bounds, self.bounds[1:], strict=False)
+        ]
         words = [f"under {_text(self.bounds[0])}", *inner, f"{_text(self.bounds[-1])} or more"]
-        return _label_cells(place, dict(enumerate(words)), stay, self.keep)
+        return _label_cells(interval_places, dict(enumerate(words)), stay_texts, self.keep)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,27 +250,32 @@ class Dates(Coarser):
     def values(self, frame: pl.DataFrame) -> pl.Series:
         column = frame[self.variable]
         days = column if column.dtype.is_temporal() else texts(column).str.slice(0, 10).str.to_date(strict=False)
-        wrong = days.is_null() & texts(column).is_not_null()
-        if wrong.any():
-            row = wrong.arg_max() or 0
-            complaint = f"column {self.variable!r}, row {row + 1}, holds {str(column[row])[:40]!r}, which is no date"
-            raise DataError(f"{complaint} such as 1984-05-03", row=row, column=self.variable, value=column[row])
-        year = days.dt.year().cast(pl.String)
+        is_wrong = days.is_null() & texts(column).is_not_null()
+        if is_wrong.any():
+            wrong_row = is_wrong.arg_max() or 0
+            complaint = (
+                f"column {self.variable!r}, row {wrong_row + 1}, "
+                f"holds {str(column[wrong_row])[:40]!r}, which is no date"
+            )
+            raise DataError(
+                f"{complaint} such as 1984-05-03", row=wrong_row, column=self.variable, value=column[wrong_row]
+            )
+        year_texts = days.dt.year().cast(pl.String)
         if self.to == "quarter":
-            periods = year + " Q" + days.dt.quarter().cast(pl.String)
+            period_texts = year_texts + " Q" + days.dt.quarter().cast(pl.String)
         else:
-            periods = year if self.to == "year" else days.dt.strftime("%Y-%m")
-        return enum_of_labels(periods.to_list(), sorted(periods.drop_nulls().unique().to_list()))
+            period_texts = year_texts if self.to == "year" else days.dt.strftime("%Y-%m")
+        return enum_of_labels(period_texts.to_list(), sorted(period_texts.drop_nulls().unique().to_list()))
 
 
 def _apart(frame: pl.DataFrame, name: str, keep: Sequence[str], what: str) -> tuple[np.ndarray, list[str | None]]:
     """Numbers, NaN where there are none, and the values that stay as they are."""
     if not keep:
         return numbers_of(frame, name, what=what), [None] * frame.height
-    cells = texts(frame[name])
-    stays = cells.is_in(list(keep)).fill_null(value=False)
-    numeric_frame = frame.with_columns(cells.set(stays, None).alias(name))
-    return numbers_of(numeric_frame, name, what=what), cells.set(~stays, None).to_list()
+    cell_texts = texts(frame[name])
+    stays = cell_texts.is_in(list(keep)).fill_null(value=False)
+    numeric_frame = frame.with_columns(cell_texts.set(stays, None).alias(name))
+    return numbers_of(numeric_frame, name, what=what), cell_texts.set(~stays, None).to_list()
 
 
 def _label_cells(
@@ -273,9 +302,6 @@ def label_between(low: float, high: float, *, whole: bool) -> str:
 
 def _text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else f"{number:.10g}"
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,6 +331,7 @@ class Top(Method):
     """
 
     name: ClassVar[str] = "top"
+    foretold = True
     arithmetic: ClassVar[bool] = True
     variable: str
     above: float | None = None
@@ -328,10 +355,6 @@ class Top(Method):
         return self.above
 
     @property
-    def foretold(self) -> bool:
-        return True
-
-    @property
     def variables(self) -> tuple[str, ...]:
         return (self.variable,)
 
@@ -348,24 +371,26 @@ class Top(Method):
 
     def done(self, frame: pl.DataFrame) -> Done:
         check_names(self.needs, frame.columns)
-        number = self._sign * numbers_of(frame, self.variable, what=self.name)
-        limit = self._limit(number)
-        beyond = number > limit
-        if 0 < beyond.sum() < self.least:
-            complaint = f"{int(beyond.sum())} records lie beyond {self._sign * limit:g} of {self.variable!r}"
+        cell_numbers = self._sign * numbers_of(frame, self.variable, what=self.name)
+        coding_limit = self._limit(cell_numbers)
+        is_beyond = cell_numbers > coding_limit
+        if 0 < is_beyond.sum() < self.least:
+            complaint = f"{int(is_beyond.sum())} records lie beyond {self._sign * coding_limit:g} of {self.variable!r}"
             raise DataError(f"{complaint}, fewer than {self.least}: take a threshold that more of them pass")
-        if not beyond.any():
-            return Done(frame, None, (f"no value lies beyond {self._sign * limit:g}: nothing was changed",))
-        weight = np.ones(len(number)) if self.weight is None else numbers_of(frame, self.weight, what="a weight")
-        coded_numbers = number.copy()
-        coded_numbers[beyond] = {"threshold": limit, "median": float(np.median(number[beyond]))}.get(
-            self.by, float(np.average(number[beyond], weights=weight[beyond]))
+        if not is_beyond.any():
+            return Done(frame, None, (f"no value lies beyond {self._sign * coding_limit:g}: nothing was changed",))
+        row_weights = (
+            np.ones(len(cell_numbers)) if self.weight is None else numbers_of(frame, self.weight, what="a weight")
         )
-        lost = 1 - np.nanvar(coded_numbers) / np.nanvar(number) if np.nanvar(number) else 0.0
-        coded_value = self._sign * coded_numbers[beyond][0]
+        coded_numbers = cell_numbers.copy()
+        coded_numbers[is_beyond] = {"threshold": coding_limit, "median": float(np.median(cell_numbers[is_beyond]))}.get(
+            self.by, float(np.average(cell_numbers[is_beyond], weights=row_weights[is_beyond]))
+        )
+        lost_variance = 1 - np.nanvar(coded_numbers) / np.nanvar(cell_numbers) if np.nanvar(cell_numbers) else 0.0
+        coded_value = self._sign * coded_numbers[is_beyond][0]
         notes = (
-            f"{int(beyond.sum()):,} records beyond {self._sign * limit:g} got {coded_value:.6g}",
-            f"the variance falls by {100 * lost:.1f} %",
+            f"{int(is_beyond.sum()):,} records beyond {self._sign * coding_limit:g} got {coded_value:.6g}",
+            f"the variance falls by {100 * lost_variance:.1f} %",
         )
         return Done(frame.with_columns(with_gaps(frame[self.variable], self._sign * coded_numbers)), None, notes)
 
@@ -407,3 +432,101 @@ def with_gaps(column: pl.Series, number: Floats) -> pl.Series:
     gapped_numbers = pl.Series(column.name, number).fill_nan(None)
     is_whole = bool(((gapped_numbers == gapped_numbers.round(0)) & (gapped_numbers.abs() < 2**53)).all())
     return gapped_numbers.cast(pl.Int64) if is_whole and not column.dtype.is_float() else gapped_numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop(Method):
+    """Columns left out, such as numbers of respondents.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> protect.Drop(columns=["id"]).apply({"id": [1, 2], "age": [36, 40]})[0]
+    {'age': [36, 40]}
+    """
+
+    name: ClassVar[str] = "drop"
+    foretold = True
+    promise = "nobody learns what is not there"
+    columns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", several(self.columns, "leaving out"))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    def done(self, frame: pl.DataFrame) -> Done:
+        if frame.width == len(self.columns):
+            raise DataError("no column would be left; leave out fewer")
+        return Done(frame.drop(self.columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffle(Random):
+    """Rows in random order.
+
+    In the order of the original, a row is linked with the same row of any other release, and with what somebody saw or
+    sorted: the order is a name.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> sorted(protect.Shuffle().apply({"age": [40, 36, 23]})[0]["age"])
+    [23, 36, 40]
+    """
+
+    name: ClassVar[str] = "shuffle"
+    foretold = True
+    promise = "the place of a row tells nothing"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return ()
+
+    def done(self, frame: pl.DataFrame) -> Done:
+        rows = self.order(frame.height)
+        return Done(frame[rows], rows)
+
+    def order(self, rows: int) -> NDArray[np.int64]:
+        """The old place of each row, (rows,)."""
+        return self.rng().permutation(rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renumber(Method):
+    """New numbers in place of the ones that name people or households: 1, 2, … in the order of rows.
+
+    Rows that had one number have one again. After `Shuffle` the new numbers say nothing about the old ones.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> protect.Renumber(columns=["id"]).apply({"id": [907, 311, 907]})[0]
+    {'id': [1, 2, 1]}
+    """
+
+    name: ClassVar[str] = "renumber"
+    foretold = True
+    promise = "old numbers, which other files have, are gone"
+    columns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", several(self.columns, "renumbering"))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    def done(self, frame: pl.DataFrame) -> Done:
+        return Done(frame.with_columns(_number_values(frame[name]) for name in self.columns))
+
+
+def _number_values(column: pl.Series) -> pl.Series:
+    """Numbers in the order in which values come first, as texts where the column held texts; gaps stay."""
+    cells = texts(column)
+    order = cells.drop_nulls().unique(maintain_order=True).to_list()
+    kind = pl.String if column.dtype in (pl.String, pl.Enum, pl.Categorical) else pl.Int64
+    numbers = pl.Series(range(1, len(order) + 1), dtype=pl.Int64).cast(kind)
+    return cells.replace_strict(order, numbers, default=None, return_dtype=kind).alias(column.name)

@@ -1,6 +1,7 @@
-"""l-diversity: what an intruder learns about a sensitive variable without identifying anybody.
+"""What an intruder learns about a sensitive variable without identifying anybody.
 
-t-closeness: how far the sensitive values of people who are alike are from those of everybody.
+l-diversity: how many values it has among people who are alike. t-closeness: how far their values are from those of
+everybody. δ-presence: how surely they are known to be in a study, or not in it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay import _checks
+from naysay._values import Array, Flags, Floats, Integers
 from naysay.errors import DataError
-from naysay.microdata.keys.tuples import grouped
+from naysay.microdata.formats import amount, share
+from naysay.microdata.keys.cells import grouped
+from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.risk.measure import Case, Measure, OnRequest
-from naysay.microdata.risk.written import amount, share
-from naysay.show import number
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class Diversity(Measure):
     @property
     def distinct(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
         """Distinct l of each respondent's anonymity set, (n,), masked where they are deleted or nothing is known."""
-        values = self.values[self.keys.owner]
-        return np.ma.MaskedArray(values, mask=values == 0)
+        distinct_counts = self.values[self.keys.owner]
+        return np.ma.MaskedArray(distinct_counts, mask=distinct_counts == 0)
 
     @property
     def entropy(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]:
@@ -86,15 +86,15 @@ class Diversity(Measure):
         return f"Diversity of {found[0].sensitive!r} where records are alike"
 
     def cells(self) -> tuple[str, ...]:
-        numbers = (f"{self.sets:,}", f"{self.least_distinct:,}", amount(self.least_entropy))
-        return (*numbers, f"{self.sharing:,}", f"{self.matches_sharing:,}")
+        number_texts = (f"{self.sets:,}", f"{self.least_distinct:,}", amount(self.least_entropy))
+        return (*number_texts, f"{self.sharing:,}", f"{self.matches_sharing:,}")
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         return {
             "sensitive": self.sensitive,
             "sets": self.sets,
             "least_distinct": self.least_distinct or None,
-            "least_entropy": number(self.least_entropy),
+            "least_entropy": self.least_entropy,
             "sharing": self.sharing,
             "matches_sharing": self.matches_sharing,
         }
@@ -135,33 +135,43 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    variable, other_names = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
-    if not other_names:
-        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
+    variable, (other_keys, set_of_tuple, sensitive_codes, is_known) = keys.variable(sensitive), _sets(keys, sensitive)
     if variable.policy != "wildcard":
         message = (
             f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
         )
         raise DataError(f"{message}; got {variable.policy!r}", column=sensitive)
-    other_keys = keys.only(other_names)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in other_names])
-    code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    is_known = (code > 0) & (code <= len(variable.cells.values)) & other_keys.complete[group]
-    values, effective = _values_and_entropy(
-        group[is_known], code[is_known], keys.tuples.count[is_known], len(other_keys.tuples)
+    distinct_counts, effective_counts = _values_and_entropy(
+        set_of_tuple[is_known], sensitive_codes[is_known], keys.tuples.count[is_known], len(other_keys.tuples)
     )
-    shares_value = (values[group] == 1) & is_known & (other_keys.tuples.count[group] > 1)
+    shares_value = (distinct_counts[set_of_tuple] == 1) & is_known & (other_keys.tuples.count[set_of_tuple] > 1)
     # if the sensitive variable as one more key removes no match, no two of the people who match differ in it
-    m = matches_of_tuples(other_keys, rule="intersect")[group]
+    m = matches_of_tuples(other_keys, rule="intersect")[set_of_tuple]
     keeps_matches = matches_of_tuples(keys, rule="intersect") == m
     return Diversity(
         sensitive,
         keys,
-        values[group],
-        effective[group],
-        int((values > 0).sum()),
+        distinct_counts[set_of_tuple],
+        effective_counts[set_of_tuple],
+        int((distinct_counts > 0).sum()),
         int(keys.tuples.count[shares_value].sum()),
-        int(keys.tuples.count[keeps_matches & (code > 0) & (m > 1)].sum()),
+        int(keys.tuples.count[keeps_matches & (sensitive_codes > 0) & (m > 1)].sum()),
+    )
+
+
+def _sets(keys: Keys, sensitive: str) -> tuple[Keys, Integers, Integers, Flags]:
+    """The keys without the sensitive variable; of each tuple: its anonymity set, sensitive value, and if it counts."""
+    sensitive_cells, other_names = keys.variable(sensitive).cells, [name for name in keys.columns if name != sensitive]
+    if not other_names:
+        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
+    other_keys = keys.only(other_names)
+    _, set_of_tuple = keys.tuples.only([keys.columns.index(key_name) for key_name in other_names])
+    codes = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
+    return (
+        other_keys,
+        set_of_tuple,
+        codes,
+        (codes > 0) & (codes <= len(sensitive_cells.values)) & other_keys.complete[set_of_tuple],
     )
 
 
@@ -169,13 +179,15 @@ def _values_and_entropy(
     group: NDArray[np.intp], code: NDArray[np.int64], count: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], Floats]:
     """Values that occur in each group, and exp of the entropy of their shares."""
-    first, place = grouped([group, code], [groups, int(code.max(initial=0)) + 1])
-    value_counts = np.bincount(place, count)
-    group = group[first]
-    total = np.bincount(group, value_counts, groups)
-    share = value_counts / total[group]
-    values = np.bincount(group, minlength=groups)
-    return values, np.where(values > 0, np.exp(np.bincount(group, -share * np.log(share), groups)), np.nan)
+    first_rows, pair_places = grouped([group, code], [groups, int(code.max(initial=0)) + 1])
+    value_counts = np.bincount(pair_places, count)
+    group = group[first_rows]
+    group_totals = np.bincount(group, value_counts, groups)
+    value_shares = value_counts / group_totals[group]
+    distinct_counts = np.bincount(group, minlength=groups)
+    return distinct_counts, np.where(
+        distinct_counts > 0, np.exp(np.bincount(group, -value_shares * np.log(value_shares), groups)), np.nan
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,10 +252,10 @@ class Closeness(OnRequest):
     def cells(self) -> tuple[str, ...]:
         return (share(self.largest), share(self.mean), f"{self.above(0.2):,}", f"{self.above(0.5):,}")
 
-    def fields(self) -> dict[str, Any]:
-        return {"sensitive": self.sensitive, "t": number(self.largest), "mean": number(self.mean)}
+    def numbers(self) -> dict[str, object]:
+        return {"sensitive": self.sensitive, "t": self.largest, "mean": self.mean}
 
-    def of_each(self) -> dict[str, NDArray[Any]]:
+    def of_each(self) -> dict[str, Array]:
         return {"distance": self.distance}
 
 
@@ -289,30 +301,34 @@ def closeness(keys: Keys, sensitive: str, *, ordered: bool = False) -> Closeness
 
 
 def _closeness_parts(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str, bool, Keys, Floats]:
-    variable, other_names = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
-    if not other_names:
-        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
-    other_keys = keys.only(other_names)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in other_names])
-    code, values = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64), len(variable.cells.values)
+    variable, (other_keys, set_of_tuple, sensitive_codes, is_known) = keys.variable(sensitive), _sets(keys, sensitive)
+    value_count, known_rows = len(variable.cells.values), np.flatnonzero(is_known)
     if ordered:
-        code = np.append(0, _ranks_of_values(variable.cells.values, sensitive))[np.where(code > values, 0, code)]
-    known_rows = np.flatnonzero((code > 0) & (code <= values) & other_keys.complete[group])
-    count, shape = keys.tuples.count[known_rows].astype(np.float64), (other_keys.distinct, max(values, 1))
-    value_counts = scipy.sparse.csr_array((count, (group[known_rows], code[known_rows] - 1)), shape=shape)
-    sizes = np.asarray(value_counts.sum(axis=1), np.float64)
-    distances = np.full(other_keys.distinct, np.nan)
-    known_sets = np.flatnonzero(sizes)
-    file_shares = value_counts.sum(axis=0) / max(sizes.sum(), 1)
-    for block in np.array_split(
-        known_sets, max(1, len(known_sets) * shape[1] // 4_000_000)
+        sensitive_codes = np.append(0, _ranks_of_values(variable.cells.values, sensitive))[
+            np.where(sensitive_codes > value_count, 0, sensitive_codes)
+        ]
+    known_counts, table_shape = (
+        keys.tuples.count[known_rows].astype(np.float64),
+        (other_keys.distinct, max(value_count, 1)),
+    )
+    value_counts = scipy.sparse.csr_array(
+        (known_counts, (set_of_tuple[known_rows], sensitive_codes[known_rows] - 1)), shape=table_shape
+    )
+    set_sizes = np.asarray(value_counts.sum(axis=1), np.float64)
+    set_distances = np.full(other_keys.distinct, np.nan)
+    known_sets = np.flatnonzero(set_sizes)
+    file_shares = value_counts.sum(axis=0) / max(set_sizes.sum(), 1)
+    for set_block in np.array_split(
+        known_sets, max(1, len(known_sets) * table_shape[1] // 4_000_000)
     ):  # dense rows, a few at a time
-        share_gaps = value_counts[block].toarray() / sizes[block, None] - file_shares
+        share_gaps = value_counts[set_block].toarray() / set_sizes[set_block, None] - file_shares
         if ordered:
-            distances[block] = np.abs(np.cumsum(share_gaps, axis=1))[:, :-1].sum(axis=1) / max(shape[1] - 1, 1)
+            set_distances[set_block] = np.abs(np.cumsum(share_gaps, axis=1))[:, :-1].sum(axis=1) / max(
+                table_shape[1] - 1, 1
+            )
         else:
-            distances[block] = np.abs(share_gaps).sum(axis=1) / 2
-    return sensitive, ordered, keys, distances[group]
+            set_distances[set_block] = np.abs(share_gaps).sum(axis=1) / 2
+    return sensitive, ordered, keys, set_distances[set_of_tuple]
 
 
 def _ranks_of_values(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
@@ -323,3 +339,115 @@ def _ranks_of_values(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]
         message = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
         raise DataError(message, column=sensitive) from None
     return np.argsort(np.argsort(numbers, kind="stable"), kind="stable") + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Presence(OnRequest):
+    """The share of people with one of two values in each anonymity set, such as of those of a register who are studied.
+
+    Parameters
+    ----------
+    sensitive : str
+    value : label
+        The second of the two values in their order: "yes" of "no" and "yes", 1 of 0 and 1.
+    keys : Keys
+        The quasi-identifier and the sensitive variable.
+    shares : (distinct,) float
+        Of the anonymity set of each distinct tuple; NaN where no sensitive value is known in it.
+    """
+
+    name = "presence"
+    needs = ("sensitive",)
+    columns = ("least share (δ min)", "largest share (δ max)", "records with certainty")
+    explanation = ("δ: the share of people with this value in an anonymity set; at 0 and 1 an intruder is certain.",)
+    page_columns = ("least share in a group", "largest share", "people of whom it is certain")
+
+    sensitive: str
+    value: Any
+    keys: Keys
+    shares: Floats
+
+    @property
+    def least(self) -> float:
+        """The least share of any set; NaN where no set is known."""
+        return float(np.nanmin(self.shares)) if np.isfinite(self.shares).any() else float("nan")
+
+    @property
+    def largest(self) -> float:
+        """The largest share of any set; NaN where no set is known."""
+        return float(np.nanmax(self.shares)) if np.isfinite(self.shares).any() else float("nan")
+
+    @property
+    def certain(self) -> int:
+        """Records whose set has one value only."""
+        return int(self.keys.tuples.count[(self.shares == 0) | (self.shares == 1)].sum())
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        return None if case.sensitive is None else cls(*_presence_parts(*case.sensitive))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return f"Presence: the share of {found[0].sensitive!r} = {found[0].value} in anonymity sets"
+
+    def cells(self) -> tuple[str, ...]:
+        return (share(self.least), share(self.largest), amount(self.certain))
+
+    def numbers(self) -> dict[str, object]:
+        variable_fields = {"sensitive": self.sensitive, "value": str(self.value)}
+        return variable_fields | {"least": self.least, "largest": self.largest, "certain": self.certain}
+
+    def of_each(self) -> dict[str, Array]:
+        return {"presence": np.asarray(self.shares[self.keys.owner], np.float64)}
+
+
+def presence(keys: Keys, sensitive: str) -> Presence:
+    """δ-presence: the share of people with one value of a variable of two in each anonymity set.
+
+    The file is a public list, such as a register, with a column that says who is in a study. Whoever sees which people
+    of the list are alike knows of each of them with this probability that they are in the study.
+
+    Parameters
+    ----------
+    keys : Keys
+        The quasi-identifier and, among its columns, the variable. Only records with every key and a known value count.
+    sensitive : str
+
+    Raises
+    ------
+    DataError
+        A variable that is not among the keys, or the only one, or that has not two values.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> people = {"age": [30, 30, 30, 40, 40], "study": ["yes", "no", "no", "yes", "no"]}
+    >>> found = presence(microdata.Keys(people, ["age", "study"]), "study")
+    >>> found.value, round(found.least, 3), found.largest
+    ('yes', 0.333, 0.5)
+
+    Notes
+    -----
+    Nergiz, Atzori & Clifton (2007), Hiding the presence of individuals from shared databases, SIGMOD.
+    """
+    return Presence(*_presence_parts(keys, sensitive))
+
+
+def _presence_parts(keys: Keys, sensitive: str) -> tuple[str, Any, Keys, Floats]:
+    sensitive_values = keys.variable(sensitive).cells.values
+    if len(sensitive_values) != 2:
+        message = (
+            f"presence needs a variable of two values, such as yes and no; {sensitive!r} has {len(sensitive_values):,}"
+        )
+        raise DataError(f"{message}: {_checks.listing_text(sensitive_values)}", column=sensitive)
+    other_keys, set_of_tuple, sensitive_codes, is_known = _sets(keys, sensitive)
+    known_counts, member_counts = (
+        np.bincount(set_of_tuple[is_counted], keys.tuples.count[is_counted], other_keys.distinct)
+        for is_counted in (is_known, is_known & (sensitive_codes == 2))
+    )
+    return (
+        sensitive,
+        sensitive_values[1],
+        keys,
+        np.where(known_counts > 0, member_counts / np.maximum(known_counts, 1), np.nan)[set_of_tuple],
+    )

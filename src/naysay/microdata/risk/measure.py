@@ -1,13 +1,8 @@
-"""What a measure of risk is: numbers about each quasi-identifier, and every form in which they are shown.
+"""What a measure of risk is, and the measures that every table has.
 
-A measure is a frozen dataclass in a file of its own and stands in `table.MEASURES`. Text, JSON, CSV and the page for
-the board read its members; none of them knows a measure by name.
-
-Who is unique: the measures of k after listwise deletion, of m over everybody, and of both in people.
-
-What gaps protect: the least of the three ways to count records that are alike.
-
-Households as one record each: who knows a household knows all of its members.
+A measure is a frozen dataclass: numbers about a quasi-identifier, and every form in which they are shown. Text, JSON,
+CSV and the page for the board read its members; none of them knows a measure by name. Here are those of who is unique:
+k after listwise deletion, m over everybody, and both in people; and what gaps protect.
 """
 
 from __future__ import annotations
@@ -16,18 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.errors import DataError
-from naysay.microdata.keys.table import Table, check_names, first_row
+from naysay._values import Array
+from naysay.microdata.formats import DASH, amount, percent, share, spanned
+from naysay.microdata.keys.matches import Readings, matches_of_tuples, readings
 from naysay.microdata.keys.variables import Keys, Progress
-from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.panel.columns import column_of, composite
-from naysay.microdata.population.theta import (
+from naysay.microdata.risk.theta import (
     Informed,
     Scale,
     Sizes,
@@ -35,12 +29,11 @@ from naysay.microdata.population.theta import (
     Weighted,
     informed,
     sampling_fraction,
+    theta_cells,
     theta_of,
+    theta_percent,
     weighted_theta,
 )
-from naysay.microdata.risk.readings import Readings, readings
-from naysay.microdata.risk.written import DASH, amount, percent, share, spanned, theta_cells, theta_percent
-from naysay.show import number
 
 
 class Measure(ABC):
@@ -85,8 +78,8 @@ class Measure(ABC):
         """The row of the text table, one cell for each of `columns`."""
 
     @abstractmethod
-    def fields(self) -> dict[str, Any]:
-        """The fields of JSON with stable names, also the columns of CSV; empty where others hold its numbers."""
+    def numbers(self) -> dict[str, object]:
+        """Its numbers under the stable names of JSON, also the columns of CSV; empty where others hold them."""
 
     def page_cells(self) -> tuple[str, ...]:
         """The row of the table on the page."""
@@ -97,7 +90,7 @@ class Measure(ABC):
         """Why some of the numbers should not be used; empty if they may."""
         return ""
 
-    def of_each(self) -> dict[str, NDArray[Any]]:
+    def of_each(self) -> dict[str, Array]:
         """What the measure says of each respondent, by name, (n,); most say nothing."""
         return {}
 
@@ -174,7 +167,7 @@ class Case:
         return self.keys.tuples.count
 
     @cached_property
-    def m(self) -> NDArray[Any]:
+    def m(self) -> Array:
         """The matches of each distinct tuple."""
         return matches_of_tuples(self.keys, rule=self.rule, progress=self.progress)
 
@@ -186,37 +179,47 @@ class Case:
     @cached_property
     def on_m(self) -> Measured:
         """Over everybody whom no policy leaves out."""
-        m, weight = self.m, self.keys.tuples.weight
+        m, weight_sums = self.m, self.keys.tuples.weight
         if self.scale is not None:
-            weight = matches_of_tuples(self.keys, weight, rule=self.rule, progress=self.progress)
-        return self._measure_sizes(m, weight, self.keys.kept)
+            weight_sums = matches_of_tuples(self.keys, weight_sums, rule=self.rule, progress=self.progress)
+        return self._measure_sizes(m, weight_sums, self.keys.kept)
 
-    def _measure_sizes(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
-        sizes, count = sizes[keep], self.keys.tuples.count[keep]
-        size_summary = Sizes.of_counts(sizes, count)
+    def _measure_sizes(self, sizes: Array, sums: Any, keep: NDArray[np.bool_]) -> Measured:
+        sizes, kept_counts = sizes[keep], self.keys.tuples.count[keep]
+        size_summary = Sizes.of_counts(sizes, kept_counts)
         if self.scale is None or self.population is None:
             return Measured(size_summary, theta_of(size_summary, self.population, self.confidence), None)
         fraction = sampling_fraction(max(size_summary.records, 1), self.population)
-        weight, sums = self.scale.people(self.keys.tuples.weight)[keep], self.scale.people(sums)[keep]
-        theta = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=self.confidence)
-        return Measured(size_summary, theta, Weighted.of(sizes, count, weight, sums, self.population))
+        kept_weights, sums = self.scale.people(self.keys.tuples.weight)[keep], self.scale.people(sums)[keep]
+        theta = weighted_theta(sizes, kept_counts, kept_weights, sums, fraction=fraction, confidence=self.confidence)
+        return Measured(size_summary, theta, Weighted.of(sizes, kept_counts, kept_weights, sums, self.population))
 
 
-class _Unique(Measure):
-    """A measure of how many records are how much alone; its `row` is written with four digits, or in percent."""
+class ShareRow(Measure):
+    """A measure whose shares are written with four digits in the text table, and in percent on the page."""
+
+    @abstractmethod
+    def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        """The cells of its row, as `write_share` writes shares."""
+
+    def cells(self) -> tuple[str, ...]:
+        return self.row(share)
+
+    def page_cells(self) -> tuple[str, ...]:
+        return self.row(percent)
+
+
+class _Unique(ShareRow):
+    """A measure of how many records are how much alone: its row, and θ."""
 
     everywhere = True
     theta: Theta
 
-    @abstractmethod
-    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        """The cells before θ; `written` writes a share."""
-
     def cells(self) -> tuple[str, ...]:
-        return (*self.row(share), *theta_cells(self.theta))
+        return (*super().cells(), *theta_cells(self.theta))
 
     def page_cells(self) -> tuple[str, ...]:
-        return (*self.row(percent), theta_percent(self.theta))
+        return (*super().page_cells(), theta_percent(self.theta))
 
 
 @dataclass(frozen=True)
@@ -267,22 +270,22 @@ class Listwise(_Unique):
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
         return "Listwise deletion: anonymity sets (k) of the records that have every key"
 
-    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+    def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
         sizes = self.sizes
         counts = (self.deleted, self.kept, sizes.unique, sizes.below_5, sizes.below_10)
-        return (*map("{:,}".format, counts), *map(written, (self.pr_su_kept, self.pr_su_all, sizes.inverse)))
+        return (*map("{:,}".format, counts), *map(write_share, (self.pr_su_kept, self.pr_su_all, sizes.inverse)))
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         return {
             "deleted": self.deleted,
             "kept": self.kept,
             **self.sizes.counts("k"),
-            "pr_su_kept": number(self.pr_su_kept),
-            "pr_su_all": number(self.pr_su_all),
-            **self.theta.fields(),
-            **self.sizes.fields(),
-            "prosecutor_highest": number(self.sizes.highest),
-            **({} if self.weighted is None else {"weighted": self.weighted.fields()}),
+            "pr_su_kept": self.pr_su_kept,
+            "pr_su_all": self.pr_su_all,
+            **self.theta.numbers(),
+            **self.sizes.numbers(),
+            "prosecutor_highest": self.sizes.highest,
+            **({} if self.weighted is None else {"weighted": self.weighted.numbers()}),
         }
 
 
@@ -335,30 +338,30 @@ class Matches(_Unique):
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        rules = ", ".join(dict.fromkeys(measure.rule for measure in found))
-        gaps = "matches everything" + (" unless a policy says otherwise" if policies else "")
-        return f"Number of matches (m) of everybody; what is missing {gaps}; rule: {rules}"
+        rules_text = ", ".join(dict.fromkeys(measure.rule for measure in found))
+        gaps_text = "matches everything" + (" unless a policy says otherwise" if policies else "")
+        return f"Number of matches (m) of everybody; what is missing {gaps_text}; rule: {rules_text}"
 
-    def row(self, written: Callable[[float], str]) -> tuple[str, ...]:
-        sizes, pick = self.sizes, spanned(self.informed.least, self.informed.most, written)
-        counts = map("{:,}".format, (sizes.records, sizes.unique, sizes.below_5, sizes.below_10))
-        return (*counts, written(self.pr_su), written(sizes.inverse), pick)
+    def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
+        sizes, pick_text = self.sizes, spanned(self.informed.least, self.informed.most, write_share)
+        count_texts = map("{:,}".format, (sizes.records, sizes.unique, sizes.below_5, sizes.below_10))
+        return (*count_texts, write_share(self.pr_su), write_share(sizes.inverse), pick_text)
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         return {
             "rule": self.rule,
             "records": self.sizes.records,
             **self.sizes.counts("m"),
-            "pr_su": number(self.pr_su),
-            "informed_least": number(self.informed.least),
-            "informed_most": number(self.informed.most),
-            "informed_exact": number(self.informed.exact),
-            "informed_weighed": number(self.informed.weighed),
-            **self.theta.fields(),
+            "pr_su": self.pr_su,
+            "informed_least": self.informed.least,
+            "informed_most": self.informed.most,
+            "informed_exact": self.informed.exact,
+            "informed_weighed": self.informed.weighed,
+            **self.theta.numbers(),
             "theta_heuristic": True,
-            **self.sizes.fields(),
-            "prosecutor_highest": number(self.sizes.highest),
-            **({} if self.weighted is None else {"weighted": self.weighted.fields()}),
+            **self.sizes.numbers(),
+            "prosecutor_highest": self.sizes.highest,
+            **({} if self.weighted is None else {"weighted": self.weighted.numbers()}),
         }
 
 
@@ -389,7 +392,7 @@ class People(Measure):
 
     def cells(self) -> tuple[str, ...]:
         listwise, matches = self.listwise, self.matches
-        first = (
+        listwise_cells = (
             amount(listwise.smallest),
             f"{listwise.below_5:,}",
             f"{listwise.below_10:,}",
@@ -397,14 +400,14 @@ class People(Measure):
             amount(listwise.expected),
         )
         return (
-            *first,
+            *listwise_cells,
             amount(matches.smallest),
             f"{matches.below_5:,}",
             f"{matches.below_10:,}",
             amount(matches.expected),
         )
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         return {}
 
 
@@ -449,7 +452,7 @@ class LeastReadings(OnRequest):
         """Records that show what no other does, gaps included."""
         return int((self.readings.same == 1).sum())
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         table_readings = self.readings
         return {
             "least_k": table_readings.least_k,
@@ -457,61 +460,3 @@ class LeastReadings(OnRequest):
             "least_c": self.least_c,
             "least_m": table_readings.least_m,
         }
-
-
-_BETWEEN = ";"
-
-
-def households(
-    table: Any, keys: Sequence[str], *, by: str, own: Sequence[str] = (), missing: Literal["any", "all"] = "any"
-) -> Keys:
-    """Keys of households: the multiset of the keys of their members, and keys of their own.
-
-    A household can stand out although none of its members does. What is asked of people's keys can be asked of these:
-    k, m, θ and models of the population then count households.
-
-    Parameters
-    ----------
-    table : dataframe or mapping of columns
-        One row a person.
-    keys : sequence of str
-        What an intruder knows of each member.
-    by : str
-        The column that says to which household a person belongs.
-    own : sequence of str
-        Keys of the household, such as its region, alike for all of its members.
-    missing : {"any", "all"}
-        "any": the members' key is missing, and may be anything, where a key of one member is missing. "all": a missing
-        key of a member is a value of its own, unless the member has no other.
-
-    Raises
-    ------
-    DataError
-        People without a household, keys of the household that differ between its members.
-
-    Examples
-    --------
-    >>> from naysay import microdata
-    >>> people = {"home": [1, 1, 2, 2, 3], "age": [40, 8, 8, 40, 40], "sex": ["f", "m", "m", "f", "f"]}
-    >>> found = households(people, ["age", "sex"], by="home")
-    >>> microdata.anonymity(found).tolist()
-    [2, 2, 1]
-    """
-    source = Table.of(table)
-    check_names([by, *keys, *own], source.names)
-    home = column_of(source, by)
-    if (row := first_row(home.is_null())) is not None:
-        raise DataError(f"everybody needs a household; column {by!r} is empty in row {row + 1}", row=row, column=by)
-    member = composite(table, keys, missing=missing) if len(keys) > 1 else column_of(source, keys[0]).cast(pl.String)
-    frame = pl.DataFrame({"home": home, "member": member.str.replace_all(r"([\\;])", r"\$1")})
-    frame = frame.with_columns(column_of(source, name).alias(f"own {name}") for name in own)
-    rows = frame.group_by("home", maintain_order=True).agg(
-        pl.when(pl.col("member").null_count() == 0).then(pl.col("member").sort().str.join(_BETWEEN)).alias("members"),
-        *(pl.col(f"own {name}").n_unique().alias(f"values {name}") for name in own),
-        *(pl.col(f"own {name}").first() for name in own),
-    )
-    for name in own:
-        if (place := first_row(rows[f"values {name}"] > 1)) is not None:
-            message = f"a key of a household must be alike for all of its members; {name!r} differs within a household"
-            raise DataError(f"{message} (the {place + 1}. that comes)", column=name)
-    return Keys({"members": rows["members"], **{name: rows[f"own {name}"] for name in own}}, ["members", *own])

@@ -9,22 +9,23 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from naysay import _checks
+from naysay import _checks, show
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.codes import Form
-from naysay.microdata.keys.table import check_choice
+from naysay.microdata.formats import DASH, Printed, explained, grid
+from naysay.microdata.keys.codes import Form, Table, check_choice
+from naysay.microdata.keys.matches import anonymity
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import anonymity
-from naysay.microdata.population.theta import FEWEST, Scale, sampling_fraction
-from naysay.microdata.risk.asked import encoded, lists, members
-from naysay.microdata.risk.diversity import Closeness, Diversity, OrderedCloseness
+from naysay.microdata.risk.diversity import Closeness, Diversity, OrderedCloseness, Presence
+from naysay.microdata.risk.individual import Households, Individual, Special
+from naysay.microdata.risk.loglinear import LogLinearModel
 from naysay.microdata.risk.measure import Case, LeastReadings, Listwise, Matches, Measure, OnRequest, People
-from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Snb, Special, Zayatz
-from naysay.microdata.risk.presence import Presence
-from naysay.microdata.risk.written import DASH, Printed, explained, grid
-from naysay.show import Content, Heading, Note, Table
+from naysay.microdata.risk.theta import FEWEST, Scale, sampling_fraction
+from naysay.microdata.risk.uniques import Pitman, Snb, Zayatz
+from naysay.show import Content, Heading, Note, plain
+from naysay.show.text import csv_text
 
 Policies = str | Mapping[str, str]
 Progress = Callable[[str, float], None]
@@ -98,8 +99,8 @@ class QuasiIdentifier:
     @property
     def label(self) -> str:
         """The keys with the policies that are not the default: ``age + gender (age: drop)``."""
-        policies = ", ".join(f"{name}: {policy}" for name, policy in self.missing.items())
-        return " + ".join(self.keys) + (f" ({policies})" if policies else "")
+        policies_text = ", ".join(f"{key_name}: {policy}" for key_name, policy in self.missing.items())
+        return " + ".join(self.keys) + (f" ({policies_text})" if policies_text else "")
 
     def measure(self, kind: type[Kind]) -> Kind | None:
         """The measure of one kind; None where it was not asked for."""
@@ -122,14 +123,17 @@ class QuasiIdentifier:
 
     def to_dict(self) -> dict[str, Any]:
         """The row as one JSON object with stable names; undefined numbers are None."""
-        measure_fields = [(measure.name, measure.fields(), measure.everywhere) for measure in self.measures]
-        return {
-            "keys": list(self.keys),
-            "missing": dict(self.missing),
-            **{name: fields for name, fields, everywhere in measure_fields if everywhere},
-            "warnings": [str(warning) for warning in self.warnings],
-            **{name: fields for name, fields, everywhere in measure_fields if fields and not everywhere},
-        }
+        numbers_by_measure = [(measure.name, measure.numbers(), measure.everywhere) for measure in self.measures]
+        row_fields: dict[str, Any] = plain(
+            {
+                "keys": self.keys,
+                "missing": self.missing,
+                **{name: numbers for name, numbers, everywhere in numbers_by_measure if everywhere},
+                "warnings": [str(warning) for warning in self.warnings],
+                **{name: numbers for name, numbers, everywhere in numbers_by_measure if numbers and not everywhere},
+            }
+        )
+        return row_fields
 
 
 @dataclass(frozen=True)
@@ -171,8 +175,8 @@ class RiskTable(Printed):
         labeled_measures = ((row.label, row.measure(kind)) for row in self.quasi_identifiers)
         return [(label, measure) for label, measure in labeled_measures if measure is not None]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The table as one JSON object with stable names; undefined numbers are None."""
+    def numbers(self) -> dict[str, object]:
+        """The table under the stable names of its JSON."""
         return {
             "n": self.n,
             "population": self.population,
@@ -183,39 +187,64 @@ class RiskTable(Printed):
             **({"labels": self.called} if self.called else {}),
         }
 
-    def content(self) -> list[Content]:
+    def records(self) -> show.Records:
+        """A row for each quasi-identifier: keys, policies, and each number of a measure as ``measure.number``."""
+        csv_rows = [self._flat_row(row.to_dict()) for row in self.quasi_identifiers]
+        # a measure may tell of some keys only
+        column_names = list(dict.fromkeys(column_name for csv_row in csv_rows for column_name in csv_row))
+        return show.Records(column_names, [[csv_row.get(name) for name in column_names] for csv_row in csv_rows])
+
+    def _flat_row(self, row: dict[str, Any]) -> dict[str, object]:
+        policy_texts = [f"{key_name}={policy}" for key_name, policy in row["missing"].items()]
+        flat_row: dict[str, object] = {"keys": csv_text([row["keys"]]), "missing": csv_text([policy_texts])}
+        flat_row |= {"n": self.n, "population": self.population}
+        for kind in self.kinds:
+            for number_name, value in row.get(kind.name, {}).items():
+                column_name = f"{kind.name}.{number_name}"
+                if number_name.endswith("_interval"):
+                    stem = column_name.removesuffix("_interval")
+                    flat_row |= dict(zip((f"{stem}_low", f"{stem}_high"), value, strict=True))
+                elif isinstance(value, dict):
+                    flat_row |= {f"{column_name}.{inner_name}": number for inner_name, number in value.items()}
+                else:
+                    flat_row[column_name] = csv_text([value]) if isinstance(value, list) else value
+        return flat_row
+
+    def parts(self) -> list[Content]:
         """The content of the table: numbers by measure, what the columns mean, and warnings."""
-        title = f"Risk of re-identification: {self.n:,} records"
+        heading_text = f"Risk of re-identification: {self.n:,} records"
         if self.population:
-            title += f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
+            heading_text += f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
         if self.weighted:
-            title += "; weighted"
-        meaning = [sentence for kind in self.kinds for sentence in kind.explanation]
-        theta = (
+            heading_text += "; weighted"
+        meaning_sentences = [sentence for kind in self.kinds for sentence in kind.explanation]
+        theta_text = (
             "θ: how often a person met by chance who fits exactly one record is the one it is about, with its"
             f" {self.confidence:.4g} interval; on m a heuristic. {DASH}: none, or withheld."
         )
         return [
-            Heading(title),
+            Heading(heading_text),
             *map(self.table_of, self.kinds),
-            explained([*meaning, theta]),
-            *(Note(f"{name}: {title}") for name, title in self.called.items()),
+            explained([*meaning_sentences, theta_text]),
+            *(Note(f"{key_name}: {key_title}") for key_name, key_title in self.called.items()),
             *map(Note, self.reservations),
         ]
 
     @property
     def called(self) -> dict[str, str]:
         """The titles of the keys of all rows, where they have one."""
-        names = dict.fromkeys(chain.from_iterable(row.keys for row in self.quasi_identifiers))
-        return {name: self.titles[name] for name in names if name in self.titles}
+        key_names = dict.fromkeys(chain.from_iterable(row.keys for row in self.quasi_identifiers))
+        return {key_name: self.titles[key_name] for key_name in key_names if key_name in self.titles}
 
-    def table_of(self, kind: type[Measure], *, page: bool = False) -> Table:
+    def table_of(self, kind: type[Measure], *, page: bool = False) -> show.Table:
         """The table of one measure; on the page in its words, where the measure has words for it."""
-        rows = self.rows_of(kind)
-        title, columns = (kind.page_title, kind.page_columns) if page else ("", ())
-        title = title or kind.title([measure for _, measure in rows], policies=self.policies)
-        cells = ((name, *(measure.page_cells() if page else measure.cells())) for name, measure in rows)
-        return grid(title, ("quasi-identifier", *(columns or kind.columns)), cells)
+        labeled_measures = self.rows_of(kind)
+        table_title, column_titles = (kind.page_title, kind.page_columns) if page else ("", ())
+        table_title = table_title or kind.title([measure for _, measure in labeled_measures], policies=self.policies)
+        row_cells = (
+            (row_label, *(measure.page_cells() if page else measure.cells())) for row_label, measure in labeled_measures
+        )
+        return grid(table_title, ("quasi-identifier", *(column_titles or kind.columns)), row_cells)
 
     @property
     def policies(self) -> bool:
@@ -235,10 +264,10 @@ class RiskTable(Printed):
             rows = ()
         on_k = [row.label for row in rows if row.listwise.theta.withheld]
         on_m = [row.label for row in rows if row.matches.theta.withheld]
-        for sign, withheld in (("k", on_k), ("m", on_m)):
-            if withheld:
+        for sign, withheld_labels in (("k", on_k), ("m", on_m)):
+            if withheld_labels:
                 sentences.append(
-                    f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}"
+                    f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld_labels)}"
                 )
         return list(dict.fromkeys(sentences))
 
@@ -323,29 +352,31 @@ def risk_table(
     key_lists = lists(quasi_identifiers)
     _checks.confidence(confidence)
     raw_population: Any = population
-    people: float | None = raw_population.item() if isinstance(raw_population, np.generic) else raw_population
-    if people is None and weights is not None:
+    population_size: float | None = raw_population.item() if isinstance(raw_population, np.generic) else raw_population
+    if population_size is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
-    check_also(also, population=people, sensitive=sensitive)
+    check_also(also, population=population_size, sensitive=sensitive)
     household_column = members(table, also, households)
     policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
     if not policies:
         raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
-    rows: list[QuasiIdentifier] = []
+    risk_rows: list[QuasiIdentifier] = []
     for policy in policies:
-        keys = encoded(table, key_lists, policy, cells, weights, sensitive)
-        if people is not None:
-            sampling_fraction(keys.n, people)
-        scale = None if weights is None or people is None else Scale.between(keys, weights, people)
-        for names in key_lists:
-            sensitive_pair = None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
-            row_progress = None if progress is None else partial(progress, " + ".join(names))
+        all_keys = encoded(table, key_lists, policy, cells, weights, sensitive)
+        if population_size is not None:
+            sampling_fraction(all_keys.n, population_size)
+        scale = (
+            None if weights is None or population_size is None else Scale.between(all_keys, weights, population_size)
+        )
+        for key_names in key_lists:
+            sensitive_pair = None if sensitive is None else (all_keys.only([*key_names, sensitive]), sensitive)
+            row_progress = None if progress is None else partial(progress, " + ".join(key_names))
             if row_progress is not None:
                 row_progress(0.0)
             case = Case(
-                keys.only(names),
+                all_keys.only(key_names),
                 rule,
-                people,
+                population_size,
                 scale,
                 confidence,
                 sensitive_pair,
@@ -353,19 +384,62 @@ def risk_table(
                 tuple(also),
                 household_column,
             )
-            rows.append(QuasiIdentifier.of(case, records=records))
-    notes = () if scale is None else scale.warnings
-    return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
+            risk_rows.append(QuasiIdentifier.of(case, records=records))
+    scale_warnings = () if scale is None else scale.warnings
+    return RiskTable(all_keys.n, population_size, tuple(risk_rows), confidence, weights is not None, scale_warnings)
 
 
 def check_also(also: Sequence[str], *, population: float | None, sensitive: str | None) -> None:
     """Raise for measures on request that are not known, or that need what is not given."""
     if isinstance(also, str):
         raise DataError(f"measures on request are a list of names, such as ['pitman']; got {also!r}")
-    kind_of_name = {kind.name: kind for kind in MEASURES if issubclass(kind, OnRequest)}
-    inputs = {"population": population, "sensitive": sensitive}
-    for name in also:
-        check_choice(name, [*kind_of_name], what="a measure on request (--also)")
-        for need in kind_of_name[name].needs:
-            if inputs.get(need, "") is None:
-                raise DataError(f"{name!r} needs {need}= (--{need}) beside it")
+    kind_of_name = {measure_kind.name: measure_kind for measure_kind in MEASURES if issubclass(measure_kind, OnRequest)}
+    given_inputs = {"population": population, "sensitive": sensitive}
+    for measure_name in also:
+        check_choice(measure_name, [*kind_of_name], what="a measure on request (--also)")
+        for needed_input in kind_of_name[measure_name].needs:
+            if given_inputs.get(needed_input, "") is None:
+                raise DataError(f"{measure_name!r} needs {needed_input}= (--{needed_input}) beside it")
+
+
+def lists(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The keys of each quasi-identifier."""
+    if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
+        raise DataError(
+            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
+        )
+    key_lists = [tuple(names) for names in quasi_identifiers]
+    if not key_lists:
+        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
+    return key_lists
+
+
+def members(table: Any, also: Sequence[str], households: str | Sequence[Any] | None) -> pl.Series | None:
+    """The household of each respondent."""
+    if ("household" in also) != (households is not None):
+        raise DataError("household risk needs to know the households: name both 'household' and their column")
+    if households is None:
+        return None
+    household_cells = Table.of(table).column(households) if isinstance(households, str) else households
+    return household_cells if isinstance(household_cells, pl.Series) else pl.Series(household_cells)
+
+
+def encoded(
+    table: Any,
+    key_lists: Sequence[Sequence[str]],
+    policy: str | Mapping[str, str],
+    cells: Mapping[str, Form] | None,
+    weights: str | ArrayLike | None,
+    sensitive: str | None,
+) -> Keys:
+    """All keys that are asked for, and the sensitive variable, encoded once."""
+    key_names = list(dict.fromkeys(chain.from_iterable(key_lists)))
+    if sensitive in key_names:
+        raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
+    all_names = key_names if sensitive is None else [*key_names, sensitive]
+    if isinstance(table, Keys):
+        if policy != "wildcard" or cells or not isinstance(weights, str | None):
+            raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
+        return table.only(all_names)
+    policies = dict.fromkeys(key_names, policy) if isinstance(policy, str) else policy
+    return Keys(table, all_names, missing=policies, cells=cells, weights=weights)

@@ -1,11 +1,16 @@
-"""Tables of counts or amounts with their totals, and the cells of them that tell about single contributors."""
+"""Tables of counts or amounts with their totals, and which of their cells tell about single contributors.
+
+A table of counts is also published with noise (`noisy`): then it is differentially private.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -13,18 +18,22 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, kron
 
 from naysay import _checks
+from naysay._values import Array, Floats
+from naysay.design.drawing import Source, as_fraction, source_of
 from naysay.errors import DataError
-from naysay.microdata.keys.table import check_names
-from naysay.microdata.protect.lattice import Hierarchy
-from naysay.microdata.protect.tables import opened, texts
+from naysay.microdata.formats import Printed, grid
+from naysay.microdata.keys.codes import check_names
+from naysay.microdata.protect.hierarchies import Hierarchy
+from naysay.microdata.protect.method import opened, texts
+from naysay.show import Content, Facts, Records, Sentence, page
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MISSING = "(missing)"
 TOTAL = "Total"
 _TOTALS = ("total", "totals", "all", "sum")
 MOST_CELLS = 200_000
+_MOST_SHOWN = 600  # cells that are printed; more are for a program
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +67,37 @@ class Dimension:
         DataError
             A category that is itself a total, or that the hierarchy does not hold.
         """
-        for label in categories:
-            if label.lower() in _TOTALS:
-                complaint = f"{label!r} of {name!r} reads like a total"
+        for category_label in categories:
+            if category_label.lower() in _TOTALS:
+                complaint = f"{category_label!r} of {name!r} reads like a total"
                 raise DataError(f"{complaint}: leave totals out, they are added up here (or rename the category)")
         if hierarchy is None:
             members = np.vstack([np.eye(len(categories)), np.ones(len(categories))])
             return cls(name, (*categories, TOTAL), members.astype(np.int64))
         known_leaves = list(hierarchy.levels)
-        hierarchy.check([label for label in categories if label != MISSING], name)
-        leaves = [*known_leaves, *(label for label in categories if label == MISSING and label not in known_leaves)]
-        nodes, rows = list(leaves), list(np.eye(len(leaves), dtype=np.int64))
+        hierarchy.check([category_label for category_label in categories if category_label != MISSING], name)
+        leaf_labels = [
+            *known_leaves,
+            *(
+                category_label
+                for category_label in categories
+                if category_label == MISSING and category_label not in known_leaves
+            ),
+        ]
+        node_labels, node_rows = list(leaf_labels), list(np.eye(len(leaf_labels), dtype=np.int64))
         for level in range(1, hierarchy.height + 1):
-            above = [hierarchy.at(leaf, level) if leaf in hierarchy.levels else None for leaf in leaves]
-            for label in dict.fromkeys(parent for parent in above if parent is not None):
-                last = level == hierarchy.height
-                row = np.array([last or parent == label for parent in above], np.int64)
-                if last or row.sum() > 1:  # a group of one category is that category once more
-                    nodes.append(label)
-                    rows.append(row)
-        return cls(name, tuple(nodes), np.array(rows))
+            parent_labels = [hierarchy.at(leaf, level) if leaf in hierarchy.levels else None for leaf in leaf_labels]
+            for group_label in dict.fromkeys(
+                parent_label for parent_label in parent_labels if parent_label is not None
+            ):
+                is_last = level == hierarchy.height
+                node_row = np.array(
+                    [is_last or parent_label == group_label for parent_label in parent_labels], np.int64
+                )
+                if is_last or node_row.sum() > 1:  # a group of one category is that category once more
+                    node_labels.append(group_label)
+                    node_rows.append(node_row)
+        return cls(name, tuple(node_labels), np.array(node_rows))
 
 
 @dataclass(frozen=True)
@@ -112,9 +132,9 @@ class Rules:
             _checks.whole_number(self.dominance[0], 1, 100, what="n of the dominance rule")
             if not 0 < self.dominance[1] < 100:
                 raise DataError(f"k of the dominance rule must lie between 0 and 100 percent; got {self.dominance[1]}")
-        for what, value in (("p of the p % rule", self.percent), ("margin", self.margin)):
-            if value is not None and not 0 < value <= 100:
-                raise DataError(f"{what} must be above 0 and at most 100 percent; got {value}")
+        for rule_words, rule_percent in (("p of the p % rule", self.percent), ("margin", self.margin)):
+            if rule_percent is not None and not 0 < rule_percent <= 100:
+                raise DataError(f"{rule_words} must be above 0 and at most 100 percent; got {rule_percent}")
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -184,36 +204,61 @@ class CellTable:
         places = np.unravel_index(cell, self.shape)
         return tuple(dimension.nodes[int(place)] for dimension, place in zip(self.dimensions, places, strict=True))
 
+    def cell_parts(self, cells: Sequence[str], title: str) -> list[Content]:
+        """The cells, as they are written, in rows and columns: the last variable is in the columns."""
+        if len(cells) > _MOST_SHOWN:
+            return [Sentence(f"{title}: {len(cells):,} cells are too many to print; --out FILE writes them.")]
+        *row_dimensions, last_dimension = self.dimensions
+        row_names = [" × ".join(row_part) for row_part in product(*(row_part.nodes for row_part in row_dimensions))]
+        width = len(last_dimension.nodes)
+        body = [(name, *cells[place * width : (place + 1) * width]) for place, name in enumerate(row_names)]
+        corner = " × ".join(dimension.name for dimension in row_dimensions) or last_dimension.name
+        return [grid(title, (corner, *last_dimension.nodes), body)]
+
     def primary(self, rules: Rules) -> tuple[Bools, Floats, Floats]:
         """The cells that tell too much, and the levels below and above which their intervals must reach, (nodes, …).
 
         A table of counts must leave open that a cell holds the minimum. A table of amounts must leave open as much as
         the rule is broken by (Hundepool et al. 2012, table 4.2); below as much as above.
         """
-        value, people = self.values, self.contributors
-        few = (people > 0) & (people < rules.minimum)
+        cell_values, contributor_counts = self.values, self.contributors
+        has_few = (contributor_counts > 0) & (contributor_counts < rules.minimum)
         if self.counts:
             if rules.dominance is not None or rules.percent is not None:
                 raise DataError("dominance and the p % rule are for amounts; a table of counts has the minimum")
-            return few, value.copy(), np.where(few, value + rules.minimum - people, value)
-        short = np.where(few, value * rules.margin / 100, 0.0)
-        telling = few.copy()
+            return (
+                has_few,
+                cell_values.copy(),
+                np.where(has_few, cell_values + rules.minimum - contributor_counts, cell_values),
+            )
+        needed_margins = np.where(has_few, cell_values * rules.margin / 100, 0.0)
+        is_telling = has_few.copy()
         if rules.dominance is not None:
-            most, share = rules.dominance
+            most, dominant_percent = rules.dominance
             largest_sum = self.largest[..., :most].sum(axis=-1)
-            is_broken = (people > 0) & (largest_sum > value * share / 100)
-            telling |= is_broken
-            short = np.where(is_broken, np.maximum(short, largest_sum * 100 / share - value), short)
+            is_broken = (contributor_counts > 0) & (largest_sum > cell_values * dominant_percent / 100)
+            is_telling |= is_broken
+            needed_margins = np.where(
+                is_broken,
+                np.maximum(needed_margins, largest_sum * 100 / dominant_percent - cell_values),
+                needed_margins,
+            )
         if rules.percent is not None:
-            first = self.largest[..., 0]
-            others_sum = value - self.largest[..., :2].sum(axis=-1)
-            is_broken = (people > 0) & (others_sum < first * rules.percent / 100 - 1e-9 * first)
-            telling |= is_broken
-            short = np.where(is_broken, np.maximum(short, first * rules.percent / 100 - others_sum), short)
-        return telling, np.maximum(value - short, 0.0), value + short
+            largest_contributions = self.largest[..., 0]
+            others_sum = cell_values - self.largest[..., :2].sum(axis=-1)
+            is_broken = (contributor_counts > 0) & (
+                others_sum < largest_contributions * rules.percent / 100 - 1e-9 * largest_contributions
+            )
+            is_telling |= is_broken
+            needed_margins = np.where(
+                is_broken,
+                np.maximum(needed_margins, largest_contributions * rules.percent / 100 - others_sum),
+                needed_margins,
+            )
+        return is_telling, np.maximum(cell_values - needed_margins, 0.0), cell_values + needed_margins
 
 
-def _with_sums(inner: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+def _with_sums(inner: Array, members: Sequence[NDArray[np.int64]]) -> Array:
     """An array of inner cells with all sums, along each axis in turn."""
     for axis, axis_members in enumerate(members):
         inner = np.moveaxis(np.tensordot(axis_members, inner, axes=(1, axis)), 0, axis)
@@ -221,7 +266,7 @@ def _with_sums(inner: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> NDA
 
 
 def tabulate(
-    table: Any,
+    table: object,
     by: Sequence[str],
     *,
     value: str | None = None,
@@ -262,53 +307,72 @@ def tabulate(
     """
     frame, _ = opened(table)
     by = tuple(by)
-    roles = [name for name in (value, count, unit) if name is not None]
-    check_names([*by, *roles], frame.columns)
-    if not by or len({*by, *roles}) < len(by) + len(roles):
+    role_columns = [column_name for column_name in (value, count, unit) if column_name is not None]
+    check_names([*by, *role_columns], frame.columns)
+    if not by or len({*by, *role_columns}) < len(by) + len(role_columns):
         raise DataError(
-            f"a table needs different columns in different roles; got {_checks.listing_text([*by, *roles])}"
+            f"a table needs different columns in different roles; got {_checks.listing_text([*by, *role_columns])}"
         )
     if count is not None and (value is not None or unit is not None):
         raise DataError("a table that is counted already holds neither amounts nor units: leave 'count' or those out")
-    cells = {name: texts(frame[name]).fill_null(MISSING) for name in by}
+    column_texts = {column_name: texts(frame[column_name]).fill_null(MISSING) for column_name in by}
     dimensions = [
-        Dimension.of(name, column.unique().sort().to_list(), (hierarchies or {}).get(name))
-        for name, column in cells.items()
+        Dimension.of(column_name, texts_of_column.unique().sort().to_list(), (hierarchies or {}).get(column_name))
+        for column_name, texts_of_column in column_texts.items()
     ]
-    for name in hierarchies or {}:
-        if name not in by:
-            raise DataError(f"a hierarchy is for a column of the table; {name!r} is none of them", column=name)
-    shape = tuple(len(dimension.categories) for dimension in dimensions)
-    nodes = int(np.prod([len(dimension.nodes) for dimension in dimensions], dtype=float))
-    if nodes > MOST_CELLS:
-        raise DataError(f"the table would have {nodes:,} cells with its totals, more than {MOST_CELLS:,}: coarsen it")
-    codes = [
-        column.replace_strict({label: place for place, label in enumerate(dimension.categories)}, return_dtype=pl.Int64)
-        for dimension, column in zip(dimensions, cells.values(), strict=True)
+    for column_name in hierarchies or {}:
+        if column_name not in by:
+            raise DataError(
+                f"a hierarchy is for a column of the table; {column_name!r} is none of them", column=column_name
+            )
+    inner_shape = tuple(len(dimension.categories) for dimension in dimensions)
+    cell_count = int(np.prod([len(dimension.nodes) for dimension in dimensions], dtype=float))
+    if cell_count > MOST_CELLS:
+        raise DataError(
+            f"the table would have {cell_count:,} cells with its totals, more than {MOST_CELLS:,}: coarsen it"
+        )
+    column_codes = [
+        texts_of_column.replace_strict(
+            {label: category_place for category_place, label in enumerate(dimension.categories)}, return_dtype=pl.Int64
+        )
+        for dimension, texts_of_column in zip(dimensions, column_texts.values(), strict=True)
     ]
-    place = np.asarray(np.ravel_multi_index([code.to_numpy() for code in codes], shape), np.int64)
-    amount = (
+    inner_places = np.asarray(np.ravel_multi_index([code.to_numpy() for code in column_codes], inner_shape), np.int64)
+    row_amounts = (
         np.ones(frame.height) if value is count is None else _amounts(frame, value or count or "", whole=value is None)
     )
-    inner = np.asarray(np.bincount(place, amount, int(np.prod(shape))), np.float64).reshape(shape)
-    members = [dimension.members for dimension in dimensions]
+    inner_sums = np.asarray(np.bincount(inner_places, row_amounts, int(np.prod(inner_shape))), np.float64).reshape(
+        inner_shape
+    )
+    member_matrices = [dimension.members for dimension in dimensions]
     if value is None and unit is None:
-        people = _with_sums(inner, members)
-        return CellTable(dimensions, inner, people.astype(np.int64), np.zeros((*people.shape, 0)), True)
-    owner = np.arange(frame.height) if unit is None else _owners(frame, unit)
-    people, top = _contributions(place, owner, amount, dimensions, shape, largest if value is not None else 0)
-    return CellTable(dimensions, inner, people, top, value is None)
+        contributor_counts = _with_sums(inner_sums, member_matrices)
+        return CellTable(
+            dimensions, inner_sums, contributor_counts.astype(np.int64), np.zeros((*contributor_counts.shape, 0)), True
+        )
+    row_owners = np.arange(frame.height) if unit is None else _owners(frame, unit)
+    contributor_counts, largest_contributions = _contributions(
+        inner_places, row_owners, row_amounts, dimensions, inner_shape, largest if value is not None else 0
+    )
+    return CellTable(dimensions, inner_sums, contributor_counts, largest_contributions, value is None)
 
 
 def _amounts(frame: pl.DataFrame, name: str, *, whole: bool) -> Floats:
     """The numbers of a column, at least zero; counts are whole."""
-    number = texts(frame[name]).cast(pl.Float64, strict=False).fill_nan(None)
-    bad = number.is_null() | (number < 0) | number.is_infinite() | ((number != number.round()) if whole else False)
-    if bad.any():
-        row = bad.arg_max() or 0
+    amount_numbers = texts(frame[name]).cast(pl.Float64, strict=False).fill_nan(None)
+    is_bad = (
+        amount_numbers.is_null()
+        | (amount_numbers < 0)
+        | amount_numbers.is_infinite()
+        | ((amount_numbers != amount_numbers.round()) if whole else False)
+    )
+    if is_bad.any():
+        bad_row = is_bad.arg_max() or 0
         what = "counts must be whole and at least 0" if whole else "amounts must be numbers of at least 0"
-        raise DataError(f"{what}; row {row + 1} of {name!r} holds {frame[name][row]!r}", row=row, column=name)
-    return number.to_numpy()
+        raise DataError(
+            f"{what}; row {bad_row + 1} of {name!r} holds {frame[name][bad_row]!r}", row=bad_row, column=name
+        )
+    return amount_numbers.to_numpy()
 
 
 def _owners(frame: pl.DataFrame, unit: str) -> NDArray[np.int64]:
@@ -327,26 +391,186 @@ def _contributions(
     top: int,
 ) -> tuple[NDArray[np.int64], Floats]:
     """How many units each cell holds, and the largest of their sums: a unit in several cells of a sum is one in it."""
-    nodes = tuple(len(dimension.nodes) for dimension in dimensions)
-    above = [
-        [np.flatnonzero(column) for column in dimension.members.T] for dimension in dimensions
+    table_shape = tuple(len(dimension.nodes) for dimension in dimensions)
+    nodes_of_category = [
+        [np.flatnonzero(category_members) for category_members in dimension.members.T] for dimension in dimensions
     ]  # nodes with each category
-    depth = [max(map(len, axis_nodes)) for axis_nodes in above]
-    reach = [
-        np.array([[*column, *[-1] * (most - len(column))] for column in axis_nodes])
-        for axis_nodes, most in zip(above, depth, strict=True)
+    axis_depths = [max(map(len, axis_nodes)) for axis_nodes in nodes_of_category]
+    node_numbers = [
+        np.array([[*category_nodes, *[-1] * (axis_depth - len(category_nodes))] for category_nodes in axis_nodes])
+        for axis_nodes, axis_depth in zip(nodes_of_category, axis_depths, strict=True)
     ]
-    places = np.unravel_index(place, shape)
-    parts = []
-    for turn in np.ndindex(*depth):  # each row once in every cell that holds it
-        node = [axis_reach[at, number] for axis_reach, at, number in zip(reach, places, turn, strict=True)]
-        is_inside = np.all([axis_node >= 0 for axis_node in node], axis=0)
-        cell = np.ravel_multi_index([axis_node[is_inside] for axis_node in node], nodes)
-        parts.append(pl.DataFrame({"cell": cell, "owner": owner[is_inside], "amount": amount[is_inside]}))
-    shares = pl.concat(parts).group_by("cell", "owner").agg(pl.col("amount").sum())
-    cells = shares.group_by("cell").agg(pl.len(), pl.col("amount").top_k(top).sort(descending=True))
-    people, largest = np.zeros(int(np.prod(nodes)), np.int64), np.zeros((int(np.prod(nodes)), top))
-    people[cells["cell"].to_numpy()] = cells["len"].to_numpy()
-    for number in range(top):
-        largest[cells["cell"].to_numpy(), number] = cells["amount"].list.get(number, null_on_oob=True).fill_null(0)
-    return people.reshape(nodes), largest.reshape(*nodes, top)
+    row_categories = np.unravel_index(place, shape)
+    cell_parts = []
+    for turn in np.ndindex(*axis_depths):  # each row once in every cell that holds it
+        row_nodes = [
+            axis_reach[axis_categories, turn_number]
+            for axis_reach, axis_categories, turn_number in zip(node_numbers, row_categories, turn, strict=True)
+        ]
+        is_inside = np.all([axis_node >= 0 for axis_node in row_nodes], axis=0)
+        cell_numbers = np.ravel_multi_index([axis_node[is_inside] for axis_node in row_nodes], table_shape)
+        cell_parts.append(pl.DataFrame({"cell": cell_numbers, "owner": owner[is_inside], "amount": amount[is_inside]}))
+    owner_sums = pl.concat(cell_parts).group_by("cell", "owner").agg(pl.col("amount").sum())
+    cell_contributors = owner_sums.group_by("cell").agg(pl.len(), pl.col("amount").top_k(top).sort(descending=True))
+    contributor_counts, largest_sums = (
+        np.zeros(int(np.prod(table_shape)), np.int64),
+        np.zeros((int(np.prod(table_shape)), top)),
+    )
+    contributor_counts[cell_contributors["cell"].to_numpy()] = cell_contributors["len"].to_numpy()
+    for rank_number in range(top):
+        largest_sums[cell_contributors["cell"].to_numpy(), rank_number] = (
+            cell_contributors["amount"].list.get(rank_number, null_on_oob=True).fill_null(0)
+        )
+    return contributor_counts.reshape(table_shape), largest_sums.reshape(*table_shape, top)
+
+
+_MOST_DENOMINATOR = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTable(Printed):
+    """Counts with two-sided geometric noise on each inner cell; totals are added up from them.
+
+    Parameters
+    ----------
+    table : CellTable
+        What was counted: the true values.
+    epsilon : float
+        Adding or leaving out one row changes the chance of any published table by at most the factor e^ε.
+    values : (nodes, …) int
+        The noisy counts, also below zero.
+    """
+
+    table: CellTable
+    epsilon: float
+    values: NDArray[np.int64]
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        """Of each cell: √(inner cells in it · 2α)/(1 − α), α = e^−ε."""
+        alpha = math.exp(-self.epsilon)
+        inner = self.table.sums.sum(axis=1).reshape(self.table.shape)
+        return np.asarray(np.sqrt(inner * 2 * alpha) / (1 - alpha), np.float64)
+
+    def records(self) -> Records:
+        """A row for each cell: categories, noisy count, its standard error."""
+        names = [dimension.name for dimension in self.table.dimensions]
+        errors = self.standard_errors.reshape(-1).tolist()
+        cell_rows = [
+            [*self.table.labels(cell), value, errors[cell]]
+            for cell, value in enumerate(self.values.reshape(-1).tolist())
+        ]
+        return Records([*names, "count", "standard_error"], cell_rows)
+
+    def released(self) -> str:
+        """The table as CSV, all of which may be published."""
+        return self.to_csv()
+
+    def numbers(self) -> dict[str, object]:
+        """As one JSON object with stable names; it holds no true count."""
+        dimension_names = [dimension.name for dimension in self.table.dimensions]
+        cell_forms = [
+            {"cell": dict(zip(dimension_names, labels, strict=True)), "count": count, "standard_error": error}
+            for *labels, count, error in self.records().rows
+        ]
+        return {"dimensions": dimension_names, "epsilon": self.epsilon, "cells": cell_forms}
+
+    def parts(self) -> list[Content]:
+        """The noisy table, and what it promises."""
+        dimensions_text = " × ".join(dimension.name for dimension in self.table.dimensions)
+        cell_error, total_error = self.standard_errors.reshape(-1)[[0, -1]]
+        table_facts = (
+            ("table", dimensions_text),
+            ("ε", f"{self.epsilon:g}"),
+            ("standard error", f"{cell_error:.3g} of a cell, {total_error:.3g} of the total"),
+        )
+        cell_texts = [f"{value:,}" for value in self.values.reshape(-1).tolist()]
+        promise_text = (
+            f"Whether one row is in the file or not changes the chance of any such table by a factor of at most "
+            f"{math.exp(self.epsilon):.4g}. That holds for one table: two tables of the same people add their ε. The "
+            "categories are those of the file and are taken as known to everybody."
+        )
+        return [
+            Facts(table_facts),
+            *self.table.cell_parts(cell_texts, "Counts with noise"),
+            Sentence(promise_text, small=True),
+        ]
+
+    def page(self) -> str:
+        """The same as one HTML page."""
+        return page.html("A table with noise", [page.Section("The table", self.parts())], flow=True)
+
+
+def noisy(
+    table: CellTable, *, epsilon: float | str | Fraction, rng: np.random.Generator | Source | None = None
+) -> NoisyTable:
+    """The table with noise that makes it ε-differentially private for each row.
+
+    Each inner cell gets an independent X with P(X = x) ∝ e^(−ε|x|). A row is in one inner cell, so the whole table
+    costs ε once. The draw is exact, in whole numbers, from the operating system's randomness.
+
+    Parameters
+    ----------
+    table : CellTable
+        Of counts of rows, not of units.
+    epsilon : number
+        Read as it is written: 0.1 is 1/10.
+    rng : optional
+        A generator, for simulations only: whoever knows its seed removes the noise.
+
+    Raises
+    ------
+    DataError
+        A table of amounts or of units; an ε that is not above 0, above 50, or not a fraction of small numbers.
+
+    Examples
+    --------
+    >>> from naysay.microdata.tables import tabulate
+    >>> table = tabulate({"sex": list("ffm")}, ["sex"])
+    >>> found = noisy(table, epsilon=1)
+    >>> int(found.values[:2].sum() - found.values[2])
+    0
+
+    Source: Ghosh, Roughgarden & Sundararajan 2009 (the mechanism); Canonne, Kamath & Steinke 2020, algorithm 2 (the
+    draw).
+    """
+    if not table.counts or (table.contributors != table.values).any():
+        raise DataError("noise is for counts of rows: leave amounts and units out, or suppress cells instead")
+    exact_epsilon = as_fraction(epsilon, what="epsilon")
+    if (
+        not 0 < exact_epsilon <= 50
+        or exact_epsilon.denominator > _MOST_DENOMINATOR
+        or exact_epsilon.numerator > _MOST_DENOMINATOR
+    ):
+        raise DataError(f"epsilon must be above 0, at most 50, and have few digits, such as 0.5; got {epsilon!r}")
+    source = source_of(rng)
+    noise = np.array(
+        [_noise_number(exact_epsilon.numerator, exact_epsilon.denominator, source) for _ in range(table.inner.size)],
+        np.int64,
+    )
+    inner = table.inner.astype(np.int64) + noise.reshape(table.inner.shape)
+    values = (table.sums.astype(np.int64) @ inner.reshape(-1)).reshape(table.shape)
+    return NoisyTable(table, float(exact_epsilon), values)
+
+
+def _noise_number(over: int, under: int, source: Source) -> int:
+    """A whole number with P(x) ∝ e^(−|x| · over/under), drawn exactly."""
+    while True:
+        remainder_part = int(source.below(under, 1)[0])
+        if not _survives(remainder_part, under, source):
+            continue
+        whole_part = 0
+        while _survives(1, 1, source):
+            whole_part += 1
+        noise_size = (remainder_part + under * whole_part) // over
+        is_negative = int(source.below(2, 1)[0])
+        if noise_size or not is_negative:  # zero once, not twice
+            return -noise_size if is_negative else noise_size
+
+
+def _survives(over: int, under: int, source: Source) -> bool:
+    """True with the probability e^(−over/under), at most one in the exponent."""
+    turn = 1
+    while int(source.below(under * turn, 1)[0]) < over:
+        turn += 1
+    return turn % 2 == 1

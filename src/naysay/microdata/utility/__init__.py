@@ -12,10 +12,8 @@ from naysay.microdata.utility.distances import (
     il1s,
     variation,
 )
-from naysay.microdata.utility.estimated import Estimated, overlap
-from naysay.microdata.utility.estimates import Estimates
+from naysay.microdata.utility.estimates import Estimated, Estimates, Propensity, overlap
 from naysay.microdata.utility.measured import Release, Tradeoff, Utility, compare, tradeoff
-from naysay.microdata.utility.propensity import Propensity
 
 __all__ = [
     "Change",

@@ -1,13 +1,12 @@
-"""How far the distributions of a release are from those of the original, beside what a fresh sample would show.
-
-What was done to the cells of a file: changed, suppressed, made coarser, moved.
-"""
+"""How far a release is from its original: both variable by variable, what became of cells, and their distributions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,15 @@ import polars as pl
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from naysay import _checks
+from naysay._values import Array, Floats
 from naysay.errors import DataError
-from naysay.microdata.attack.register import texts
-from naysay.microdata.risk.written import DASH, grid, share
-from naysay.microdata.utility.paired import Pair, Variable
+from naysay.microdata.attack.register import frame_of, joined, recoding, texts
+from naysay.microdata.formats import DASH, grid, share
+from naysay.microdata.keys.codes import check_names
+from naysay.microdata.keys.variables import positive
 from naysay.show import Content, Facts, Sentence
 
-Floats = NDArray[np.float64]
 _PAIRS_IN_TABLE = 15  # pairs in a table
 _EXACT = 400.0  # expected people up to which E√X is summed term by term
 
@@ -75,10 +76,12 @@ def expected_variation(p: ArrayLike, n: float, m: float) -> float:
     >>> round(expected_variation([0.5, 0.5], 100, 100), 4)
     0.0563
     """
-    shares = np.asarray(p, float)
-    size = 2 / (1 / n + 1 / m)
-    mean = size * shares * (1 - shares)
-    return float((mean * (scipy.special.i0e(2 * mean) + scipy.special.i1e(2 * mean))).sum() / size)
+    cell_shares = np.asarray(p, float)
+    harmonic_size = 2 / (1 / n + 1 / m)
+    mean_counts = harmonic_size * cell_shares * (1 - cell_shares)
+    return float(
+        (mean_counts * (scipy.special.i0e(2 * mean_counts) + scipy.special.i1e(2 * mean_counts))).sum() / harmonic_size
+    )
 
 
 def expected_hellinger(p: ArrayLike, n: float, m: float) -> float:
@@ -96,23 +99,23 @@ def expected_hellinger(p: ArrayLike, n: float, m: float) -> float:
     >>> round(expected_hellinger([0.5, 0.5], 100, 100), 3)
     0.05
     """
-    shares = np.asarray(p, float)
-    return float(np.sqrt(max(0.0, 1 - (_root(shares, n) * _root(shares, m)).sum())))
+    cell_shares = np.asarray(p, float)
+    return float(np.sqrt(max(0.0, 1 - (_root(cell_shares, n) * _root(cell_shares, m)).sum())))
 
 
 def _root(p: Floats, n: float) -> Floats:
     """E√(X/n) for binomial X: summed for cells with few people, expanded to the third moment for others."""
-    people = max(1, round(n))
-    mean, free = people * p, 1 - p
+    sample_size = max(1, round(n))
+    mean_counts, free = sample_size * p, 1 - p
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(mean) * (1 - free / (8 * mean) + free * (free - p) / (16 * mean**2))
-        root -= np.sqrt(mean) * 15 * free**2 / (128 * mean**2)
-    few = mean < _EXACT
-    if few.any():
-        number = np.arange(min(people, int(_EXACT + 12 * np.sqrt(_EXACT))) + 1)
-        chance = scipy.stats.binom.pmf(number, people, p[few, None])
-        root[few] = chance @ np.sqrt(number)
-    return np.asarray(root / np.sqrt(people))
+        mean_roots = np.sqrt(mean_counts) * (1 - free / (8 * mean_counts) + free * (free - p) / (16 * mean_counts**2))
+        mean_roots -= np.sqrt(mean_counts) * 15 * free**2 / (128 * mean_counts**2)
+    is_small = mean_counts < _EXACT
+    if is_small.any():
+        people_counts = np.arange(min(sample_size, int(_EXACT + 12 * np.sqrt(_EXACT))) + 1)
+        count_chances = scipy.stats.binom.pmf(people_counts, sample_size, p[is_small, None])
+        mean_roots[is_small] = count_chances @ np.sqrt(people_counts)
+    return np.asarray(mean_roots / np.sqrt(sample_size))
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,13 @@ class Distances:
         """The same for a fresh sample."""
         return float(np.mean([distance.fresh_variation for distance in self.pairs or self.margins]))
 
-    def content(self) -> list[Content]:
+    def parts(self) -> list[Content]:
         pairs_by_excess = sorted(self.pairs, key=lambda distance: distance.fresh_variation - distance.variation)
         count_text = f"{min(len(pairs_by_excess), _PAIRS_IN_TABLE)} of {len(pairs_by_excess)}"
-        pairs = f"Tables of two variables, {count_text}: first what moved most beside a fresh sample"
+        pairs_caption = f"Tables of two variables, {count_text}: first what moved most beside a fresh sample"
         return [
             _grid("Margins", self.margins),
-            *([_grid(pairs, pairs_by_excess[:_PAIRS_IN_TABLE])] if pairs_by_excess else []),
+            *([_grid(pairs_caption, pairs_by_excess[:_PAIRS_IN_TABLE])] if pairs_by_excess else []),
             Sentence(
                 "Total variation: the most by which the share of any group differs. Hellinger: more sensitive to "
                 "rare cells. Fresh sample: what as many other people from the same population would show on "
@@ -185,7 +188,7 @@ class Distances:
             ),
         ]
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         return {
             "mean_pair_variation": self.mean_pair,
             "mean_pair_fresh_sample": self.fresh_pair,
@@ -195,15 +198,15 @@ class Distances:
 
 
 def _grid(caption: str, rows: Sequence[Distance]) -> Any:
-    names = ("variables", "total variation", "fresh sample", "Hellinger", "fresh sample (H)")
-    cells = [
+    column_titles = ("variables", "total variation", "fresh sample", "Hellinger", "fresh sample (H)")
+    cell_rows = [
         (
             " × ".join(distance.variables),
             *map(share, (distance.variation, distance.fresh_variation, distance.hellinger, distance.fresh_hellinger)),
         )
         for distance in rows
     ]
-    return grid(caption, names, cells)
+    return grid(caption, column_titles, cell_rows)
 
 
 def distances(pair: Pair) -> Distances:
@@ -221,34 +224,34 @@ def distances(pair: Pair) -> Distances:
     observed_variables = [
         variable for variable in pair.variables if (variable.x >= 0).any() and (variable.y >= 0).any()
     ]
-    tables = (
-        [_table_distance(pair, combination) for combination in combinations(observed_variables, number)]
-        for number in (1, 2)
+    distance_lists = (
+        [_table_distance(pair, combination) for combination in combinations(observed_variables, variable_count)]
+        for variable_count in (1, 2)
     )
     margins, pairs = (
-        tuple(distance for distance in table_distances if distance is not None) for table_distances in tables
+        tuple(distance for distance in table_distances if distance is not None) for table_distances in distance_lists
     )
     return Distances(margins, pairs)
 
 
 def _table_distance(pair: Pair, variables: Sequence[Variable]) -> Distance | None:
     """The distance of one table; None where nobody has all of its variables."""
-    before, after = (
-        _cell_shares([getattr(variable, side) for variable in variables], weight, sizes)
-        for side, weight, sizes in zip(
+    original_shares, released_shares = (
+        _cell_shares([getattr(variable, side) for variable in variables], weight, cell_counts)
+        for side, weight, cell_counts in zip(
             "xy",
             pair.weights,
             ([len(variable.labels) for variable in variables], [len(variable.released) for variable in variables]),
             strict=True,
         )
     )
-    if before is None or after is None:
+    if original_shares is None or released_shares is None:
         return None
     for axis, variable in enumerate(variables):
-        after = np.moveaxis(np.tensordot(after, variable.spread, axes=(axis, 0)), -1, axis)
+        released_shares = np.moveaxis(np.tensordot(released_shares, variable.spread, axes=(axis, 0)), -1, axis)
     complete_shares = [np.all([getattr(variable, side) >= 0 for variable in variables], axis=0).mean() for side in "xy"]
-    sizes = pair.effective[0] * complete_shares[0], pair.effective[1] * complete_shares[1]
-    return Distance.of(variables, before.ravel(), after.ravel(), sizes)
+    effective_sizes = pair.effective[0] * complete_shares[0], pair.effective[1] * complete_shares[1]
+    return Distance.of(variables, original_shares.ravel(), released_shares.ravel(), effective_sizes)
 
 
 def _cell_shares(codes: Sequence[NDArray[np.int64]], weight: Floats, sizes: Sequence[int]) -> Floats | None:
@@ -257,8 +260,8 @@ def _cell_shares(codes: Sequence[NDArray[np.int64]], weight: Floats, sizes: Sequ
     if not is_complete.any():
         return None
     cell_numbers = np.ravel_multi_index([variable_codes[is_complete] for variable_codes in codes], tuple(sizes))
-    counts = np.bincount(cell_numbers, weight[is_complete], int(np.prod(sizes))).reshape(sizes)
-    return np.asarray(counts / counts.sum(), dtype=float)
+    cell_weights = np.bincount(cell_numbers, weight[is_complete], int(np.prod(sizes))).reshape(sizes)
+    return np.asarray(cell_weights / cell_weights.sum(), dtype=float)
 
 
 def il1s(before: ArrayLike, after: ArrayLike) -> float:
@@ -287,11 +290,11 @@ def il1s(before: ArrayLike, after: ArrayLike) -> float:
     x, y = (np.atleast_2d(np.asarray(table, float)) for table in (before, after))
     if x.shape != y.shape:
         raise DataError(f"both tables must have the same cells; got shapes {x.shape} and {y.shape}")
-    unit = np.sqrt(2) * np.nanstd(x, axis=0, ddof=1)
+    cell_units = np.sqrt(2) * np.nanstd(x, axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.where(x == y, 0.0, np.abs(x - y) / unit)
+        cell_moves = np.where(x == y, 0.0, np.abs(x - y) / cell_units)
     known_in_both = ~np.isnan(x + y)
-    return float(moved[known_in_both].mean()) if known_in_both.any() else float("nan")
+    return float(cell_moves[known_in_both].mean()) if known_in_both.any() else float("nan")
 
 
 def eigenvalue_loss(before: ArrayLike, after: ArrayLike) -> float:
@@ -308,16 +311,16 @@ def eigenvalue_loss(before: ArrayLike, after: ArrayLike) -> float:
     >>> eigenvalue_loss(table, table)
     0.0
     """
-    eigenvalues = []
+    eigenvalue_sets = []
     for cells in (before, after):
         table = np.atleast_2d(np.asarray(cells, float))
         table = table[~np.isnan(table).any(axis=1)]
         if len(table) < 2 or not table.std(axis=0).all():
             return float("nan")
-        eigenvalues.append(np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(table, rowvar=False))))
-    first, second = eigenvalues
+        eigenvalue_sets.append(np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(table, rowvar=False))))
+    original_eigenvalues, released_eigenvalues = eigenvalue_sets
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float((np.abs(first - second) / first).sum())
+        return float((np.abs(original_eigenvalues - released_eigenvalues) / original_eigenvalues).sum())
 
 
 @dataclass(frozen=True)
@@ -350,25 +353,25 @@ class Change:
     recoded: int | None = None
 
     @classmethod
-    def of(cls, variable: Variable, rows: tuple[NDArray[Any], NDArray[Any]]) -> Change:
+    def of(cls, variable: Variable, rows: tuple[Array, Array]) -> Change:
         """What was done between rows that belong together."""
-        before, after = texts(variable.before)[rows[0]], texts(variable.after)[rows[1]]
+        original_texts, released_texts = texts(variable.before)[rows[0]], texts(variable.after)[rows[1]]
         parents = variable.recoded
-        expected = before if parents is None else before.replace(dict(parents))
-        leaves = texts(variable.before.drop_nulls().unique()).to_list()
+        expected_texts = original_texts if parents is None else original_texts.replace(dict(parents))
+        original_values = texts(variable.before.drop_nulls().unique()).to_list()
         leaf_counts: dict[str, int] = {}
-        for name in leaves:
-            parent = name if parents is None else parents.get(name, name)
-            leaf_counts[parent] = leaf_counts.get(parent, 0) + 1
-        covered = after.replace_strict(leaf_counts, default=1, return_dtype=pl.Int64).to_numpy()
+        for leaf_name in original_values:
+            parent_name = leaf_name if parents is None else parents.get(leaf_name, leaf_name)
+            leaf_counts[parent_name] = leaf_counts.get(parent_name, 0) + 1
+        covered_leaves = released_texts.replace_strict(leaf_counts, default=1, return_dtype=pl.Int64).to_numpy()
         # of the leaves beside one's own, so that a value loses nothing and a gap everything
-        cell_losses = np.where(after.is_null(), 1.0, (covered - 1) / max(1, len(leaves) - 1))
-        was_known = before.is_not_null()
+        cell_losses = np.where(released_texts.is_null(), 1.0, (covered_leaves - 1) / max(1, len(original_values) - 1))
+        was_known = original_texts.is_not_null()
         return cls(
             variable.name,
-            int((was_known & after.is_null()).sum()),
-            int((was_known & after.is_not_null() & (expected != after)).sum()),
-            int((~was_known & after.is_not_null()).sum()),
+            int((was_known & released_texts.is_null()).sum()),
+            int((was_known & released_texts.is_not_null() & (expected_texts != released_texts)).sum()),
+            int((~was_known & released_texts.is_not_null()).sum()),
             int(was_known.sum()),
             float(cell_losses[was_known.to_numpy()].mean()) if was_known.any() else float("nan"),
             None if parents is None else len(set(parents.values())),
@@ -402,8 +405,8 @@ class Changes:
         mean_loss = float(np.nanmean([change.loss for change in self.variables]))
         return (mean_loss * self.records + self.deleted) / (self.records + self.deleted)
 
-    def content(self) -> list[Content]:
-        rows = [
+    def parts(self) -> list[Content]:
+        change_rows = [
             (
                 change.name,
                 f"{change.suppressed:,}",
@@ -415,7 +418,7 @@ class Changes:
             )
             for change in self.variables
         ]
-        names = ("variable", "suppressed", "share", "changed", "share (changed)", "recoded to", "loss")
+        column_titles = ("variable", "suppressed", "share", "changed", "share (changed)", "recoded to", "loss")
         facts = [("records", f"{self.records:,} in both files, {self.deleted:,} deleted, {self.added:,} added")]
         if not np.isnan(self.il1s):
             facts.append(("numbers moved (IL1s)", f"{self.il1s:.4g}"))
@@ -425,9 +428,13 @@ class Changes:
             "Loss: mean share of the other values that a cell may stand for, 0 for the value itself and 1 for a gap. "
             "IL1s: mean distance that a number moved, in √2 standard deviations."
         )
-        return [Facts(tuple(facts)), grid("Cells, by variable", names, rows), Sentence(explanation, small=True)]
+        return [
+            Facts(tuple(facts)),
+            grid("Cells, by variable", column_titles, change_rows),
+            Sentence(explanation, small=True),
+        ]
 
-    def fields(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         plain_fields = {name: value for name, value in vars(self).items() if name != "variables"}
         return {**plain_fields, "loss": self.loss, "variables": [vars(change) for change in self.variables]}
 
@@ -446,24 +453,244 @@ def changes(pair: Pair) -> Changes:
     """
     if pair.rows is None:
         raise DataError("synthetic records belong to nobody, so no cell of them was changed; compare distributions")
-    numbers = [variable.numbers for variable in pair.variables if variable.numeric and _holds_numbers(variable)]
-    mean_move, eigenvalues = float("nan"), float("nan")
-    if numbers:
-        x, y = (np.column_stack([variable_numbers[side] for variable_numbers in numbers]) for side in (0, 1))
+    number_pairs = [variable.numbers for variable in pair.variables if variable.numeric and variable.released_numeric]
+    mean_move, loss_of_eigenvalues = float("nan"), float("nan")
+    if number_pairs:
+        x, y = (np.column_stack([variable_numbers[side] for variable_numbers in number_pairs]) for side in (0, 1))
         mean_move = il1s(x[pair.rows[0]], y[pair.rows[1]])
-        eigenvalues = eigenvalue_loss(x, y) if len(numbers) > 1 else eigenvalues
-    count = len(pair.rows[0])
+        loss_of_eigenvalues = eigenvalue_loss(x, y) if len(number_pairs) > 1 else loss_of_eigenvalues
+    record_count = len(pair.rows[0])
     return Changes(
         tuple(Change.of(variable, pair.rows) for variable in pair.variables),
-        count,
-        pair.before.height - count,
-        pair.after.height - count,
+        record_count,
+        pair.before.height - record_count,
+        pair.after.height - record_count,
         mean_move,
-        eigenvalues,
+        loss_of_eigenvalues,
     )
 
 
-def _holds_numbers(variable: Variable) -> bool:
-    """Whether released cells are numbers, or stand for numbers."""
-    known_cells: Sequence[Any] = variable.after.drop_nulls().to_list()
-    return variable.after.dtype.is_numeric() or (variable.recoded is not None and bool(known_cells))
+Places = NDArray[np.int64]
+
+_FEW = 20  # distinct numbers up to which each is a category of its own
+_BINS = 10  # of about equally many people, for numbers with more distinct values
+
+
+def _numeric(series: pl.Series) -> bool:
+    return series.dtype.is_numeric()
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable of both files.
+
+    Parameters
+    ----------
+    name : str
+    before, after : (n,) and (n',) polars series
+    x : (n,) int
+        The category of each original cell; -1 is a gap.
+    y : (n',) int
+        The released value of each cell of the release; -1 is a gap.
+    spread : (released, categories) float
+        For each released value, its share in each category: rows sum to one. A value that stands for several
+        categories is spread evenly over the original values that it covers.
+    labels : tuple of str
+        The categories: values of the original, or bins of numbers.
+    released : tuple of str
+    recoded : {str: str}, optional
+        The released value of each original value, where the variable was recoded.
+    """
+
+    name: str
+    before: pl.Series
+    after: pl.Series
+    x: Places
+    y: Places
+    spread: Floats
+    labels: tuple[str, ...]
+    released: tuple[str, ...]
+    recoded: Mapping[str, str] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the original holds numbers."""
+        return _numeric(self.before)
+
+    @property
+    def released_numeric(self) -> bool:
+        """Whether released cells are numbers, or stand for numbers."""
+        return _numeric(self.after) or (self.recoded is not None and self.after.count() > 0)
+
+    @classmethod
+    def of(cls, before: pl.Series, after: pl.Series, recoded: Mapping[str, str] | None) -> Variable:
+        """The categories of a variable, and what its released values say about them."""
+        is_binned = _numeric(before) and before.n_unique() > _FEW
+        original_values = before.drop_nulls().unique().sort()
+        original_names = texts(original_values).to_list()
+        if is_binned and recoded is None and _numeric(after):
+            bin_cuts, labels = _bins(before)
+            x, y = _bin_codes(before, bin_cuts), _bin_codes(after, bin_cuts)
+            return cls(before.name, before, after, x, y, np.eye(len(labels)), labels, labels)
+        released_texts = texts(after)
+        released_names = released_texts.drop_nulls().unique().sort().to_list()
+        parent_of = recoded or {}
+        row_of = {name: row_number for row_number, name in enumerate(released_names)}
+        coverage = np.zeros((len(released_names), len(original_names)))
+        for original_number, name in enumerate(original_names):
+            coverage_row = row_of.get(parent_of.get(name, name))
+            if coverage_row is not None:
+                coverage[coverage_row, original_number] = 1.0
+        extra_values = [
+            name for name, coverage_row in row_of.items() if not coverage[coverage_row].any()
+        ]  # values that the original does not have
+        labels = tuple(original_names)
+        if is_binned:
+            bin_cuts, labels = _bins(before)
+            coverage = coverage @ np.eye(len(labels))[_bin_codes(original_values, bin_cuts)]
+        if extra_values:
+            coverage = np.hstack([coverage, np.eye(len(released_names))[:, [row_of[name] for name in extra_values]]])
+            labels = (*labels, *extra_values)
+        spread = coverage / coverage.sum(axis=1, keepdims=True)
+        x = _bin_codes(before, bin_cuts) if is_binned else _codes_of(texts(before), original_names)
+        y = _codes_of(released_texts, released_names)
+        return cls(before.name, before, after, x, y, spread, labels, tuple(released_names), recoded)
+
+    @cached_property
+    def alike(self) -> tuple[Places, Places, tuple[str, ...]]:
+        """Categories of both files at the level of the release, -1 for gaps, and their labels."""
+        if self.recoded is None:
+            category_of = np.append(self.spread.argmax(axis=1) if len(self.spread) else [], -1).astype(np.int64)
+            return self.x, category_of[self.y], self.labels  # -1 finds the last, which stays a gap
+        parent_cells = texts(self.before).replace(dict(self.recoded))
+        shared_labels = sorted({*parent_cells.drop_nulls().unique().to_list(), *self.released})
+        return _codes_of(parent_cells, shared_labels), _codes_of(texts(self.after), shared_labels), tuple(shared_labels)
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, Floats]:
+        """Cells of both files as numbers, NaN where missing; a recoded value is the mean of the values it covers."""
+        x = self.before.cast(pl.Float64).to_numpy()
+        if self.recoded is None:
+            return x, self.after.cast(pl.Float64, strict=False).to_numpy()
+        values_under: dict[str, list[float]] = {}
+        original_values = self.before.drop_nulls().unique()
+        for value, leaf_name in zip(
+            original_values.cast(pl.Float64).to_list(), texts(original_values).to_list(), strict=True
+        ):
+            values_under.setdefault(self.recoded.get(leaf_name, leaf_name), []).append(value)
+        middle_of = {parent_name: float(np.mean(leaf_values)) for parent_name, leaf_values in values_under.items()}
+        return x, texts(self.after).replace_strict(middle_of, default=None, return_dtype=pl.Float64).to_numpy()
+
+
+def _codes_of(series: pl.Series, names: Sequence[str]) -> Places:
+    name_codes = pl.int_range(0, len(names), eager=True)
+    return series.replace_strict(
+        pl.Series(names, dtype=pl.String), name_codes, default=-1, return_dtype=pl.Int64
+    ).to_numpy()
+
+
+def _bins(series: pl.Series) -> tuple[Floats, tuple[str, ...]]:
+    """Inner limits of bins of about equally many people, and the bins' names."""
+    cell_numbers = series.drop_nulls().cast(pl.Float64).to_numpy()
+    bin_cuts = np.unique(np.quantile(cell_numbers, np.arange(1, _BINS) / _BINS))
+    bin_cuts = bin_cuts[bin_cuts < cell_numbers.max()]
+    end_texts = [f"{bin_cut:.6g}" for bin_cut in bin_cuts]
+    middle_names = [f"above {low_text} to {high_text}" for low_text, high_text in pairwise(end_texts)]
+    return bin_cuts, (f"up to {end_texts[0]}", *middle_names, f"above {end_texts[-1]}") if end_texts else ("any",)
+
+
+def _bin_codes(series: pl.Series, cuts: Floats) -> Places:
+    cell_numbers = series.cast(pl.Float64, strict=False).to_numpy()
+    return np.where(np.isnan(cell_numbers), -1, np.searchsorted(cuts, cell_numbers, side="left"))
+
+
+def cells_as_labels(series: pl.Series, labels: Sequence[str]) -> pl.Series:
+    """Cells as the labels of a design; a file may write the number 1 as 1 or as 1.0."""
+    label_of = {str(int(float(label))): label for label in labels if re.fullmatch(r"-?\d+\.0+", label)}
+    return texts(series).replace(label_of)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An original file and its release.
+
+    Parameters
+    ----------
+    before, after : polars frames
+    variables : tuple of Variable
+    rows : (paired,) int, (paired,) int, or None
+        Rows that belong to one record; None for synthetic records, which belong to nobody.
+    weights : (n,) float, (n',) float
+        Sampling weights of both files; ones without.
+    weighted : bool
+    """
+
+    before: pl.DataFrame
+    after: pl.DataFrame
+    variables: tuple[Variable, ...]
+    rows: tuple[Places, Places] | None
+    weights: tuple[Floats, Floats]
+    weighted: bool
+
+    @classmethod
+    def of(
+        cls,
+        before: Any,
+        after: Any,
+        *,
+        variables: Sequence[str] | None = None,
+        identity: str | None = None,
+        synthetic: bool = False,
+        weights: str | None = None,
+    ) -> Pair:
+        """Both files, checked; by default with all variables that both have, besides names and weights."""
+        original_frame, release_frame = frame_of(before, what="the original"), frame_of(after, what="the release")
+        paired_rows = None if synthetic else joined(original_frame, release_frame, identity)
+        excluded_names = {identity, weights}
+        shared_names = [
+            column_name
+            for column_name in original_frame.columns
+            if column_name in release_frame.columns and column_name not in excluded_names
+        ]
+        if variables is not None:
+            check_names(variables, original_frame.columns)
+            check_names(variables, release_frame.columns, what="column of the release")
+            shared_names = list(dict.fromkeys(variables))
+        if not shared_names:
+            raise DataError(
+                f"the files share no variable; the release has {_checks.listing_text(release_frame.columns)}"
+            )
+        file_weights = [_weights(frame, weights) for frame in (original_frame, release_frame)]
+        return cls(
+            original_frame,
+            release_frame,
+            tuple(_variable(original_frame, release_frame, column_name, paired_rows) for column_name in shared_names),
+            paired_rows,
+            (file_weights[0], file_weights[1]),
+            weights is not None,
+        )
+
+    @property
+    def effective(self) -> tuple[float, float]:
+        """Effective numbers of people, (Σw)²/Σw², of both files."""
+        first, second = (float(file_weights.sum() ** 2 / (file_weights**2).sum()) for file_weights in self.weights)
+        return first, second
+
+
+def _variable(before: pl.DataFrame, after: pl.DataFrame, name: str, rows: tuple[Places, Places] | None) -> Variable:
+    for frame in (before, after):
+        if frame[name].dtype.is_nested():
+            problem = f"column {name!r} holds {frame[name].dtype}; utility is measured on columns of single values"
+            raise DataError(problem, column=name)
+    parent_of = None if rows is None else recoding(before[name][rows[0]], after[name][rows[1]])
+    return Variable.of(before[name], after[name], parent_of)
+
+
+def _weights(frame: pl.DataFrame, name: str | None) -> Floats:
+    if name is None:
+        return np.ones(frame.height)
+    check_names([name], frame.columns)
+    try:
+        return positive(frame[name].cast(pl.Float64).to_numpy(), frame.height)
+    except pl.exceptions.PolarsError:
+        raise DataError(f"sampling weights must be numbers; column {name!r} is not", column=name) from None

@@ -48,8 +48,8 @@ def upgrade(connection: Connection) -> None:
     from alembic import command  # a late import: Alembic announces its plugins in the log when it is imported
     from alembic.config import Config
 
-    settings = Config()
-    settings.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    settings.set_main_option("path_separator", "os")
-    settings.attributes["connection"] = connection
-    command.upgrade(settings, "head")
+    alembic_settings = Config()
+    alembic_settings.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    alembic_settings.set_main_option("path_separator", "os")
+    alembic_settings.attributes["connection"] = connection
+    command.upgrade(alembic_settings, "head")

@@ -1,0 +1,533 @@
+"""A survey's replies as files for other programs: the data, and beside it what its columns mean.
+
+First what the columns hold, and how they come from replies; then the codebook as DDI-Codebook 2.5, which archives take,
+and as a page that people read; then the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+import polars as pl
+
+from naysay import files, privacy
+from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, in_words
+from naysay.collect.storage import Store, today
+from naysay.collect.storage.replies import Replies
+from naysay.collect.survey import repeated
+from naysay.collect.survey.published import Published
+from naysay.errors import DataError
+from naysay.files import Asked, Codebook, Entry, Value, explained
+from naysay.files.codebook import place_of
+from naysay.files.kinds import PROGRAMS, library
+from naysay.files.statistical import portable
+from naysay.files.writing import whole
+from naysay.responses import Space
+
+__all__ = ["Columns", "Exported", "export", "places"]
+
+
+_TYPES = {int: "numbers", float: "numbers", str: "texts"}
+
+
+_SCALE = ("low_label", "high_label")  # the words at the ends of a scale of numbers
+
+
+class _Column(NamedTuple):
+    """One column, and the cells of replies that it is made of; those of listed values are names."""
+
+    entry: Entry
+    cells: pl.Expr
+
+
+class Columns:
+    """The columns of the export of a survey.
+
+    Parameters
+    ----------
+    published : Published
+    language : str, optional
+        Of the labels; by default the first of the questionnaire.
+    system : {"spss", "stata"}, optional
+        For which program: cells are codes then, and names are such as it takes.
+
+    Raises
+    ------
+    DataError
+        A language that the questionnaire does not have.
+
+    Examples
+    --------
+    >>> from naysay.collect import Client
+    >>> from naysay.collect.questionnaire import sample
+    >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
+    >>> columns = Columns(published, language="de", system="spss")
+    >>> [(each.column, each.label) for each in columns.book.entries if each.question == "area"]
+    [('area', 'Wo wohnen Sie?')]
+    """
+
+    def __init__(self, published: Published, *, language: str | None = None, system: str | None = None) -> None:
+        self._form = form = published.questionnaire
+        if language is not None and language not in form.languages:
+            raise DataError(f"survey {form.name!r} has no texts in {language!r}; it has {', '.join(form.languages)}")
+        self._language = language or form.languages[0]
+        day_entry = Entry("day", "day", "The day on which the answers came, in UTC", "days", measure="scale")
+        columns = [_Column(day_entry, pl.col("day"))]
+        for question in form.questions:
+            columns += self._private(question, question.privacy) if question.privacy else self._plain(question)
+        column_names = [column.entry.column for column in columns]
+        file_names = portable(column_names, system) if system else dict(zip(column_names, column_names, strict=True))
+        self._columns = [_file_column(column, file_names, coded=system is not None) for column in columns]
+        self.book = Codebook(
+            survey=published.name,
+            title=self._text(form.title),
+            about=self._text(form.about),
+            hash=published.hash,
+            language=self._language,
+            entries=tuple(column.entry for column in self._columns),
+            coded=system is not None,
+        )
+
+    def table(self, replies: Replies) -> pl.DataFrame:
+        """Replies as a table of these columns, in their order."""
+        return replies.frame.select(cell_expression.alias(entry.column) for entry, cell_expression in self._columns)
+
+    def _text(self, label: Label) -> str:
+        return in_words(label.get(self._language, ""), self._form, self._language)
+
+    def _values(self, parts: Sequence[Choice | Bin]) -> dict[str, str]:
+        """What choices or bins are called, ``{name: label}``."""
+        return {part.name: self._text(part.label) for part in parts}
+
+    def _plain(self, question: Question) -> Iterator[_Column]:
+        """The columns of a plain question."""
+        question_name, question_text, answer_lists = question.name, self._text(question.label), dict(question.lists())
+        choice_labels = self._values(answer_lists.get("choices", ()))
+        question_entry = Entry(question_name, question_name, question_text, "values", _coded_values(choice_labels))
+        if question.stored is list and question.parts:
+            for choice_name, choice_label in choice_labels.items():
+                part_entry = replace(
+                    question_entry,
+                    column=f"{question_name}/{choice_name}",
+                    label=f"{question_text}: {choice_label}",
+                    holds="flags",
+                    values=(),
+                )
+                yield _Column(part_entry, pl.col(question_name).list.contains(choice_name).cast(pl.Int8))
+        elif question.stored is list:
+            for rank_place in range(1, len(choice_labels) + 1):
+                part_entry = replace(
+                    question_entry, column=f"{question_name}/{rank_place}", label=f"{question_text}: {rank_place}."
+                )
+                yield _Column(part_entry, pl.col(question_name).list.get(rank_place - 1, null_on_oob=True))
+        elif question.parts:
+            for row_name, row_label in self._values(answer_lists["rows"]).items():
+                column_name = f"{question_name}/{row_name}"
+                yield _Column(
+                    replace(question_entry, column=column_name, label=f"{question_text}: {row_label}"),
+                    pl.col(column_name),
+                )
+        elif choice_labels:
+            yield _Column(question_entry, pl.col(question_name))
+        else:
+            yield _Column(self._bare_entry(question, question_entry), pl.col(question_name))
+
+    def _bare_entry(self, question: Question, entry: Entry) -> Entry:
+        """A question that is answered with a number, a day or a text."""
+        holds = _TYPES.get(question.stored, "days")
+        end_labels = [self._text(getattr(question, end_field, {})) for end_field in _SCALE]
+        if any(end_labels):
+            end_marks = zip((getattr(question, "low", 0), getattr(question, "high", 0)), end_labels, strict=True)
+            labeled_values = tuple(Value(code, str(code), end_label) for code, end_label in end_marks if end_label)
+            return replace(entry, holds="numbers", values=labeled_values, measure="ordinal")
+        return replace(entry, holds=holds, measure="nominal" if holds == "texts" else "scale")  # type: ignore[arg-type]
+
+    def _private(self, question: Question, private: Private) -> Iterator[_Column]:
+        """The columns of a private question, and that of the levels where respondents chose one."""
+        question_name, answer_lists = question.name, dict(question.lists())
+        spaces = [design_part.space for design_part in private.offer.parts.values()]
+        level_column = None if private.levels == (None,) else f"{question_name}_level"
+        list_labels = self._values(answer_lists.get(question.categories_in, ()))
+        response_words = {
+            response_label: self._text(label_text) for response_label, label_text in private.responses.items()
+        }
+        response_names = [str(response_label) for space in spaces for response_label in space.labels]
+        labels = {
+            value_name: (response_words | list_labels).get(value_name, value_name)
+            for value_name in [*map(str, private.offer.categories), *response_names]
+        }
+        # a level may rule out one category where another rules out several
+        holds = "sets" if any(space.sets for space in spaces) else "values" if _single(spaces) else "texts"
+        question_text = self._text(question.label)
+        question_entry = Entry(
+            *(question_name, question_name, question_text, holds, _coded_values(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
+            asked=Asked(private.offer, level_column),
+        )
+        for part_name in question.parts or ("",):
+            column_name = f"{question_name}/{part_name}" if part_name else question_name
+            column_label = f"{question_text}: {list_labels[part_name]}" if part_name else question_text
+            yield _Column(
+                explained(replace(question_entry, column=column_name, label=column_label), language=self._language),
+                pl.col(column_name),
+            )
+        if level_column:
+            coded_levels = _coded_values({str(level): str(level) for level in private.levels})
+            level_label = f"Level of privacy that was chosen: {self._text(question.label)}"
+            yield _Column(Entry(level_column, question_name, level_label, "values", coded_levels), pl.col(level_column))
+
+
+def _single(spaces: Sequence[Space]) -> bool:
+    """Whether every response is one of the labels."""
+    return all(space.one_label for space in spaces)
+
+
+def _coded_values(labels: dict[str, str]) -> tuple[Value, ...]:
+    """The values with their codes: the names themselves where all are whole numbers, otherwise numbers from 1 on."""
+    are_whole = all(
+        value_name.removeprefix("-").isdecimal() and str(int(value_name)) == value_name for value_name in labels
+    )
+    are_small = are_whole and all(abs(int(value_name)) < 2**31 - 100 for value_name in labels)
+    codes = [int(value_name) for value_name in labels] if are_small else range(1, len(labels) + 1)
+    return tuple(
+        Value(code, value_name, label) for code, (value_name, label) in zip(codes, labels.items(), strict=True)
+    )
+
+
+def _file_column(column: _Column, names: dict[str, str], *, coded: bool) -> _Column:
+    """The column as a file holds it: its name there, and codes in place of names where they are asked for."""
+    entry, cell_expression = column
+    if entry.asked is not None and entry.asked.level is not None:
+        entry = replace(entry, asked=replace(entry.asked, level=names[entry.asked.level]))
+    if coded and entry.holds == "values":
+        value_codes = {value.name: value.code for value in entry.values}
+        cell_expression = cell_expression.replace_strict(value_codes, return_dtype=pl.Int32)
+    return _Column(replace(entry, column=names[entry.column]), cell_expression)
+
+
+NAMESPACE = "ddi:codebook:2_5"
+
+
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+_REPRESENTED = {"values": "code", "flags": "code", "numbers": "numeric", "days": "datetime"}
+
+
+_NATURE = {"nominal": "nominal", "ordinal": "ordinal", "scale": "interval"}
+
+
+def ddi(book: Codebook, *, file: str, digest: str, replies: int, software: str) -> bytes:
+    """The codebook as an XML document.
+
+    Parameters
+    ----------
+    book : Codebook
+    file, digest : str
+        The name of the file of data, and its SHA-256 in hexadecimal.
+    replies : int
+        Its rows.
+    software : str
+        Which version of naysay wrote it.
+
+    Source: DDI Alliance, *DDI-Codebook 2.5*, elements codeBook, stdyDscr, fileDscr and dataDscr.
+
+    Examples
+    --------
+    >>> from naysay.files import Entry
+    >>> entry = Entry("age", "age", "How old are you?", "numbers", measure="scale")
+    >>> book = Codebook("sample", "A sample", "0" * 64, "en", (entry,))
+    >>> text = ddi(book, file="data.csv", digest="1" * 64, replies=12, software="naysay 1").decode()
+    >>> "<labl>How old are you?</labl>" in text
+    True
+    """
+    ET.register_namespace("", NAMESPACE)
+    root = ET.Element(f"{{{NAMESPACE}}}codeBook", {"version": "2.5", f"{_XML}lang": book.language})
+    study_element = _add(root, "stdyDscr")
+    title_element = _add(_add(study_element, "citation"), "titlStmt")
+    _add(title_element, "titl", book.title)
+    _add(title_element, "IDNo", book.survey)
+    _add(title_element, "IDNo", book.hash, agency="SHA-256")
+    if book.about:
+        _add(_add(study_element, "stdyInfo"), "abstract", book.about)
+    file_element = _add(root, "fileDscr", ID="F1")
+    text_element = _add(file_element, "fileTxt")
+    _add(text_element, "fileName", file)
+    dimensions_element = _add(text_element, "dimensns")
+    _add(dimensions_element, "caseQnty", str(replies))
+    _add(dimensions_element, "varQnty", str(len(book.entries)))
+    _add(text_element, "software", software)
+    _add(file_element, "notes", digest, type="fingerprint", subject="SHA-256")  # 2.5 as first published has no element
+    data_element = _add(root, "dataDscr")
+    for entry_place, entry in enumerate(book.entries, start=1):
+        _variable(data_element, entry, entry_place, coded=book.coded)
+    ET.indent(root)
+    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _variable(data: ET.Element, entry: Entry, place: int, *, coded: bool) -> None:
+    """One variable, its elements in the order that the schema demands."""
+    kind_attributes = {"intrvl": "contin" if entry.measure == "scale" else "discrete", "nature": _NATURE[entry.measure]}
+    representation = {"representationType": _REPRESENTED.get(entry.holds, "text")}
+    variable_element = _add(
+        data, "var", ID=f"V{place}", name=entry.column, files="F1", **kind_attributes, **representation
+    )
+    _add(variable_element, "labl", entry.label)
+    _add(_add(variable_element, "qstn"), "qstnLit", entry.wording or entry.label)
+    if entry.asked is not None:
+        _add(variable_element, "txt", f"{entry.meaning} {'; '.join(privacy.lines(entry.asked.design))}")
+    for value in entry.values:
+        category_element = _add(variable_element, "catgry")
+        _add(category_element, "catValu", str(value.code) if coded and entry.holds == "values" else value.name)
+        _add(category_element, "labl", value.meaning or value.label or value.name)
+    is_text = entry.holds in ("texts", "sets") or (entry.holds == "values" and not coded)
+    day_attributes = {"category": "date"} if entry.holds == "days" else {}
+    _add(variable_element, "varFormat", type="character" if is_text else "numeric", **day_attributes)
+    if entry.asked is not None:
+        _add(variable_element, "notes", entry.asked.design.to_json(), type="design", subject="after randomization")
+
+
+def _add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> ET.Element:
+    child_element = ET.SubElement(parent, f"{{{NAMESPACE}}}{tag}", attributes)
+    child_element.text = "".join(letter for letter in text if letter >= " " or letter in "\n\t") or None
+    return child_element
+
+
+_HOLDS = {
+    "values": "one of the values below",
+    "sets": "several of the values below, such as `a;b`",
+    "flags": "1 where it was chosen, 0 where not",
+    "numbers": "a number",
+    "days": "a day",
+    "texts": "people's own words",
+}
+
+
+def markdown(book: Codebook, *, file: str, replies: int, caution: str = "", escaped: bool = False) -> str:
+    """The codebook in Markdown.
+
+    Parameters
+    ----------
+    book : Codebook
+    file : str
+        The name of the file of data.
+    replies : int
+        Its rows.
+    caution : str
+        What a reader must know of how answers came.
+    escaped : bool
+        Whether texts that a spreadsheet would take for formulas have an apostrophe before them.
+
+    Examples
+    --------
+    >>> from naysay.files import Entry
+    >>> entry = Entry("age", "age", "How old are you?", "numbers", measure="scale")
+    >>> print(markdown(Codebook("sample", "A sample", "0" * 64, "en", (entry,)), file="data.csv", replies=12))
+    # A sample
+    ...
+    ## `age`
+    <BLANKLINE>
+    How old are you?
+    <BLANKLINE>
+    It holds a number.
+    <BLANKLINE>
+    """
+    facts = [("survey", book.survey), ("hash", f"`{book.hash}`"), ("file", f"`{file}`"), ("replies", f"{replies:,}")]
+    lines = [f"# {_one_line(book.title)}", "", *([_one_line(book.about), ""] if book.about else [])]
+    lines += [
+        *_table_lines(("", ""), facts),
+        "",
+        "Rows are in random order. An empty cell means that nothing was answered.",
+    ]
+    lines += ["", _one_line(caution)] if caution else []
+    if escaped:
+        lines += [
+            "",
+            "An apostrophe stands before what a spreadsheet would take for a formula, and before what looks so; "
+            "`naysay` takes it away again.",
+        ]
+    for entry in book.entries:
+        lines += ["", f"## `{entry.column}`", "", _one_line(entry.label), "", *_entry(entry, book, file)]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(entry: Entry, book: Codebook, file: str) -> Iterator[str]:
+    if entry.meaning:
+        yield f"**{_one_line(entry.meaning)}**"
+        yield ""
+    yield f"It holds {_HOLDS[entry.holds]}."
+    if entry.asked is not None:
+        design, level_column = entry.asked.design, entry.asked.level
+        yield ""
+        level_text = f", at the level in `{level_column}`" if level_column else ""
+        yield f"What was sent was drawn by `{design.name or design.kind}`{level_text}."
+        yield ""
+        for privacy_line in privacy.lines(design):
+            yield f"- {_one_line(privacy_line)}"
+        yield ""
+        yield f"    naysay estimate {shlex.quote(file)} --response {shlex.quote(entry.column)}"
+    if entry.values:
+        is_coded = book.coded and entry.holds != "sets"
+        table_head: tuple[str, ...] = ("code", "name", "label") if is_coded else ("value", "label")
+        table_rows: list[tuple[str, ...]] = [
+            ((str(value.code), value.name, value.label) if is_coded else (value.name, value.label))
+            for value in entry.values
+        ]
+        if entry.asked is not None:
+            table_head, table_rows = (
+                (*table_head, "meaning"),
+                [(*row, value.meaning) for row, value in zip(table_rows, entry.values, strict=True)],
+            )
+        yield ""
+        yield from _table_lines(table_head, table_rows)
+
+
+def _table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(_one_line(cell).replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_SYSTEMS = ("spss", "stata")
+
+
+class Exported(NamedTuple):
+    """What was written: how many replies in how many columns, of the survey with which hash, and which files."""
+
+    replies: int
+    columns: int
+    hash: str
+    files: tuple[Path, ...]
+
+
+def places(path: Path) -> tuple[Path, Path, Path, Path]:
+    """The files of an export: the data, its codebook for people, for archives, and with the designs for programs.
+
+    Examples
+    --------
+    >>> [place.name for place in places(Path("data.sav"))]
+    ['data.sav', 'data.sav.codebook.md', 'data.sav.codebook.xml', 'data.sav.designs.json']
+    """
+    readable_path, archived_path = (path.with_name(f"{path.name}.codebook.{name_end}") for name_end in ("md", "xml"))
+    return path, readable_path, archived_path, place_of(path)
+
+
+def export(store: Store, survey: str, path: Path, *, language: str | None = None, separator: str = ",") -> Exported:
+    """Write the replies to a survey to a file, and beside it what its columns mean and how private ones were drawn.
+
+    Rows are in random order, drawn afresh each time. CSV, Parquet, JSON lines and Excel are written piece by piece.
+
+    Parameters
+    ----------
+    store : Store
+    survey : str
+    path : Path
+        Its suffix says which kind of file: .csv, .parquet, .jsonl, .sav, .zsav, .dta or .xlsx.
+    language : str, optional
+        Of the labels; by default the first of the questionnaire.
+    separator : str
+        Between the cells of a CSV file.
+
+    Raises
+    ------
+    DataError
+        No such survey or language, nobody has answered yet, or the files cannot be written.
+    """
+    file_kind = files.kind(path, to_write=True)
+    if file_kind in PROGRAMS:
+        library(path)
+    published = store.published(survey)
+    columns = Columns(published, language=language, system=file_kind if file_kind in _SYSTEMS else None)
+    reply_count = 0
+
+    def pieces() -> Iterator[pl.DataFrame]:
+        nonlocal reply_count
+        for replies in store.shuffled(published):
+            reply_count += len(replies.rows)
+            yield columns.table(replies)
+
+    data_path, readable_path, archived_path, designs_path = places(path)
+    files.write_pieces(_pieces_or_error(pieces(), survey), data_path, separator=separator, book=columns.book)
+    with data_path.open("rb") as data_file:
+        data_digest = hashlib.file_digest(data_file, "sha256").hexdigest()
+    book, caution_text = columns.book, _caution(published)
+    codebook_text = markdown(
+        book, file=data_path.name, replies=reply_count, caution=caution_text, escaped=file_kind == "csv"
+    )
+    _write(readable_path, codebook_text.encode())
+    _write(
+        archived_path,
+        ddi(book, file=data_path.name, replies=reply_count, digest=data_digest, software=f"naysay {version('naysay')}"),
+    )
+    _write(designs_path, json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
+    return Exported(
+        reply_count, len(columns.book.entries), published.hash, (data_path, readable_path, archived_path, designs_path)
+    )
+
+
+def _pieces_or_error(pieces: Iterator[pl.DataFrame], survey: str) -> Iterator[pl.DataFrame]:
+    """The pieces, after checking that there is one."""
+    first_piece = next(pieces, None)
+    if first_piece is None:
+        raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
+    yield first_piece
+    yield from pieces
+
+
+def _caution(published: Published) -> str:
+    """How many may have answered more than once, and what that would move."""
+    if published.key is not None:
+        return f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
+    points_text = repeated.moved_points_text(published.questionnaire)
+    effect_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
+    return f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{effect_text}."
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        with whole(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+@contextmanager
+def packed(store: Store, survey: str, suffix: str, *, language: str | None = None) -> Iterator[tuple[Path, Exported]]:
+    """A zip file with the data, its codebooks and its designs; it is deleted at the end of the context.
+
+    Parameters
+    ----------
+    store : Store
+    survey : str
+    suffix : str
+        Of the data, such as ``.sav``.
+    language : str, optional
+        Of the labels; by default the first of the questionnaire.
+
+    Raises
+    ------
+    DataError
+        No such survey or language, or nobody has answered yet.
+    """
+    with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
+        base_name = f"{survey}-{today()}"
+        export_result = export(store, survey, Path(folder, base_name + suffix), language=language)
+        zip_path = Path(folder, f"{base_name}.zip")
+        with zipfile.ZipFile(zip_path, "w", zipfile.ZIP_DEFLATED) as zip_file:
+            for path in export_result.files:
+                zip_file.write(path, path.name)
+                path.unlink()
+        yield zip_path, export_result

@@ -1,0 +1,419 @@
+"""A questionnaire: its items, its canonical JSON, what it asks in order, and its fingerprint."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema
+
+from naysay.collect.questionnaire.expressions import Apply, Expression
+from naysay.collect.questionnaire.kinds import KINDS, list_kind
+from naysay.collect.questionnaire.questions import BaseItem, Constraint, Kind, Label, Model, Practice, Question
+
+TEXTS = ("about", "contact", "thanks")
+"""The texts of a questionnaire beside its title; any of them may be left out."""
+
+
+def canonical(value: object) -> bytes:
+    """A value as canonical JSON: keys sorted, no spaces, UTF-8.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": "é"}) == '{"a":"é","b":1}'.encode()
+    True
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+class Note(BaseItem):
+    """A text that asks nothing.
+
+    Examples
+    --------
+    >>> Note(name="thanks", label={"en": "Nearly there."}).kind
+    'note'
+    """
+
+    kind: Literal["note"] = "note"
+
+
+class _OneOfKinds:
+    """Makes pydantic look up the kinds when it builds a model, so that a kind can be added later."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        kind_union: Any = Union[(*KINDS.values(), Note, Group)]
+        return handler.generate_schema(Annotated[kind_union, Field(discriminator="kind")])
+
+
+class Group(BaseItem):
+    """Items under one heading, asked together or not at all.
+
+    Examples
+    --------
+    >>> note = Note(name="intro", label={"en": "About you"})
+    >>> len(Group(name="you", label={"en": "You"}, items=(note,)).items)
+    1
+    """
+
+    kind: Literal["group"] = "group"
+    items: tuple[Item, ...]
+
+
+Item = Annotated[Question | Note | Group, _OneOfKinds()]
+
+Group.model_rebuild()
+
+
+def _is_default(practice: object) -> bool:
+    """Whether the practice question is the page's own; then no field is written, so that old fingerprints stay."""
+    return practice is True
+
+
+class Questionnaire(Model):
+    """What respondents are asked, in every language, and how private each answer is.
+
+    Parameters
+    ----------
+    name : str
+        The name in links, files and on the command line.
+    title, about, contact, thanks : {language: text}
+        What it is called, why it is asked and by whom, whom to turn to, and what is said at the end.
+    languages : tuple of str
+        BCP 47 tags; every label has a text in each language, and the first is the default.
+    items : tuple of questions, notes and groups
+        The items, in the order in which they are asked.
+    practice : bool or Practice
+        Whether a harmless question comes before the first private one, so that respondents can try a private answer. It
+        is the page's own ("In which season were you born?"), or another. Nothing of it is sent.
+
+    Examples
+    --------
+    >>> from naysay.collect.questionnaire import Text
+    >>> item = Text(name="remarks", label={"en": "Anything else?"})
+    >>> form = Questionnaire(name="short", title={"en": "Short"}, languages=("en",), items=(item,))
+    >>> [question.name for question in form.questions], len(form.fingerprint)
+    (['remarks'], 64)
+    """
+
+    naysay: Literal["questionnaire"] = "questionnaire"
+    version: Literal[1] = 1
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+    title: Label
+    about: Label = Field(default_factory=dict)
+    contact: Label = Field(default_factory=dict)
+    thanks: Label = Field(default_factory=dict)
+    languages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...]
+    items: tuple[Item, ...]
+    practice: bool | Practice = Field(True, exclude_if=_is_default)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All questions in order, those in groups included; notes are left out."""
+        return tuple(_questions(self.items))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.to_json()).hexdigest()
+
+    def to_json(self) -> bytes:
+        """The canonical JSON."""
+        return canonical(self.form())
+
+    def form(self) -> dict[str, Any]:
+        """The questionnaire as a JSON object, complete with each `kind`."""
+        return self.model_dump(mode="json")
+
+
+def _questions(items: Sequence[Item]) -> Iterator[Question]:
+    for item in items:
+        if isinstance(item, Group):
+            yield from _questions(item.items)
+        elif isinstance(item, Question):
+            yield item
+
+
+@cache
+def sample() -> Questionnaire:
+    """The questionnaire in the package: every kind of question, in English, German, Spanish and Arabic.
+
+    Examples
+    --------
+    >>> len(sample().questions), sample().languages
+    (21, ('en', 'de', 'es', 'ar'))
+    """
+    text = resources.files("naysay.collect.questionnaire").joinpath("sample.json").read_text(encoding="utf-8")
+    return Questionnaire.model_validate_json(text)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) that every canonical questionnaire fulfills.
+
+    `check` covers what a schema cannot say, such as that every label has all languages.
+
+    Examples
+    --------
+    >>> schema()["title"]
+    'Questionnaire'
+    """
+    schema_form = Questionnaire.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    for model_schema in (schema_form, *schema_form["$defs"].values()):
+        model_schema["description"] = model_schema["description"].partition("\n\nExamples\n")[0]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_form}
+
+
+_ITEM: TypeAdapter[Any] = TypeAdapter(Item)
+
+
+def item_of(form: object) -> Any:
+    """The question, note or group that a JSON object describes; else pydantic's `ValidationError`."""
+    return _ITEM.validate_python(form)
+
+
+@contextlib.contextmanager
+def added(kind: Kind) -> Iterator[None]:
+    """A kind of question that is known as long as the context lasts; naysay's own are listed in `KINDS`.
+
+    Parameters
+    ----------
+    kind : subclass of Question
+        With a field ``kind`` whose default is its only value.
+
+    Raises
+    ------
+    TypeError
+        The kind leaves something out, or has the name of another kind.
+
+    Examples
+    --------
+    >>> class Nothing(Question):
+    ...     kind: Literal["nothing"] = "nothing"
+    >>> with added(Nothing):
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    TypeError: the kind 'nothing' does not say: complaint, draw, longest, stored, value_of
+    """
+    list_kind(kind)
+    _compile()
+    try:
+        yield
+    finally:
+        del KINDS[kind.flavor()]
+        _compile()
+
+
+def _compile() -> None:
+    """Make pydantic rebuild its validators with the present kinds."""
+    models_with_items = [model for model in Model.__subclasses__() if "items" in model.model_fields]
+    rebuilt_models: list[type[Model]] = [Group, *models_with_items]  # a group first: all other models hold it
+    for model in rebuilt_models:
+        model.model_rebuild(force=True)
+    _ITEM.rebuild(force=True)
+
+
+_PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
+
+
+ANSWER_TO = {
+    "en": "[answer to: {question}]",
+    "de": "[Antwort auf: {question}]",
+    "es": "[respuesta a: {question}]",
+    "ar": "[الإجابة عن: {question}]",
+}
+"""What stands for an answer where nobody has given it yet, by language; other languages get the English words."""
+
+
+def piped(text: str) -> list[str]:
+    """The questions whose answers a text repeats.
+
+    Examples
+    --------
+    >>> piped("How many of the ${household_size} are children?")
+    ['household_size']
+    """
+    return _PIPED.findall(text)
+
+
+def in_words(text: str, form: Questionnaire, language: str) -> str:
+    """The text for readers of all replies: the question itself stands where respondents read their own answer to it.
+
+    Parameters
+    ----------
+    text : str
+    form : Questionnaire
+        The one that the text is from.
+    language : str
+        Of the text.
+
+    Examples
+    --------
+    >>> from naysay.collect.questionnaire import sample
+    >>> in_words("How many of the ${household_size} are children?", sample(), "en")
+    'How many of the [answer to: How many people live in your household, with you?] are children?'
+    """
+    label_of_question = {question.name: question.label.get(language, "") for question in form.questions}
+    answer_pattern = ANSWER_TO.get(language.partition("-")[0].lower(), ANSWER_TO["en"])
+
+    def question_of(match: re.Match[str]) -> str:
+        question_label = _PIPED.sub(
+            "…", label_of_question.get(match[1], "")
+        ).strip()  # a question that repeats an answer itself
+        return answer_pattern.format(question=question_label or match[1])
+
+    return _PIPED.sub(question_of, text)
+
+
+_TEXT_NAMES = {"label": "a label", "hint": "the hint"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An item and its place in the questionnaire.
+
+    Parameters
+    ----------
+    path : str
+    item : Item
+    order : int
+        How many items stand before it; a group stands before its own items.
+    last : int
+        The order of the last item in it; its own order if it holds none.
+    """
+
+    path: str
+    item: Item
+    order: int
+    last: int
+
+    @property
+    def constraint(self) -> Constraint | None:
+        """The condition on a plain answer; None where there is none, and for notes and groups."""
+        return getattr(self.item, "constraint", None)
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """A text that respondents read.
+
+    Parameters
+    ----------
+    path : str
+    label : Label
+    needed : bool
+        Whether the text is required.
+    what : str
+    entry : Entry, optional
+        The item to which it belongs; none for texts of the questionnaire itself.
+    """
+
+    path: str
+    label: Label
+    needed: bool
+    what: str
+    entry: Entry | None = None
+
+
+class Walk:
+    """A questionnaire as its rules read it: its items in order and by name, and its texts.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+
+    Examples
+    --------
+    >>> from naysay.collect.questionnaire import sample
+    >>> Walk(sample()).entries[4].path
+    'items[3].items[0]'
+    """
+
+    def __init__(self, questionnaire: Questionnaire) -> None:
+        self.languages = questionnaire.languages
+        practice = questionnaire.practice
+        self.practice = practice.choices if isinstance(practice, Practice) else None
+        self.entries: list[Entry] = []
+        _enter(questionnaire.items, "items", self.entries)
+        self.by_name = {entry.item.name: entry for entry in self.entries}
+        self.texts = [*_texts(questionnaire), *(shown_text for entry in self.entries for shown_text in _within(entry))]
+
+    def questions(self) -> Iterator[tuple[Entry, Question]]:
+        """Every question with its place; notes and groups are left out."""
+        return ((entry, entry.item) for entry in self.entries if isinstance(entry.item, Question))
+
+    def around(self, entry: Entry) -> Iterator[Entry]:
+        """The groups in which an item stands, the outermost first."""
+        return (group for group in self.entries if group.order < entry.order <= group.last)
+
+    def wordings(self) -> Iterator[tuple[ShownText, str, str]]:
+        """Every text in every language, with its path there and its words."""
+        return (
+            (shown_text, f"{shown_text.path}.{language_tag}", words)
+            for shown_text in self.texts
+            for language_tag, words in shown_text.label.items()
+        )
+
+
+def _enter(items: Sequence[Item], path: str, entries: list[Entry]) -> None:
+    for item_place, item in enumerate(items):
+        item_path, order = f"{path}[{item_place}]", len(entries)
+        entries.append(Entry(item_path, item, order, order))
+        if isinstance(item, Group):
+            _enter(item.items, f"{item_path}.items", entries)
+            entries[order] = Entry(item_path, item, order, len(entries) - 1)
+
+
+def _texts(questionnaire: Questionnaire) -> Iterator[ShownText]:
+    """Every text of the questionnaire itself."""
+    yield ShownText("title", questionnaire.title, True, "a title")
+    for text_name in TEXTS:
+        yield ShownText(text_name, getattr(questionnaire, text_name), False, text_name)
+    if isinstance(questionnaire.practice, Practice):
+        yield ShownText("practice.label", questionnaire.practice.label, True, "the practice question")
+        for choice_place, choice in enumerate(questionnaire.practice.choices):
+            yield ShownText(f"practice.choices[{choice_place}].label", choice.label, True, "a label")
+
+
+def _within(entry: Entry) -> Iterator[ShownText]:
+    """Every text of one item."""
+    item, item_path = entry.item, entry.path
+    for field_name, label in item.labels():
+        yield ShownText(
+            f"{item_path}.{field_name}", label, field_name == "label", _TEXT_NAMES.get(field_name, field_name), entry
+        )
+    if entry.constraint is not None:
+        yield ShownText(f"{item_path}.constraint.message", entry.constraint.message, False, "the message", entry)
+    for field_name, list_parts in item.lists():
+        for part_place, part in enumerate(list_parts):
+            yield ShownText(f"{item_path}.{field_name}[{part_place}].label", part.label, True, "a label", entry)
+    for response, label in ({} if item.privacy is None else item.privacy.responses).items():
+        yield ShownText(f"{item_path}.private.responses.{response}", label, True, "words", entry)
+    if item.privacy is not None:
+        yield ShownText(
+            f"{item_path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry
+        )
+
+
+def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:
+    """The conditions of an item, with their paths."""
+    if entry.item.relevant is not None:
+        yield f"{entry.path}.relevant", entry.item.relevant
+    if entry.constraint is not None:
+        yield f"{entry.path}.constraint.expression", entry.constraint.expression
+
+
+def nodes(expression: Expression) -> Iterator[Expression]:
+    """An expression and everything in it."""
+    yield expression
+    if isinstance(expression, Apply):
+        for argument in expression.args:
+            yield from nodes(argument)

@@ -1,0 +1,313 @@
+"""Everything that keeps a questionnaire from being fielded, and what its author should know.
+
+Rules about names and texts: unique names, every label in every language, nothing private repeated.
+
+Rules about conditions: they refer only to earlier questions, and never to a true private answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+
+from naysay import _checks
+from naysay.collect.questionnaire import privacy
+from naysay.collect.questionnaire.expressions import ARITY, Answer, Apply, Sent
+from naysay.collect.questionnaire.problems import Problem
+from naysay.collect.questionnaire.questionnaire import (
+    Entry,
+    Group,
+    Item,
+    Questionnaire,
+    Walk,
+    expressions,
+    nodes,
+    piped,
+)
+from naysay.collect.questionnaire.questions import Question
+
+_MANY = 200  # questions; among more of them the nearest name takes long to find
+_ASK_ALL = "ask everybody, or branch on a direct answer"
+
+
+def conditions(walk: Walk) -> Iterator[Problem]:
+    """A condition refers only to plain answers and sent responses that are already there."""
+    for entry in walk.entries:
+        for condition_path, expression in expressions(entry):
+            for node in nodes(expression):
+                if isinstance(node, Apply):
+                    yield from _arity(node, condition_path)
+                elif isinstance(node, Sent) or (isinstance(node, Answer) and node.of != "."):
+                    yield from _reference(node, entry, condition_path, walk)
+                elif isinstance(node, Answer) and condition_path.endswith(".relevant"):
+                    message = "relevant must not refer to the answer itself, '.'"
+                    reason = "it is decided before the question is asked"
+                    yield Problem("references", message, reason, "refer to another question", path=condition_path)
+
+
+def _arity(node: Apply, path: str) -> Iterator[Problem]:
+    least, most = ARITY[node.op]
+    if not least <= len(node.args) <= most:
+        message = f"{node.op} takes {_checks.several(least, 'argument', 'arguments')}; got {len(node.args)}"
+        yield Problem("expressions", message, "", "correct the condition", path=path)
+
+
+def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iterator[Problem]:
+    target_entry = walk.by_name.get(node.of)
+    if target_entry is None or not isinstance(target_entry.item, Question):
+        question_names = [question_entry.item.name for question_entry, _ in walk.questions()]
+        hint = _checks.nearest(node.of, question_names) if len(question_names) < _MANY else ""
+        message = f"${{{node.of}}} must be a question; there is none of that name"
+        yield Problem("references", message, "", hint, path=path)
+        return
+    if target_entry.order >= entry.order and not (target_entry is entry and path.endswith(".constraint.expression")):
+        message = f"${{{node.of}}} must be asked before; it comes later"
+        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+    yield from (
+        _sent_reference(target_entry.item, path)
+        if isinstance(node, Sent)
+        else _plain_reference(target_entry.item, entry.item, path)
+    )
+
+
+def _plain_reference(target_question: Question, asking_item: Item, path: str) -> Iterator[Problem]:
+    if target_question.privacy is not None and target_question is not asking_item:
+        rule_name, what, telling = (
+            ("skip_logic", "asked", "which questions a person answers")
+            if path.endswith(".relevant")
+            else ("validation", "accepted", "which answers pass")
+        )
+        message = f"what is {what} must not depend on the private answer ${{{target_question.name}}}"
+        yield Problem(rule_name, message, f"{telling} would tell their true answer", _ASK_ALL, path=path)
+    if not target_question.comparable:
+        message = f"a condition must not refer to the {target_question.kind} ${{{target_question.name}}}"
+        reason = "its answer is one choice for each row, which compares with nothing"
+        yield Problem("references", message, reason, "ask the row as a question of its own", path=path)
+
+
+def _sent_reference(target_question: Question, path: str) -> Iterator[Problem]:
+    if target_question.privacy is None:
+        message = f"sent() is of a private question; ${{{target_question.name}}} is direct"
+        yield Problem(
+            "references", message, "its answer is sent as it is", f"write ${{{target_question.name}}}", path=path
+        )
+    elif target_question.parts:
+        message = f"sent() must not be of the select multiple ${{{target_question.name}}}"
+        reason = "it sends one response for each choice"
+        yield Problem("references", message, reason, "ask a select one, or branch on something else", path=path)
+
+
+def behind_sent(walk: Walk) -> Iterator[Problem]:
+    """A plain question whose condition is a response is a warning: its answers tell whose response was true.
+
+    Respondents whose forced "yes" leads them to "How often?" answer "never" there. All others who are asked it have
+    told the truth about the first question.
+    """
+    plain_questions = [(entry.order, question.name) for entry, question in walk.questions() if question.privacy is None]
+    for question_order, question_name in plain_questions:
+        for outer_entry in walk.entries:
+            if outer_entry.order <= question_order <= outer_entry.last and outer_entry.item.relevant is not None:
+                for node in nodes(outer_entry.item.relevant):
+                    if isinstance(node, Sent):
+                        yield _behind_sent(question_name, node.of, f"{outer_entry.path}.relevant")
+
+
+def _behind_sent(name: str, private: str, path: str) -> Problem:
+    message = f"the direct question {name!r} is asked after some responses to ${{{private}}} only"
+    reason = (
+        f"its answers are sent as they are; they tell who gave a true response to ${{{private}}}, and who a random one"
+    )
+    way_out = f"ask {name!r} of everybody, make it private, or leave it out"
+    return Problem("skip_logic", message, reason, way_out, "warning", path=path)
+
+
+def constraints(walk: Walk) -> Iterator[Problem]:
+    """A private answer has no constraint; a constraint on a plain answer must have a message."""
+    for entry, question in walk.questions():
+        constraint, constraint_path = question.constraint, f"{entry.path}.constraint"
+        if question.privacy is not None:
+            reason = "its message, shown or not, would tell the true answer"
+            if constraint is not None:
+                message = "a private question must have no constraint"
+                yield Problem("validation", message, reason, "leave it out", path=constraint_path)
+            bounded_ends = [end_name for end_name in ("low", "high") if getattr(question, end_name, None) is not None]
+            if bounded_ends:
+                message = "a private number must have no range"
+                way_out = "leave it out; the first and the last bin take all numbers"
+                yield Problem("validation", message, reason, way_out, path=f"{entry.path}.{bounded_ends[0]}")
+        elif constraint is not None and not any(message_text.strip() for message_text in constraint.message.values()):
+            message, reason = "a constraint must say what must hold", "respondents cannot guess it"
+            yield Problem(
+                "validation", message, reason, "write a message", "warning", path=f"{constraint_path}.message"
+            )
+
+
+_MARKUP = re.compile(r"<[A-Za-z/!][^<>]*>")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LEAST, _MOST = 3, 6  # choices of a practice question
+_OF_OBJECTS = frozenset(
+    ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
+)
+"""Names that every JavaScript object has by itself, apart from names that begin with __."""
+
+
+def names(walk: Walk) -> Iterator[Problem]:
+    """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
+    path_of_name: dict[str, str] = {}
+    reserved_names = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
+    for entry in walk.entries:
+        name, name_path = entry.item.name, f"{entry.path}.name"
+        if name in reserved_names and isinstance(entry.item, Question):
+            message = f"no question must be called {name!r}: a column of the replies is, with {reserved_names[name]}"
+            yield Problem("names", message, "data would mix them up", "rename it", path=name_path)
+        if name in path_of_name:
+            yield _twice(name, name_path, f"it is at {path_of_name[name]}, too")
+        path_of_name.setdefault(name, entry.path)
+        yield from _unsafe(name, name_path)
+        for list_name, list_parts in entry.item.lists():
+            name_counts = Counter(part.name for part in list_parts)
+            for part_place, part in enumerate(list_parts):
+                part_path = f"{entry.path}.{list_name}[{part_place}].name"
+                if name_counts[part.name] > 1:
+                    yield _twice(part.name, part_path, f"{name_counts[part.name]} {list_name} of {name!r} have it")
+                yield from _unsafe(part.name, part_path)
+
+
+def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
+    """The columns of the replies that hold the level of an answer, with a description."""
+    for _, question in walk.questions():
+        # the raw form: the design may be unreadable
+        design_form = question.privacy and question.privacy.design.get("design")
+        if isinstance(design_form, dict) and "levels" in design_form:
+            yield f"{question.name}_level", f"the level of {question.name!r}"
+
+
+def _unsafe(name: str, path: str) -> Iterator[Problem]:
+    if name.startswith("__") or name in _OF_OBJECTS:
+        message = f"names must not begin with __, nor be {', '.join(sorted(_OF_OBJECTS))}; got {name!r}"
+        yield Problem("names", message, "JavaScript uses them for itself", "rename it", path=path)
+
+
+def _twice(name: str, path: str, where: str) -> Problem:
+    message = f"names must differ; {name!r} is there twice, {where}"
+    return Problem("names", message, "data would mix them up", "rename one", path=path)
+
+
+def languages(walk: Walk) -> Iterator[Problem]:
+    """Every text must be there in every language."""
+    language_tags = walk.languages
+    if not language_tags:
+        yield Problem("languages", "at least one language is needed", "", "name its tag, such as en", path="languages")
+    if len(set(language_tags)) < len(language_tags):
+        message = f"languages must differ; got {_checks.listing_text(language_tags)}"
+        yield Problem("languages", message, "", "leave one out", path="languages")
+    for shown_text in walk.texts:
+        present_tags = {language_tag for language_tag, label_text in shown_text.label.items() if label_text.strip()}
+        if not (shown_text.needed or present_tags):
+            continue
+        for language_tag in language_tags:
+            if language_tag not in present_tags:
+                message = f"{shown_text.what} must be there in every language; {language_tag!r} is missing"
+                way_out, label_path = (
+                    "translate it" if present_tags else "write it",
+                    f"{shown_text.path}.{language_tag}",
+                )
+                yield Problem("languages", message, "respondents choose their language", way_out, path=label_path)
+        for language_tag in sorted(present_tags - set(language_tags)):
+            message = f"{shown_text.what} is in {language_tag!r}, which the questionnaire does not offer"
+            way_out = f"add {language_tag!r} to the languages, or leave the text out"
+            yield Problem("languages", message, "", way_out, "warning", path=f"{shown_text.path}.{language_tag}")
+
+
+def wording(walk: Walk) -> Iterator[Problem]:
+    """Texts are shown as they are written, so they must hold no markup and nothing invisible."""
+    for _, text_path, text in walk.wordings():
+        if markup := _MARKUP.search(text):
+            message = f"markup is shown as it is written; got {markup[0]!r}"
+            yield Problem(
+                "wording", message, "texts are never read as HTML", "write plain text", "warning", path=text_path
+            )
+        if control := _CONTROL.search(text):
+            message = f"texts must hold no control characters; got U+{ord(control[0]):04X}"
+            reason = "they can make a text read other than it is written"
+            yield Problem("wording", message, reason, "type the text again", path=text_path)
+
+
+def piping(walk: Walk) -> Iterator[Problem]:
+    """``${question}`` in a text may repeat an earlier plain answer, never a private one."""
+    for shown_text, text_path, text in walk.wordings():
+        for question_name in piped(text):
+            if shown_text.entry is None:
+                message = f"{shown_text.what} of the questionnaire must repeat no answer; got ${{{question_name}}}"
+                yield Problem("piping", message, "it stands before or after all questions", path=text_path)
+            else:
+                yield from _piped_reference(walk.by_name.get(question_name), question_name, shown_text.entry, text_path)
+
+
+def _piped_reference(target_entry: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
+    if target_entry is None or not isinstance(target_entry.item, Question):
+        message = f"${{{name}}} must be a question; there is none of that name"
+        yield Problem("references", message, "", "correct the name", path=path)
+    elif target_entry.item.privacy is not None:
+        message = f"a text must not repeat the private answer ${{{name}}}"
+        reason = "whoever looks at the screen, or at its size, would see the true answer"
+        yield Problem("piping", message, reason, "leave it out, or ask in words that fit every answer", path=path)
+    elif target_entry.order >= entry.order:
+        message = f"${{{name}}} must be asked before; it comes later"
+        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+
+
+def scales(walk: Walk) -> Iterator[Problem]:
+    """The rules of each kind of question, such as enough choices and ranges that run upwards."""
+    if walk.practice is not None and not _LEAST <= len(walk.practice) <= _MOST:
+        message = f"a practice question must have {_LEAST} to {_MOST} choices; got {len(walk.practice)}"
+        reason = "it shows that some options are struck out, and others stay"
+        yield Problem("choices", message, reason, "such as the four seasons", path="practice.choices")
+    for entry in walk.entries:
+        if isinstance(entry.item, Question):
+            yield from entry.item.flaws(entry.path)
+        elif isinstance(entry.item, Group) and not entry.item.items:
+            yield Problem("choices", "a group must hold something", "", "leave it out", path=entry.path)
+
+
+Rule = Callable[[Walk], Iterator[Problem]]
+
+RULES: tuple[Rule, ...] = (
+    names, languages, wording, scales, piping,
+    conditions, behind_sent, constraints,
+    privacy.designs_fit, privacy.levels, privacy.words, privacy.categories, privacy.apart,
+    privacy.by_hand, privacy.modes, privacy.innocuous,
+)  # fmt: skip
+"""The rules that are checked; each yields problems with their path."""
+
+
+def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tuple[Problem, ...]:
+    """Every problem of a questionnaire: errors, which keep it from being fielded, and warnings.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+    omitted : collection of str, optional
+        Names of questions that could not be read; a reference to one of them is not a further problem.
+
+    Returns
+    -------
+    tuple of Problem
+        Each problem has its path, what must hold, why, and the way out. Empty where there is no problem.
+
+    Examples
+    --------
+    >>> from naysay.collect.questionnaire import sample
+    >>> [each.rule for each in check(sample()) if each.severity == "error"]
+    []
+    """
+    walk, unread_names = Walk(questionnaire), set(omitted)
+    # a dict, not a set: problems keep the order of the rules
+    all_problems = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
+    about_unread = {
+        found_problem
+        for found_problem in all_problems
+        if found_problem.rule == "references" and not unread_names.isdisjoint(piped(found_problem.message))
+    }
+    return tuple(found_problem for found_problem in all_problems if found_problem not in about_unread)

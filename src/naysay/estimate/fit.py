@@ -1,0 +1,338 @@
+"""An estimate as data: proportions with their covariance, and what they rest on.
+
+What is computed from them, such as intervals and bands, takes a `Fit`; `naysay.estimate.result` puts all of it together
+in the `Estimate`. Also here: how many decimals its numbers have, and the nearest possible shares, a display beside an
+unbiased estimate and never a basis for intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks, privacy
+from naysay._values import Floats
+from naysay.design import Answerable, Share
+from naysay.errors import DataError, StatisticalWarning
+from naysay.estimate.likelihood import Maximum, alike
+from naysay.estimate.linear import Indicators, LinearMaps, Named
+from naysay.show.text import fixed_decimals
+from naysay.tally import Tally
+
+_ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left
+_FEWEST, _MOST = 2, 9  # decimals in print
+
+
+class Value(NamedTuple):
+    """A nuisance parameter with its standard error."""
+
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Estimated cells of several samples, and the shares that are computed from them by the delta method.
+
+    Only the shares are estimates: the answers may not tell all cells apart.
+
+    Parameters
+    ----------
+    cells : tuple of label
+    categories, nuisance : tuple of Share
+    proportions : (cells,) float
+    covariance : (cells, cells) float
+    """
+
+    cells: tuple[Any, ...]
+    categories: tuple[Share, ...]
+    nuisance: tuple[Share, ...]
+    proportions: Floats
+    covariance: Floats
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The categories, then the nuisance parameters."""
+        return (*self.categories, *self.nuisance)
+
+    @cached_property
+    def _weights(self) -> tuple[Floats, Floats]:
+        numerator_weights, denominator_weights = zip(*(share.weights(self.cells) for share in self.shares), strict=True)
+        return np.array(numerator_weights), np.array(denominator_weights)
+
+    @property
+    def _denominators(self) -> Floats:
+        """What each share is a share of, (shares,); NaN where that is zero but for rounding."""
+        denominators = self._weights[1] @ self.proportions
+        return np.where(np.abs(denominators) > _ROUNDING, denominators, np.nan)
+
+    @property
+    def values(self) -> Floats:
+        """The shares, (shares,)."""
+        return _without_rounding(self._weights[0] @ self.proportions / self._denominators)
+
+    @property
+    def gradients(self) -> Floats:
+        """Derivatives of the shares with respect to the cells, (shares, cells)."""
+        numerator_weights, denominator_weights = self._weights
+        return np.asarray(
+            (numerator_weights - self.values[:, None] * denominator_weights) / self._denominators[:, None]
+        )
+
+    @property
+    def covariance_of_shares(self) -> Floats:
+        """Covariance of the shares, (shares, shares)."""
+        return np.asarray(self.gradients @ self.covariance @ self.gradients.T)
+
+    @property
+    def estimates(self) -> tuple[Floats, Floats]:
+        """The shares of the categories, (t,), and their covariance, (t, t)."""
+        t = len(self.categories)
+        return self.values[:t], self.covariance_of_shares[:t, :t]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The numbers of an estimate, and what they rest on; see `Estimate`."""
+
+    design: Answerable
+    tally: Tally
+    method: str
+    target: str
+    proportions: Floats
+    covariance: Floats
+    standard_error_kind: str
+    made_by: str
+    warnings: tuple[StatisticalWarning, ...] = ()
+    indicators: Indicators | None = field(default=None, repr=False)
+    solution: str | None = field(default=None, repr=False)
+    maximum: Maximum | None = field(default=None, repr=False)
+    path: Floats | None = field(default=None, repr=False)
+    level_weights: Mapping[Any, float] | None = field(default=None, repr=False)
+    named: Named | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
+    maps: LinearMaps | None = field(default=None, repr=False)
+    others: Mapping[str, Callable[[Any], object]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        proportions = _without_rounding(np.array(self.proportions, dtype=float))
+        for field_name, field_array in (
+            ("proportions", proportions),
+            ("covariance", np.array(self.covariance, dtype=float)),
+        ):
+            object.__setattr__(self, field_name, _checks.read_only(field_array))
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The t categories."""
+        return self.design.categories
+
+    @property
+    def n(self) -> int:
+        """Respondents who answered."""
+        return self.tally.n
+
+    @property
+    def missing(self) -> int:
+        """Respondents who gave no answer; they do not enter the estimate."""
+        return self.tally.missing
+
+    @property
+    def counts(self) -> Floats:
+        """Estimated respondents in each category, (t,): proportions times n."""
+        return self.proportions * self.n
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Square roots of the variances, (t,); NaN where undefined."""
+        variances = np.diagonal(self.covariance)
+        with np.errstate(invalid="ignore"):
+            standard_errors = np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan))
+        return _checks.read_only(np.asarray(standard_errors, dtype=float))
+
+    @property
+    def cells_of_samples(self) -> Cells:
+        """The cells behind an estimate from several samples; raise `DataError` for any other estimate."""
+        if self.cells is None:
+            raise DataError(f"{self.method} is not an estimate from several samples")
+        return self.cells
+
+    @cached_property
+    def nuisance(self) -> dict[Any, Value]:
+        """Nuisance parameters by name, each with its delta-method standard error."""
+        if self.cells is None:
+            return {}
+        t, share_errors = len(self.categories), np.sqrt(np.diagonal(self.cells.covariance_of_shares))
+        parameter_pairs = zip(self.cells.values[t:].tolist(), share_errors[t:].tolist(), strict=True)
+        return {
+            share.name: Value(*parameter_pair)
+            for share, parameter_pair in zip(self.cells.nuisance, parameter_pairs, strict=True)
+        }
+
+    @property
+    def nuisance_shares(self) -> dict[Any, float]:
+        """The nuisance parameters that are determined; values outside [0, 1] are moved to its nearest end."""
+        finite_values = {
+            parameter_name: parameter.value
+            for parameter_name, parameter in self.nuisance.items()
+            if math.isfinite(parameter.value)
+        }
+        return {parameter_name: min(max(value, 0.0), 1.0) for parameter_name, value in finite_values.items()}
+
+    @cached_property
+    def linear_maps(self) -> LinearMaps:
+        """The unbiased map of each part, which intervals, tests and bands share."""
+        return LinearMaps(self.solution) if self.maps is None else self.maps
+
+    @cached_property
+    def privacy(self) -> dict[Any, privacy.Statement]:
+        """What one answer tells about its person, by level (the key is None where there are no levels).
+
+        Where cells are finer than the categories, it is about the category, at the estimated nuisance shares.
+        """
+        statements = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
+        return statements if isinstance(statements, dict) else {None: statements}
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])
+        return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
+
+
+def _without_rounding(shares: Floats) -> Floats:
+    """Shares, exactly 0 or 1 where only rounding parts them from it: -1e-17 is neither outside [0, 1] nor a chance."""
+    nearest = np.clip(np.round(shares), 0.0, 1.0)
+    return np.where(np.abs(shares - nearest) < _ROUNDING, nearest, shares)
+
+
+def is_stratified(fit: Fit) -> bool:
+    """Whether an estimate combines the levels' own estimates, with any weights."""
+    return fit.design.offer.assigned_by == "respondent" and fit.maximum is None
+
+
+def is_pooled(fit: Fit) -> bool:
+    """Whether an estimate maximizes one likelihood over all levels."""
+    return fit.design.offer.assigned_by == "respondent" and fit.maximum is not None
+
+
+def reliable_errors(fit: Fit) -> Floats:
+    """The standard errors that can be trusted, (t,); NaN at the boundary, and where all answers are alike."""
+    return np.where(_reliable(fit, fit.proportions), fit.standard_errors, np.nan)
+
+
+def reliable_nuisance(fit: Fit) -> dict[str, float]:
+    """The standard errors of the nuisance parameters, where they can be trusted; NaN elsewhere."""
+    parameter_triples = (
+        (parameter_name, parameter, bool(_reliable(fit, np.array(parameter.value))))
+        for parameter_name, parameter in fit.nuisance.items()
+    )
+    return {
+        parameter_name: parameter.standard_error if is_reliable else math.nan
+        for parameter_name, parameter, is_reliable in parameter_triples
+    }
+
+
+def _reliable(fit: Fit, values: Floats) -> NDArray[np.bool_]:
+    inside = (values > 1e-9) & (values < 1 - 1e-9)
+    return np.full(values.shape, not alike(fit.tally)) & (inside if fit.maximum is not None else True)
+
+
+def decimals(errors: ArrayLike) -> int | None:
+    """Decimals that show two digits of the smallest positive standard error; None where none is positive.
+
+    Examples
+    --------
+    >>> decimals([0.0341, 0.2]), decimals([0.00012]), decimals([0.0])
+    (3, 5, None)
+    """
+    standard_errors = np.asarray(errors, dtype=float)
+    usable = standard_errors[np.isfinite(standard_errors) & (standard_errors > 0)]
+    if not usable.size:
+        return None
+    return min(max(1 - math.floor(math.log10(usable.min())), _FEWEST), _MOST)
+
+
+def decimals_of(fit: Fit) -> int:
+    """Decimals for all numbers of an estimate. Without standard errors, those for a plain share of n people."""
+    error_decimals = decimals([*reliable_errors(fit), *reliable_nuisance(fit).values()])
+    return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if error_decimals is None else error_decimals
+
+
+def number_text(value: float, places: int) -> str:
+    """A number to so many decimals; a dash where it is undefined."""
+    return "–" if math.isnan(value) else fixed_decimals(value, places)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Confidence intervals of all proportions.
+
+    Parameters
+    ----------
+    bounds : (t, 2) float
+    method : str
+    confidence : float
+    flagged : (t,) bool
+        Where the interval missed [0, 1], and that of an estimate at the nearest end replaces it; for `bootstrap` and
+        `profile` by name, that end itself.
+    misfit : bool
+        Whether some interval misses [0, 1] by so much that, if respondents keep to the design, at most one in a hundred
+        surveys would.
+    """
+
+    bounds: Floats
+    method: str
+    confidence: float
+    flagged: NDArray[np.bool_]
+    misfit: bool = False
+
+
+def projected(shares: ArrayLike) -> Floats:
+    """The nearest numbers that are at least zero and sum to one, by Euclidean distance: (x - c)₊ with Σ = 1.
+
+    Single shares come nearer to the truth on average, and every sum of them is biased: use them to show, not to
+    estimate.
+
+    Parameters
+    ----------
+    shares : (t,) float
+        Unbiased shares, which may be negative.
+
+    Returns
+    -------
+    (t,) float
+
+    Raises
+    ------
+    DataError
+        Shares that are not finite numbers.
+
+    References
+    ----------
+    T. Wang et al. (2020), there "norm-sub".
+
+    Examples
+    --------
+    >>> projected([0.75, 0.5, -0.25])
+    array([0.625, 0.375, 0.   ])
+    """
+    share_array = np.asarray(shares, dtype=float)
+    if share_array.ndim != 1 or not share_array.size or not np.isfinite(share_array).all():
+        raise DataError(
+            f"shares must be one row of finite numbers; got {_checks.listing_text(share_array.ravel().tolist())}"
+        )
+    sorted_shares = np.sort(share_array)[::-1]
+    share_excess = (np.cumsum(sorted_shares) - 1) / np.arange(1, len(sorted_shares) + 1)
+    return np.asarray(np.maximum(share_array - share_excess[sorted_shares > share_excess][-1], 0))
+
+
+def certified(fit: Fit) -> Maximum:
+    """The maximum of a likelihood estimate; raise `DataError` for any other estimate."""
+    if fit.maximum is None:
+        raise DataError(f"{fit.method} is not a likelihood estimate")
+    return fit.maximum

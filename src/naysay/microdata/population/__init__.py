@@ -1,1 +1,0 @@
-"""From numbers in the file to people of the population."""

@@ -1,1 +1,0 @@
-"""Conditions over answers: as data, read from XLSForm, and evaluated."""

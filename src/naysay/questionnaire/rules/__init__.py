@@ -1,1 +1,0 @@
-"""What a questionnaire must hold before it is fielded, rule by rule."""

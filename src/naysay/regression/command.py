@@ -1,0 +1,179 @@
+"""``naysay regress``: who is in which category, from a file of randomized answers and covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from naysay import _checks, files
+from naysay.console import options, output
+from naysay.console.commands import takes
+from naysay.console.options import SamplingOptions, prepare_frame, record_cells, with_labels
+from naysay.errors import DataError
+from naysay.regression.fitting import regress
+from naysay.regression.reading import parse
+from naysay.regression.result import Regression, regression_html
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Regressed:
+    """What is regressed on what, as it is written on the command line."""
+
+    formula: Annotated[
+        str,
+        typer.Argument(metavar="FORMULA", help="Such as 'cheated ~ age + gender', the column of answers on the left."),
+    ]
+    file: options.File
+    design: Annotated[str | None, options.design_option] = None
+    categories: options.Categories = None
+    level: Annotated[str | None, "COLUMN"] = None
+    sample: Annotated[str | None, "COLUMN"] = None
+    count: options.Count = None
+    offset: Annotated[str | None, "COLUMN"] = None
+    reference: Annotated[str | None, "LABEL"] = None
+    missing: Literal["error", "drop"] = "error"
+    standard_errors: Literal["observed", "expected", "outer_product", "sandwich"] | None = None
+    penalty: Annotated[float, "M"] = 0.0
+    cheaters: Literal["within", "CDM"] = "within"
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RECORD", help="Predict shares if everybody had these, such as 'age=40,gender=f'; again."),
+    ] = None
+    confidence: options.Confidence = 0.95
+    format_: Annotated[
+        Literal["table", "json", "csv", "latex"],
+        typer.Option("--format", help="Numbers in json and csv are not rounded; tables of latex need booktabs."),
+    ] = "table"
+    html: options.Html = None
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
+
+
+@dataclass(frozen=True)
+class RegressOptions(SamplingOptions, Regressed):
+    """All options: of the regression, then of the sample that it comes from."""
+
+
+@takes(RegressOptions, regress)
+def command(request: RegressOptions) -> None:
+    """Regress the true category on covariates, from randomized answers.
+
+    Logistic regression for two categories, multinomial for more, under any design. A column of FILE that holds numbers
+    only is a number, any other a text, whose categories are compared with the first in the alphabet; C(region) makes
+    categories of numbers. A formula holds columns, + : * and **2, numbers, and functions such as log, sqrt, poly, bs, C
+    and I; a column whose name is no word stands between backticks.
+
+    \b
+    Examples:
+      naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)"
+      naysay regress "doping ~ age*sport" answers.csv --missing drop --penalty 1 \\
+          --design "warner(p=0.7)" --at "age=20" --at "age=60,sport=judo"
+      naysay regress "income ~ age" levels.csv --level level --format json \\
+          --design "negative_levels()" --categories "low,middle,high,none"
+      naysay regress "doping ~ age" school.csv --design "warner(p=0.7)" \\
+          --weight weight --strata region --cluster school
+      naysay regress "doping ~ age" samples.csv --sample sample \\
+          --design "cheating_detection(p=(1/4, 3/4))" --format latex
+    """
+    _checks.confidence(request.confidence)
+    output.check(request.html)
+    formula = parse(request.formula)
+    request, design = options.options_and_design(request, request.file, formula.response[0])
+    _check_covariates(request, formula.variables)
+    typed_frame = _typed_frame(request, list(formula.response), list(formula.variables))
+    sampling = request.sampling(typed_frame)
+    with (
+        files.readable(request.file),
+        with_labels(design, request.file, formula.response, encoding=request.encoding, codes=request.codes),
+    ):
+        fit = regress(
+            design,
+            request.formula,
+            prepare_frame(typed_frame, sampling),
+            **{
+                option_name: getattr(request, option_name)
+                for option_name in ("level", "sample", "count", "offset", "missing", "reference")
+            },
+            weights=request.weight if sampling is None else None,
+            sampling=sampling,
+            standard_errors=request.standard_errors,
+            penalty=request.penalty,
+            cheaters=request.cheaters,
+        )
+    _say(fit, request)
+
+
+def _check_covariates(request: RegressOptions, variables: Iterable[str]) -> None:
+    """Raise for a covariate that the export of a survey holds randomized: it would be read as the person's answer."""
+    published_designs = files.designs_of(request.file, codes=request.codes)
+    private_column = next((column_name for column_name in variables if column_name in published_designs), None)
+    if private_column is not None:
+        raise DataError(
+            f"covariates come from plain questions; {private_column!r} is private, so its cells are no answers "
+            f"(leave it out, or look at both questions together with naysay crosstab)",
+            column=private_column,
+        )
+
+
+def _say(fit: Regression, request: RegressOptions) -> None:
+    """The regression in the form that was asked for, and as a page."""
+    values_at = [_values(at_text) for at_text in request.at or ()]
+    if request.format_ == "csv":
+        for note in fit.reservations:
+            output.note(note)
+        output.say(fit.to_csv(request.confidence))
+    elif request.format_ == "json":
+        output.say(output.json_text(fit.to_dict(request.confidence, values_at)))
+    elif request.format_ == "latex":
+        output.say(fit.to_latex(request.confidence, values_at))
+    else:
+        output.say(fit.to_text(request.confidence, values_at))
+    if request.html is not None:
+        output.write(request.html, lambda: regression_html(fit, confidence=request.confidence, at=values_at))
+
+
+def _values(text: str) -> dict[str, Any]:
+    """The values that ``--at age=40,gender=f`` gives."""
+    name_value_pairs = [cell.partition("=") for cell in record_cells(text)]
+    if not name_value_pairs or not all(column_name.strip() and sign for column_name, sign, _ in name_value_pairs):
+        raise DataError(f"--at must be values by column, such as 'age=40,gender=f'; got {text!r}")
+    return {column_name.strip(): _number(value_text.strip()) for column_name, _, value_text in name_value_pairs}
+
+
+def _number(text: str) -> float | int | str:
+    """A number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _typed_frame(request: RegressOptions, response: list[str], variables: list[str]) -> pl.LazyFrame:
+    """The file with answers as text, covariates as numbers where they are, and amounts as numbers."""
+    column_of_role = {
+        role: column_name
+        for role in ("count", "weight", "offset")
+        if (column_name := getattr(request, role)) is not None
+    }
+    codes = request.codes or list(column_of_role.values())
+    frame = files.scan(request.file, separator=request.separator, encoding=request.encoding, codes=codes)
+    level_columns = [column_name for column_name in (request.level, request.sample) if column_name is not None]
+    with files.readable(request.file):
+        files.check_columns(frame, [*response, *level_columns, *variables, *column_of_role.values()])
+        if len(response) > 1 and len(response) == len(set(response)) and not level_columns:
+            frame = files.as_booleans(frame, response)
+        else:
+            frame = files.as_text(frame, response)
+        frame = files.as_text(frame, level_columns)
+        for role, column_name in column_of_role.items():
+            frame = files.as_numbers(frame, column_name, what="the offset" if role == "offset" else f"{role}s")
+        return files.as_measured(frame, variables)
