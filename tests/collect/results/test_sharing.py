@@ -18,6 +18,7 @@ from naysay.collect.results.counting import Counting, current_counts, folding
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
 from naysay.estimate.plain import Numbers
+from naysay.show.result import Records
 from tests.collect.replying import fill, replies
 
 LEAST = 20
@@ -143,10 +144,13 @@ def test_below_the_floor_nothing_is_shown(store, asked):
 def test_a_shared_page_shows_no_quartile_whatever_its_row_is_called(store, asked, monkeypatch, by):
     """An interval of a quartile ends at what some person said."""
     words = {"first quartile": "1. Quartil", "median": "Zentralwert", "third quartile": "3. Quartil"}
-    table = Numbers.table
-    monkeypatch.setattr(
-        Numbers, "table", lambda self: [[words.get(str(name), name), *row] for name, *row in table(self)]
-    )
+    records = Numbers.records
+
+    def translated(self):
+        columns, rows = records(self)
+        return Records(columns, [[words.get(name, name), *row] for name, *row in rows])
+
+    monkeypatch.setattr(Numbers, "records", translated)
     store.open(asked)
     sharing.share(store, "sample", by=by)
     fill(store, asked, 300, seed=1, missing=0.0)
