@@ -8,7 +8,7 @@ need the extra ``plots``, and raise `ExtraMissing` without it. Each lives in the
 from naysay.design.flowchart import flowchart
 from naysay.errors import ExtraMissing
 from naysay.estimate.page import estimate_html, estimate_section
-from naysay.privacy.statement import posterior_chart as posterior
+from naysay.privacy.measures import posterior_chart as posterior
 from naysay.show import charts
 from naysay.show.page import Section, html
 

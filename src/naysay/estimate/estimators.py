@@ -24,13 +24,12 @@ from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import samples
-from naysay.estimate.fit import Cells, Fit, certified, is_pooled, is_stratified
+from naysay.estimate.fit import Cells, Fit, alike, certified, is_pooled, is_stratified
 from naysay.estimate.fitting import check_levels, score_test
 from naysay.estimate.likelihood import (
     KINDS,
     Evidence,
     Maximum,
-    alike,
     answered_under,
     checked_target,
     evidence,

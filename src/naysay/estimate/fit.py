@@ -20,7 +20,7 @@ from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable, Share
 from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.likelihood import Maximum, alike
+from naysay.estimate.likelihood import Maximum
 from naysay.estimate.linear import Indicators, LinearMaps, Named
 from naysay.show.text import fixed_decimals
 from naysay.tally import Tally
@@ -218,6 +218,12 @@ def is_stratified(fit: Fit) -> bool:
 def is_pooled(fit: Fit) -> bool:
     """Whether an estimate maximizes one likelihood over all levels."""
     return fit.design.offer.assigned_by == "respondent" and fit.maximum is not None
+
+
+def alike(tally: Tally) -> list[str]:
+    """The warning for a tally in which everybody gave the same answer, although other answers were possible."""
+    same = all(part.alike for part in tally.parts if part.n)
+    return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
 
 
 def reliable_errors(fit: Fit) -> Floats:

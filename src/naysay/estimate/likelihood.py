@@ -371,12 +371,6 @@ def answered_under(design: Answerable, tally: Tally) -> None:
             )
 
 
-def alike(tally: Tally) -> list[str]:
-    """The warning for a tally in which everybody gave the same answer, although other answers were possible."""
-    same = all(part.alike for part in tally.parts if part.n)
-    return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
-
-
 def suspicions(tally: Tally) -> list[str]:
     """Warnings about answers that the design's own clients would hardly ever give, whatever is true of people."""
     client_tests = ((part.level, client_test(part.design, part)) for part in tally.parts if part.n)

@@ -22,8 +22,8 @@ from naysay.design import Answerable
 from naysay.design.window import numbers_of
 from naysay.errors import DataError
 from naysay.estimate.estimators import moments
-from naysay.estimate.fit import decimals, number_text
-from naysay.estimate.likelihood import alike, answered_under, checked_target, suspicions
+from naysay.estimate.fit import alike, decimals, number_text
+from naysay.estimate.likelihood import answered_under, checked_target, suspicions
 from naysay.estimate.result import PrintOptions
 from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
 from naysay.show.result import Records, Result

@@ -19,11 +19,10 @@ from naysay._values import Floats
 from naysay.design import Answerable, Share
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import inversion
-from naysay.estimate.fit import Cells, Fit
+from naysay.estimate.fit import Cells, Fit, alike
 from naysay.estimate.inversion import EMPTY, foretold
 from naysay.estimate.likelihood import (
     Maximum,
-    alike,
     evidence,
     information,
     inverse,

@@ -2,10 +2,24 @@
 
 Privacy is computed from P(response | category), the same rows that estimation uses. An ε of ∞ is allowed; it always
 comes with its reason and with the categories that an answer leaves open. For a design of several levels or samples,
-every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
+every function returns a dict with one entry for each.
 """
 
-from naysay.privacy.measures import epsilon, gain, information, odds, posterior, still_possible, vulnerability
+from naysay.privacy.measures import (
+    Statement,
+    about_categories,
+    channels_about,
+    choosing,
+    epsilon,
+    gain,
+    information,
+    lines,
+    odds,
+    posterior,
+    statement,
+    still_possible,
+    vulnerability,
+)
 from naysay.privacy.repeated import (
     Asked,
     Composition,
@@ -19,7 +33,6 @@ from naysay.privacy.repeated import (
     waves,
 )
 from naysay.privacy.shuffling import Shuffled, shuffled
-from naysay.privacy.statement import Statement, about_categories, channels_about, choosing, lines, statement
 
 __all__ = [
     "Asked",

@@ -8,7 +8,7 @@ schedule is the analyst's ledger, with nothing about any person in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay._values import JsonNode
 from naysay.design import AffineHash, Answerable, Design
 from naysay.design.algebra import memorable, memory_of
 from naysay.design.base import check_channel
@@ -120,7 +121,23 @@ answers are equal, ε for each value that was held, unless values share a hash (
         return Waves(rule_used, single_epsilon, *_redraw_epsilons(channel, float(redraw)))
     if memory is None:
         raise DesignError("only designs that remember have the rule 'memory'; make one with designs.remembered()")
-    return Waves(rule_used, single_epsilon, _memory_pair_epsilon(memory), memory.epsilon_after(2))
+    if len(memory.memo.pieces) > 1 or memory.first.kind == "subset_selection":
+        raise DesignError("the pair of waves of remembered answers has a closed form for k-ary and affine designs only")
+    # Each value has a memo of its own (of an affine design: each value of the one hash).
+    ((exact_p, exact_q, n),), keep, whole = memory.memo.pieces, memory.second.keep, memory.second.whole
+    p, q, rho = float(exact_p), float(exact_q), (keep * n + whole - keep) / (whole - keep)
+    a, b, has_more_values = 1 + p * (rho - 1), 1 + q * (rho - 1), n > 2
+    same_answer_chances = [1 + p * (rho**2 - 1), 1 + q * (rho**2 - 1), a * b, *([b * b] if has_more_values else [])]
+    other_answer_chances = [
+        1 + (p + q) * (rho - 1),
+        a * a,
+        b * b,
+        *([1 + 2 * q * (rho - 1), a * b] if has_more_values else []),
+    ]
+    pair_epsilon = max(
+        math.log(max(pair_chances) / min(pair_chances)) for pair_chances in (same_answer_chances, other_answer_chances)
+    )
+    return Waves(rule_used, single_epsilon, pair_epsilon, memory.epsilon_after(2))
 
 
 def after_waves(design: Answerable, number: int) -> float:
@@ -156,8 +173,18 @@ def after_waves(design: Answerable, number: int) -> float:
 
 def _redraw_epsilons(design: Design, rho: float) -> tuple[float, float]:
     """ε of the pair and of those who stay, for a new draw with chance rho."""
-    if design.space.size <= _LISTED and design.space.listable:
-        return _pairwise_epsilons(design.matrix, rho)
+    if design.space.size <= _LISTED and design.space.listable:  # from all pairs of answers and of values
+        matrix, pair_epsilon, stayed_epsilon = design.matrix, 0.0, 0.0
+        is_other_value = ~np.eye(matrix.shape[1], dtype=bool)
+        for first_answer, likelihood_row in enumerate(matrix):
+            same_value_chances = rho * likelihood_row * matrix
+            same_value_chances[first_answer] += (1 - rho) * likelihood_row
+            other_value_chances = likelihood_row[None, :, None] * matrix[:, None, :]
+            # (answers of the second wave, pairs of different values)
+            pair_likelihoods = np.hstack([same_value_chances, other_value_chances[:, is_other_value]])
+            pair_epsilon = max(pair_epsilon, _largest_log_ratio(pair_likelihoods))
+            stayed_epsilon = max(stayed_epsilon, _largest_log_ratio(same_value_chances))
+        return pair_epsilon, stayed_epsilon
     typical_code = design.structure.typical_codes[:1]
     if len(memorable(design).pieces) > 1:
         raise DesignError("'redraw' has a closed form for k-ary, subset selection and affine designs only")
@@ -168,49 +195,11 @@ def _redraw_epsilons(design: Design, rho: float) -> tuple[float, float]:
     return 2 * e + max(-math.log(rho), math.log((1 - rho) / p + rho)), stayed_epsilon
 
 
-def _pairwise_epsilons(matrix: NDArray[np.float64], rho: float) -> tuple[float, float]:
-    """The same from all pairs of answers and of values."""
-    pair_epsilon = stayed_epsilon = 0.0
-    t = matrix.shape[1]
-    is_other_value = ~np.eye(t, dtype=bool)
-    for first_answer, likelihood_row in enumerate(matrix):
-        same_value_chances = rho * likelihood_row * matrix
-        same_value_chances[first_answer] += (1 - rho) * likelihood_row
-        other_value_chances = likelihood_row[None, :, None] * matrix[:, None, :]
-        other_value_chances = other_value_chances[
-            :, is_other_value
-        ]  # (answers of the second wave, pairs of different values)
-        is_possible = (same_value_chances > 0).any(axis=1) | (other_value_chances > 0).any(axis=1)
-        pair_likelihoods = np.hstack([same_value_chances, other_value_chances])[is_possible]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pair_epsilon = max(
-                pair_epsilon, float(np.log(pair_likelihoods.max(axis=1) / pair_likelihoods.min(axis=1)).max())
-            )
-            stayed_likelihoods = same_value_chances[same_value_chances.max(axis=1) > 0]
-            stayed_epsilon = max(
-                stayed_epsilon, float(np.log(stayed_likelihoods.max(axis=1) / stayed_likelihoods.min(axis=1)).max())
-            )
-    return pair_epsilon, stayed_epsilon
-
-
-def _memory_pair_epsilon(design: Any) -> float:
-    """ε of the pair where each value has a memo of its own (of an affine design: each value of the one hash)."""
-    if len(design.memo.pieces) > 1 or design.first.kind == "subset_selection":
-        raise DesignError("the pair of waves of remembered answers has a closed form for k-ary and affine designs only")
-    ((p, q, n),) = design.memo.pieces
-    keep_weight, whole_weight = design.second.keep, design.second.whole
-    p, q, rho = float(p), float(q), (keep_weight * n + whole_weight - keep_weight) / (whole_weight - keep_weight)
-    a, b, has_more_values = 1 + p * (rho - 1), 1 + q * (rho - 1), n > 2
-    same_answer_chances = [1 + p * (rho**2 - 1), 1 + q * (rho**2 - 1), a * b, *([b * b] if has_more_values else [])]
-    other_answer_chances = [
-        1 + (p + q) * (rho - 1),
-        a * a,
-        b * b,
-        *([1 + 2 * q * (rho - 1), a * b] if has_more_values else []),
-    ]
-    return max(
-        math.log(max(pair_chances) / min(pair_chances)) for pair_chances in (same_answer_chances, other_answer_chances)
-    )
+def _largest_log_ratio(likelihoods: NDArray[np.float64]) -> float:
+    """The largest ln of a ratio within a row of likelihoods, of the rows that are not all 0."""
+    possible_rows = likelihoods[likelihoods.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        return float(np.log(possible_rows.max(axis=1) / possible_rows.min(axis=1)).max())
 
 
 def _number(value: float) -> str:
@@ -381,7 +370,12 @@ class Asked:
         """The price of an answer, as `naysay.telemetry.prices` takes it."""
         memory, channel = memory_of(self.design), check_channel(self.design, "")
         memo = memory and prices.odds_of_memo(memory.memo.pieces, memory.second.keep, memory.second.whole)
-        return {"rule": self.rule, "epsilon": epsilon(channel), "values": _values(channel), "memo": memo}
+        drawn_design = memory.first if memory else channel
+        shares_draws = isinstance(drawn_design, AffineHash) and (
+            drawn_design.named or len(drawn_design.categories) > drawn_design.base
+        )  # values that share a hash have no draws of their own
+        values = None if shares_draws else len(drawn_design.categories)
+        return {"rule": self.rule, "epsilon": epsilon(channel), "values": values, "memo": memo}
 
 
 @dataclass(frozen=True)
@@ -531,7 +525,7 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
     return Schedule(tuple(asked), cap)
 
 
-def of_tables(schedule_table: Mapping[str, Any], design_reader: Any) -> Schedule:
+def of_tables(schedule_table: JsonNode, design_reader: Callable[[object, object], Answerable]) -> Schedule:
     """The schedule that a TOML or JSON file describes; `design_reader` makes a design from its text and categories."""
     question_tables = schedule_table.get("questions")
     if not isinstance(question_tables, list) or set(schedule_table) - {"questions", "cap"}:
@@ -592,14 +586,3 @@ def approximate(one: float, number: int, *, delta: float) -> float:
             break
         least_epsilon = (number - 2 * i) * one
     return least_epsilon
-
-
-def _values(design: Design) -> int | None:
-    """How many values have draws of their own; None for a hash with fewer values than there are categories."""
-    memory = memory_of(design)
-    drawn_design = design if memory is None else memory.first
-    if isinstance(drawn_design, AffineHash) and (
-        drawn_design.named or len(drawn_design.categories) > drawn_design.base
-    ):
-        return None
-    return len(drawn_design.categories)

@@ -41,7 +41,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay._values import Floats
-from naysay.design import Answerable, Design
+from naysay.design import Answerable, Design, channels
 from naysay.design.base import check_design
 from naysay.design.drawing import as_fraction
 from naysay.errors import DataError, DesignError
@@ -203,9 +203,19 @@ def _blanket(design: Design) -> list[Pair]:
     if design.structure.named_chances is not None:
         return [_support_blanket(design, *design.structure.named_chances)]
     t = len(design.categories)
-    if not design.structure.tabular or t * t * design.space.size > _MOST_PAIRED:
+    if not isinstance(design, channels.Table) or t * t * design.space.size > _MOST_PAIRED:
         return []
-    return _table_blankets(design)
+    weight_rows = [weight_row for weight_row in design.weights.tolist() if any(weight_row)]
+    distinct_blankets = set()  # each kind of pair once
+    for x, other_place in permutations(range(t), 2):
+        chance_of_ratios: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for weight_row in weight_rows:
+            least_weight = min(weight_row)
+            ratio_pair = Fraction(weight_row[x], least_weight), Fraction(weight_row[other_place], least_weight)
+            chance = Fraction(least_weight, design.denominator)
+            chance_of_ratios[ratio_pair] = chance_of_ratios.get(ratio_pair, Fraction(0)) + chance
+        distinct_blankets.add(frozenset(chance_of_ratios.items()))
+    return [dict(blanket) for blanket in distinct_blankets]
 
 
 def _support_blanket(design: Design, p: Fraction, q: Fraction) -> Pair:
@@ -228,22 +238,6 @@ def _support_blanket(design: Design, p: Fraction, q: Fraction) -> Pair:
         (outside_ratio, outside_ratio): gamma * (1 - 2 * h + chance_of_both),
     }
     return {ratio_pair: chance for ratio_pair, chance in chance_of_ratios.items() if chance > 0}
-
-
-def _table_blankets(design: Any) -> list[Pair]:
-    """The blankets of all ordered pairs of categories, each kind of pair once."""
-    weight_rows = [weight_row for weight_row in design.weights.tolist() if any(weight_row)]
-    distinct_blankets = set()
-    for x, other_place in permutations(range(len(design.categories)), 2):
-        chance_of_ratios: dict[tuple[Fraction, Fraction], Fraction] = {}
-        for weight_row in weight_rows:
-            least_weight = min(weight_row)
-            ratio_pair = Fraction(weight_row[x], least_weight), Fraction(weight_row[other_place], least_weight)
-            chance_of_ratios[ratio_pair] = chance_of_ratios.get(ratio_pair, Fraction(0)) + Fraction(
-                least_weight, design.denominator
-            )
-        distinct_blankets.add(frozenset(chance_of_ratios.items()))
-    return [dict(blanket) for blanket in distinct_blankets]
 
 
 def _closed_form(local: float, n: int, delta: float) -> float | None:
