@@ -153,11 +153,10 @@ class Lattice:
     def _keys_and_matches(self, places: Places) -> tuple[Keys, Whole]:
         """The keys of a combination, and M of each of their tuples; 0 where a policy drops it."""
         part, tuples = self.part(places), self.keys.tuples
+        sizes = tuple(tuples.sizes[key_place] for key_place in places)
         tuple_counts = np.bincount(part.rank, None if self.rows == self.n else tuples.count, len(part.first))
         code_columns = tuple(tuples.columns[key_place][part.first] for key_place in places)
-        part_tuples = Tuples(
-            code_columns, tuple(tuples.sizes[key_place] for key_place in places), tuple_counts.astype(np.int64)
-        )
+        part_tuples = Tuples(code_columns, sizes, tuple_counts.astype(np.int64))
         combination_keys = self.keys.of_tuples([self.keys.variables[key_place] for key_place in places], part_tuples)
         m = self._matches(combination_keys, part)
         if len(places) <= self.kept:
@@ -174,26 +173,17 @@ class Lattice:
             if combination_count * (1 + len(gap_places)) < 4 * pattern_count * len(pool.tuples):
                 return matches_of_tuples(keys, rule=self.rule, algorithm="cube")
             if pattern_count <= _PATTERNS and math.prod(keys.sizes) <= _LARGEST and len(part.places) <= self.kept + 1:
-                match_counts, complete_tuples = (
-                    self._matches_with_gaps(keys, part, gap_places),
-                    np.flatnonzero(keys.complete),
-                )
-                match_counts[complete_tuples] = tuple_counts[complete_tuples] + _incomplete_matches(
-                    keys, complete_tuples, gap_places
-                )
+                # m of the tuples that miss a key is read from the combinations without it
+                match_counts, is_pending = np.zeros(keys.distinct, np.int64), keys.kept.copy()
+                for gap_place in gap_places:
+                    gap_rows = np.flatnonzero(is_pending & (keys.tuples.columns[gap_place] == 0))
+                    known_places = part.places[:gap_place] + part.places[gap_place + 1 :]
+                    match_counts[gap_rows] = self.matches(known_places)[part.first[gap_rows]]
+                    is_pending[gap_rows] = False
+                complete = np.flatnonzero(keys.complete)
+                match_counts[complete] = tuple_counts[complete] + _incomplete_matches(keys, complete, gap_places)
                 return match_counts
         return matches_of_tuples(keys, rule=self.rule)
-
-    def _matches_with_gaps(self, keys: Keys, part: _Part, gaps: list[int]) -> Whole:
-        """M of the tuples that miss a key, read from the combinations without it."""
-        match_counts, is_pending = np.zeros(keys.distinct, np.int64), keys.kept.copy()
-        for gap_place in gaps:
-            gap_rows = np.flatnonzero(is_pending & (keys.tuples.columns[gap_place] == 0))
-            match_counts[gap_rows] = self.matches(part.places[:gap_place] + part.places[gap_place + 1 :])[
-                part.first[gap_rows]
-            ]
-            is_pending[gap_rows] = False
-        return match_counts
 
 
 class Trial(Lattice):
@@ -220,20 +210,15 @@ def _incomplete_matches(keys: Keys, complete: Whole, gaps: list[int]) -> Whole:
         complete_keys = packed(
             [code[complete] * is_known for code, is_known in zip(codes, known_flags, strict=True)], spans
         )
-        incomplete_counts += _amounts_of_keys(
-            pattern_keys, keys.tuples.count[pattern_rows], complete_keys, math.prod(spans)
-        )
+        pattern_counts, span = keys.tuples.count[pattern_rows], math.prod(spans)
+        if span <= max(_DENSE, 2 * len(complete_keys)):
+            count_of_key = np.zeros(span, np.int64)
+            count_of_key[pattern_keys] = pattern_counts
+            incomplete_counts += count_of_key[complete_keys]
+        else:  # keys rise
+            key_places = np.minimum(np.searchsorted(pattern_keys, complete_keys), len(pattern_keys) - 1)
+            incomplete_counts += np.where(pattern_keys[key_places] == complete_keys, pattern_counts[key_places], 0)
     return incomplete_counts
-
-
-def _amounts_of_keys(keys: Whole, amounts: Whole, sought_keys: Whole, span: int) -> Whole:
-    """The amount of each key that is asked for, 0 where it is not among the (rising) keys."""
-    if span <= max(_DENSE, 2 * len(sought_keys)):
-        amount_of_key = np.zeros(span, np.int64)
-        amount_of_key[keys] = amounts
-        return amount_of_key[sought_keys]
-    key_places = np.minimum(np.searchsorted(keys, sought_keys), len(keys) - 1)
-    return np.where(keys[key_places] == sought_keys, amounts[key_places], 0)
 
 
 _VERSION = 1
@@ -423,12 +408,7 @@ class Finished:
             self._write(self._header)
             return self._stream
         whole_lines = file_bytes[: file_bytes.rfind(b"\n") + 1]
-        self._read_lines(whole_lines.decode("utf-8", "replace").splitlines())
-        with path.open("r+b") as stream:
-            stream.truncate(len(whole_lines))
-        return path.open("ab")
-
-    def _read_lines(self, lines: list[str]) -> None:
+        lines = whole_lines.decode("utf-8", "replace").splitlines()
         file_header = _object_of_line(lines[0]) if lines else {}
         if file_header.get("naysay") != "search" or file_header.get("version") != _VERSION:
             raise DataError(f"{str(self._path)!r} is not the file of a search; name another, or remove it")
@@ -450,6 +430,9 @@ class Finished:
                     f"line {line_number} of {str(self._path)!r} is damaged; remove that line and go on"
                 ) from error
             self.done[combination.keys] = combination
+        with path.open("r+b") as stream:
+            stream.truncate(len(whole_lines))
+        return path.open("ab")
 
 
 def _object_of_line(line: str) -> JsonObject:

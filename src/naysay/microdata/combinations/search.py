@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import JsonObject, Label
 from naysay.errors import DataError
-from naysay.microdata.combinations.lattice import Combination, Finished, Lattice, Places, Trial, all_keys, number_of
+from naysay.microdata.combinations.lattice import Combination, Finished, Lattice, Trial, all_keys, number_of
 from naysay.microdata.formats import DASH, Printed, explained, grid, share
 from naysay.microdata.keys.codes import check_choice, check_names, months_of
 from naysay.microdata.keys.counting import RULES, adder
@@ -263,7 +263,13 @@ def search(
     lattice = Lattice(keys, rule, size)
     adder(4 * size * lattice.rows**2)  # compile before the search: an import that Ctrl-C cuts short cannot be repeated
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
-        stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
+        stopped = "interrupted"
+        # one Ctrl-C may be raised twice: by polars, which watches for it while it computes, and then by Python
+        with suppress(KeyboardInterrupt):
+            try:
+                stopped = _run(lattice, size, finished, most, minutes, progress)
+            except KeyboardInterrupt:
+                time.sleep(0)  # a second Ctrl-C is raised here
     place_of_key = {key_name: key_place for key_place, key_name in enumerate(keys.columns)}
 
     def danger(combination: Combination) -> tuple[Any, ...]:
@@ -278,19 +284,6 @@ def search(
     )
     combination_count = number_of(len(keys.columns), size)
     return Search(keys, size, rule, measure, ranked_combinations, combination_count, stopped, population, confidence)
-
-
-def _interruptible(work: Callable[[], str]) -> str:
-    """Why the work stopped, Ctrl-C among the reasons.
-
-    One Ctrl-C may be raised twice: by polars, which watches for it while it computes, and then by Python.
-    """
-    with suppress(KeyboardInterrupt):
-        try:
-            return work()
-        except KeyboardInterrupt:
-            time.sleep(0)  # a second Ctrl-C is raised here
-    return "interrupted"
 
 
 def _run(
@@ -431,20 +424,15 @@ def planned(keys: Keys, size: int, rule: str, finished: Finished) -> SearchPlan:
         done_count = sum(len(key_names) == key_count for key_names in finished.done)
         combination_counts.append(math.comb(variable_count, key_count) - done_count)
         if combination_counts[-1] and time.monotonic() - start_time < _PATIENCE:
-            trial_places = [rng.choice(variable_count, key_count, replace=False) for _ in range(_TRIALS)]
-            trial_seconds = float(
-                np.mean([_seconds_of_trial(lattice, tuple(sorted(key_places.tolist()))) for key_places in trial_places])
-            )
+            trial_seconds = 0.0
+            for _ in range(_TRIALS):
+                places = tuple(sorted(rng.choice(variable_count, key_count, replace=False).tolist()))
+                lattice.part(places[:-1])  # in a search the beginning of a combination is counted already
+                trial_start = time.perf_counter()
+                lattice.combination_on(places)
+                trial_seconds += (time.perf_counter() - trial_start) / _TRIALS
         size_seconds.append(combination_counts[-1] * trial_seconds)
     return SearchPlan(variable_count, size, tuple(combination_counts), tuple(size_seconds))
-
-
-def _seconds_of_trial(lattice: Trial, places: Places) -> float:
-    """Seconds for one combination whose beginning is counted already, as it is in a search."""
-    lattice.part(places[:-1])
-    start_time = time.perf_counter()
-    lattice.combination_on(places)
-    return time.perf_counter() - start_time
 
 
 _TAILS = (0.01, 0.02, 0.05, 0.1)  # shares of the respondents at an end, or in a rare category
@@ -674,7 +662,12 @@ def _recodings_of_key(keys: Keys, name: str, order: Sequence[Label] | None) -> I
     known_values = [value for value in cell_set.values if value is not None]
     if len(known_values) < 3:
         return
-    numbers, months = _numbers(known_values), _months(known_values)
+    numbers, months = _numbers(known_values), None  # months of dates, from the year 0; texts may be dates, too
+    if all(isinstance(value, datetime.date) for value in known_values):
+        months = np.array([12 * value.year + value.month - 1 for value in known_values])
+    elif all(isinstance(value, str) and _ISO.match(value) for value in known_values):
+        with suppress(DataError):
+            months = months_of(pl.Series(known_values), column="")
     cell_counts = np.bincount(keys.tuples.columns[keys.columns.index(name)], keys.tuples.count, cell_set.size + 1)[1:]
     value_counts = cell_counts @ cell_set.likely  # a set of candidates counts in parts, by its chances
     value_shares = value_counts[: len(known_values)] / (cell_counts.sum() - value_counts[len(known_values) :].sum())
@@ -707,27 +700,15 @@ def _recodings_of_key(keys: Keys, name: str, order: Sequence[Label] | None) -> I
             yield description, np.append(dense_numbers, np.full(len(cell_set.values) - len(known_values), group_count))
 
 
-def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
+def _numbers(values: Sequence[Label | None]) -> NDArray[np.float64] | None:
     """The values as numbers; texts that are numbers count as numbers. None for anything else."""
     if any(isinstance(value, bool) or not isinstance(value, int | str) for value in values):
         return None
     try:
-        numbers = np.array([float(value) for value in values])
+        numbers = np.array([float(value) for value in values if isinstance(value, int | str)])
     except (ValueError, OverflowError):
         return None
     return numbers if np.isfinite(numbers).all() else None
-
-
-def _months(values: Sequence[Any]) -> Into | None:
-    """The months of dates, counted from the year 0; texts that are dates count as dates. None for anything else."""
-    if all(isinstance(value, datetime.date) for value in values):
-        return np.array([12 * value.year + value.month - 1 for value in values])
-    if not all(isinstance(value, str) and _ISO.match(value) for value in values):
-        return None
-    try:
-        return months_of(pl.Series(values), column="")
-    except DataError:
-        return None
 
 
 def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,7 +210,7 @@ def stand_out_of(
     (('age', 'gender', 'job'),)
     """
     check_how(rule)
-    position: Any = row
+    position: object = row
     if isinstance(position, bool) or not isinstance(position, int | np.integer) or not 0 <= position < keys.n:
         raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
     own_tuple = int(keys.owner[row])
@@ -461,7 +460,12 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
     }
     share_on_none = unique_shares[frozenset()] = float(found.n == 1)
     columns = found.keys.columns
-    mean_contributions = _mean_contributions(unique_shares, columns, largest_size)
+    mean_contributions = dict.fromkeys(columns, 0.0)
+    for keys, unique_share in unique_shares.items():
+        if 0 < len(keys) <= largest_size:
+            set_count = math.comb(len(columns) - 1, len(keys) - 1)
+            for key in keys:
+                mean_contributions[key] += (unique_share - unique_shares[keys - {key}]) / set_count
     share_on_all = _share_of_keys(found, columns)
     key_contributions = []
     for key_place, key in enumerate(columns):
@@ -470,21 +474,16 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
         other_keys = tuple(other_name for other_name in columns if other_name != key)
         share_without = _share_of_keys(found, other_keys) if other_keys else share_on_none
         key_contributions.append(
-            Contribution(key, unique_shares[frozenset([key])], share_on_all - share_without, mean_contributions[key])
+            Contribution(
+                key,
+                unique_shares[frozenset([key])],
+                share_on_all - share_without,
+                mean_contributions[key] / largest_size,
+            )
         )
     mean_share = float(np.mean([share for keys, share in unique_shares.items() if len(keys) == largest_size]))
     key_contributions.sort(key=lambda contribution: -contribution.averaged)
     return Contributions(found.measure, largest_size, share_on_all, mean_share, tuple(key_contributions))
-
-
-def _mean_contributions(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
-    sum_of_key = dict.fromkeys(columns, 0.0)
-    for keys, unique_share in shares.items():
-        if 0 < len(keys) <= size:
-            set_count = math.comb(len(columns) - 1, len(keys) - 1)
-            for key in keys:
-                sum_of_key[key] += (unique_share - shares[keys - {key}]) / set_count
-    return {key: key_sum / size for key, key_sum in sum_of_key.items()}
 
 
 def _share_of_keys(search: Search, columns: tuple[str, ...]) -> float:

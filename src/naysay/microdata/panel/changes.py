@@ -116,59 +116,57 @@ def when_changed(
     cells, respondent_codes, months = panel_waves.sorted_cells(variable)
     same_respondent = np.diff(respondent_codes) == 0
     value_differs = (cells != cells.shift(1)).slice(1).to_numpy()
-    change_rows = np.flatnonzero(same_respondent & value_differs & _to(cells, to, variable)[1:])
+    is_asked = np.ones(len(cells), bool)
+    if to is not None:
+        target_values = list(to) if isinstance(to, list | tuple | set | frozenset) else [to]
+        column_values = cells.unique().sort().to_list()
+        for target_value in target_values:
+            if target_value not in column_values:
+                hint = _checks.nearest(target_value, column_values)
+                if str(target_value) in map(str, column_values):
+                    kinds = [type(value).__name__ for value in (column_values[0], target_value)]
+                    hint = f"its values are of the type {kinds[0]}, not {kinds[1]}"
+                raise DataError(
+                    f"column {variable!r} never holds {target_value!r} ({hint})", column=variable, value=target_value
+                )
+        is_asked = cells.is_in(target_values).to_numpy()
+    change_rows = np.flatnonzero(same_respondent & value_differs & is_asked[1:])
     n, row_owners = len(panel_waves.respondents), respondent_codes[change_rows]
     # owners rise, so the first of each differs from the one before it, and the last from the one behind it
     owner_steps = np.diff(row_owners, append=n) if which == "last" else np.diff(row_owners, prepend=-1)
     dated_rows = change_rows[owner_steps > 0]
     first_month = int(months.min(initial=_SPAN))
     month_labels = month_texts(np.arange(first_month, months.max(initial=0) + 1)).to_list()
-
-    def months_within(old: int, new: int) -> list[str]:
-        return month_labels[old - first_month : new - first_month + 1]
-
-    def months_outside(first: int, last: int) -> list[str | None] | None:
-        return (
-            None
-            if first == last
-            else [*month_labels[: first - first_month + 1], *month_labels[last - first_month :], unchanged]
-        )
-
     change_dates = _month_lists(
-        n, respondent_codes[dated_rows], months[dated_rows], months[dated_rows + 1], months_within
+        n,
+        respondent_codes[dated_rows],
+        months[dated_rows],
+        months[dated_rows + 1],
+        lambda old, new: month_labels[old - first_month : new - first_month + 1],
     )
     if unchanged is not None and len(respondent_codes):
         first_rows = np.flatnonzero(np.diff(respondent_codes, prepend=-1))
         last_rows = np.append(first_rows[1:], len(respondent_codes)) - 1
+        several = months[first_rows] < months[last_rows]  # who was seen in one wave only tells nothing
+        first_rows, last_rows = first_rows[several], last_rows[several]
         unseen_dates = _month_lists(
-            n, respondent_codes[first_rows], months[first_rows], months[last_rows], months_outside
+            n,
+            respondent_codes[first_rows],
+            months[first_rows],
+            months[last_rows],
+            lambda first, last: [
+                *month_labels[: first - first_month + 1],
+                *month_labels[last - first_month :],
+                unchanged,
+            ],
         )
         change_dates = pl.select(pl.coalesce(change_dates, unseen_dates)).to_series()
     table = pl.DataFrame({respondent: panel_waves.respondents, name: change_dates})
     return Dated(table, name, len(dated_rows), len(change_rows), panel_waves.warnings)
 
 
-def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
-    """Which cells hold a value that a change is asked for."""
-    if to is None:
-        return np.ones(len(cells), bool)
-    target_values = list(to) if isinstance(to, list | tuple | set | frozenset) else [to]
-    column_values = cells.unique().sort().to_list()
-    for target_value in target_values:
-        if target_value not in column_values:
-            hint = _checks.nearest(target_value, column_values)
-            if str(target_value) in map(str, column_values):
-                hint = (
-                    f"its values are of the type {type(column_values[0]).__name__}, not {type(target_value).__name__}"
-                )
-            raise DataError(
-                f"column {variable!r} never holds {target_value!r} ({hint})", column=variable, value=target_value
-            )
-    return cells.is_in(target_values).to_numpy()
-
-
 def _month_lists(
-    n: int, who: Whole, first: Whole, last: Whole, months_of_pair: Callable[[int, int], Sequence[str | None] | None]
+    n: int, who: Whole, first: Whole, last: Whole, months_of_pair: Callable[[int, int], Sequence[str | None]]
 ) -> pl.Series:
     """The list that `months_of_pair` gives for the two months of each of some respondents; null for all others."""
     date_lists = each_once(first * _SPAN + last, lambda pair: months_of_pair(*divmod(pair, _SPAN)), pl.List(pl.String))
@@ -380,7 +378,24 @@ def month_of_birth(
     table = pl.DataFrame(
         {respondent: panel_waves.respondents, "month_of_birth": _lists(month_masks, start_months, problem_places >= 0)}
     )
-    return Birthdays(table, _contradictions(panel_waves, ages, problem_places), panel_waves.warnings)
+    # whose ages contradict each other, with every age, wave by wave
+    is_wrong = problem_places[ages.codes] >= 0
+    age_rows = pl.DataFrame(
+        {"code": ages.codes[is_wrong], "waves": month_texts(ages.months[is_wrong]), "ages": ages.age[is_wrong]}
+    )
+    wrong_codes = pl.Series("code", np.flatnonzero(problem_places >= 0))
+    contradictions = wrong_codes.to_frame().join(
+        age_rows.group_by("code").agg("waves", "ages"),
+        on="code",
+        how="left",
+        maintain_order="left",
+    )
+    contradictions = contradictions.select(
+        panel_waves.respondents.gather(wrong_codes).alias(respondent),
+        pl.Series("problem", [_PROBLEMS[place] for place in problem_places[problem_places >= 0]], dtype=pl.String),
+        pl.col("waves", "ages").fill_null([]),  # null where only years of birth are known, and differ
+    )
+    return Birthdays(table, contradictions, panel_waves.warnings)
 
 
 def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
@@ -495,28 +510,3 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
 
     is_known = (masks > 0) & (masks < EVERY) & ~wrong
     return each_once(np.where(is_known, masks * YEAR + start, 0), months, pl.List(pl.Int64))
-
-
-def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl.DataFrame:
-    """Respondents whose ages contradict each other, with every age, wave by wave."""
-    is_wrong = problem[ages.codes] >= 0
-    wrong_codes = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
-    age_columns = {
-        "code": ages.codes[is_wrong],
-        "waves": month_texts(ages.months[is_wrong]),
-        "ages": ages.age[is_wrong],
-    }
-    age_rows = pl.DataFrame(age_columns)
-    wrong_rows = wrong_codes.join(
-        age_rows.group_by("code").agg("waves", "ages"), on="code", how="left", maintain_order="left"
-    )
-    respondent_codes = wrong_rows["code"]
-    return wrong_rows.select(
-        waves.respondents.gather(respondent_codes).alias(waves.keys[0]),
-        pl.Series(
-            "problem",
-            [_PROBLEMS[problem_place] for problem_place in problem[respondent_codes.to_numpy()]],
-            dtype=pl.String,
-        ),
-        pl.col("waves", "ages").fill_null([]),  # null where only years of birth are known, and differ
-    )

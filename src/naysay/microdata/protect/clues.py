@@ -371,9 +371,15 @@ def _codes(column: pl.Series) -> Codes:
 
 def _order(column: pl.Series) -> Codes:
     """The place of each cell in the order of its column: numbers by size, texts by letters; equal cells share one."""
-    number = column.cast(pl.Float64, strict=False) if not column.dtype.is_temporal() else column.to_physical()
-    numbers = number.null_count() <= column.null_count() + 0.05 * len(column)
-    return (number if numbers else texts_of_values(column)).rank("min").fill_null(0).to_numpy().astype(np.int64)
+    numbers = _numbers(column)
+    sortable = texts_of_values(column) if numbers is None else numbers
+    return sortable.rank("min").fill_null(0).to_numpy().astype(np.int64)
+
+
+def _numbers(column: pl.Series) -> pl.Series | None:
+    """A column as numbers; None if more than one cell in twenty is none."""
+    numbers = column.to_physical() if column.dtype.is_temporal() else column.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() <= column.null_count() + 0.05 * len(column) else None
 
 
 def rank_codes(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
@@ -382,8 +388,7 @@ def rank_codes(column: pl.Series, most: int, *, gaps: bool = False) -> Codes:
     if value_codes.max(initial=0) <= most:
         return value_codes
     cell_ranks = _order(column)
-    number = column.cast(pl.Float64, strict=False) if not column.dtype.is_temporal() else column.to_physical()
-    if number.null_count() > column.null_count() + 0.05 * len(column):
+    if _numbers(column) is None:
         return value_codes if not gaps else cell_ranks * most // max(len(cell_ranks), 1)
     return np.where(
         value_codes < (1 if gaps else 0), value_codes, cell_ranks * most // (len(cell_ranks) + 1) + (1 if gaps else 0)
@@ -451,16 +456,11 @@ class _Clue:
             joint_counts,
             joint_counts.sum(axis=2, keepdims=True),
             joint_counts.sum(axis=1, keepdims=True),
-            _all(joint_counts),
+            joint_counts.sum(axis=(1, 2), keepdims=True),
             self.weight,
         )
         log_ratios: Floats = np.log(likelihood_ratio)[fold[person], self.key[person], self.column[row]]
         return log_ratios
-
-
-def _all(joint_counts: Floats) -> Floats:
-    total: Floats = joint_counts.sum(axis=(1, 2), keepdims=True)
-    return total
 
 
 def _ratio(joint_counts: Floats, of_key: Floats, of_column: Floats, rows: Floats | float, weight: float) -> Floats:
@@ -606,11 +606,7 @@ def _right(members: Sequence[Codes], clues: Sequence[_Clue], single_count: int) 
         fold_of_person[class_members] = class_number % _FOLDS
     pair_person = np.concatenate([np.repeat(class_members, len(class_members)) for class_members in members])
     pair_row = np.concatenate([np.tile(class_members, len(class_members)) for class_members in members])
-    all_ratios, first_ratios, single_ratios = (
-        np.zeros(len(pair_person)),
-        np.zeros(len(pair_person)),
-        np.zeros(len(pair_person)),
-    )
+    all_ratios, first_ratios, single_ratios = np.zeros((3, len(pair_person)))
     for clue_number, clue in enumerate(clues):
         all_ratios += clue.bits(pair_person, pair_row, fold_of_person)
         first_ratios = all_ratios.copy() if clue_number == 0 else first_ratios

@@ -24,14 +24,14 @@ from naysay._values import Floats
 from naysay.design import Design
 from naysay.errors import DataError, DesignError
 from naysay.microdata.keys.codes import check_choice, check_names
-from naysay.microdata.protect.method import Done, Random, rows_of_strata, several, texts
+from naysay.microdata.protect.method import Done, OfColumns, Random, rows_of_strata, several, texts
 
 _FEWEST = 10  # records; values of fewer come back in every release
 _MANY = 30  # values up to which a predictor is split category by category
 
 
 @dataclass(frozen=True, kw_only=True)
-class Synthesize(Random):
+class Synthesize(OfColumns, Random):
     """New records: the first column from its margin, each other one from a tree of the columns before it.
 
     The release holds no column but these. A value is drawn from the records in the same leaf, so rare combinations
@@ -67,7 +67,6 @@ class Synthesize(Random):
 
     name: ClassVar[str] = "synthesize"
     promise = "no record is that of a person, and some combinations are: the notes say how many; nothing is guaranteed"
-    columns: Sequence[str]
     least: int = 5
     rows: int | None = None
     smooth: bool = False
@@ -78,10 +77,6 @@ class Synthesize(Random):
         _checks.whole_number(self.least, 1, 2**31, what="least")
         if self.rows is not None:
             _checks.whole_number(self.rows, 1, 2**31, what="rows")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     def done(self, frame: pl.DataFrame) -> Done:
         try:

@@ -13,9 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -229,7 +228,7 @@ def nesting(values: Sequence[float]) -> list[float]:
     """
     span = max(values, default=0) - min(values, default=0) + 1
     fitting_widths = [width for width in (5, 10, 20, 40, 200, 1_000, 5_000, 20_000, 100_000) if width < span]
-    return list(fitting_widths) or [max(span, 2)]
+    return [*fitting_widths] or [max(span, 2)]
 
 
 def hierarchy_of_numbers(values: Sequence[float], *, widths: Sequence[float] = ()) -> Hierarchy:
@@ -345,10 +344,12 @@ def _bins(leaves: Sequence[str], numbers: np.ndarray) -> Hierarchy:
     unit_counts = np.floor(numbers / number_unit).astype(np.int64)
     labels_of_leaf: dict[str, list[str]] = {}
     for leaf, unit_count in zip(leaves, unit_counts.tolist(), strict=True):
-        lows = [
-            (unit_count // bin_width * bin_width * number_unit, bin_width * number_unit) for bin_width in bin_widths
+        lows = [unit_count // bin_width * bin_width * number_unit for bin_width in bin_widths]
+        bins = zip(lows, bin_widths, strict=True)
+        labels_of_leaf[leaf] = [
+            *(label_between(low, low + width * number_unit, whole=is_whole) for low, width in bins),
+            _TOP,
         ]
-        labels_of_leaf[leaf] = [*(label_between(low, low + wide, whole=is_whole) for low, wide in lows), _TOP]
     return Hierarchy(labels_of_leaf)
 
 
@@ -371,7 +372,7 @@ def write_hierarchies(path: Path, frame: pl.DataFrame, keys: Sequence[str]) -> d
     """
     check_names(keys, frame.columns)
     hierarchies = {key_name: hierarchy_of_values(frame[key_name]) for key_name in keys}
-    sheet_rows: dict[str, list[list[str | int]]] = {}
+    sheets: dict[str, list[list[str | int]]] = {}
     for key_name, hierarchy in hierarchies.items():
         if len(hierarchy.levels) >= MOST_ROWS:
             complaint = f"{key_name!r} has {len(hierarchy.levels):,} values, and a sheet {MOST_ROWS:,} rows"
@@ -380,35 +381,22 @@ def write_hierarchies(path: Path, frame: pl.DataFrame, keys: Sequence[str]) -> d
         value_counts = Counter(texts(cells).drop_nulls().to_list())
         head_row: list[str | int] = [key_name, _COUNT, *(f"level {level}" for level in range(1, hierarchy.height + 1))]
         body: list[list[str | int]] = [[leaf, value_counts[leaf], *labels] for leaf, labels in hierarchy.levels.items()]
-        sheet_rows[key_name] = [head_row, *body]
-    sheet_titles = _titles(keys)
+        # a name that sheets and files can have; the key itself stands in the sheet
+        plain_title = re.sub(r"[\[\]:*?/\\<>|\"\x00-\x1f]", "_", key_name).strip(" '.")[: _LONGEST_TITLE - 4] or "key"
+        titles = chain([plain_title], (f"{plain_title} {number}" for number in count(2)))
+        used_titles = {title.lower() for title in sheets}
+        sheets[next(title for title in titles if title.lower() not in used_titles)] = [head_row, *body]
     try:
         if path.suffix.lower() == ".xlsx":
-            _write_workbook(
-                path, {sheet_titles[key_name]: rows_of_sheet for key_name, rows_of_sheet in sheet_rows.items()}
-            )
+            _write_workbook(path, sheets)
         else:
             path.mkdir(exist_ok=True)
-            for key_name, rows_of_sheet in sheet_rows.items():
-                with (path / f"{sheet_titles[key_name]}.csv").open("w", encoding="utf-8", newline="") as file:
-                    csv.writer(file).writerows(rows_of_sheet)
+            for sheet_title, sheet_rows in sheets.items():
+                with (path / f"{sheet_title}.csv").open("w", encoding="utf-8", newline="") as file:
+                    csv.writer(file).writerows(sheet_rows)
     except OSError as error:
         raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
     return hierarchies
-
-
-def _titles(keys: Sequence[str]) -> dict[str, str]:
-    """A name of a sheet or file for each key; the key itself stands in the sheet."""
-    sheet_titles: dict[str, str] = {}
-    for key_name in keys:
-        sheet_title = plain_title = (
-            re.sub(r"[\[\]:*?/\\<>|\"\x00-\x1f]", "_", key_name).strip(" '.")[: _LONGEST_TITLE - 4] or "key"
-        )
-        title_number = 2
-        while sheet_title.lower() in {other.lower() for other in sheet_titles.values()}:
-            sheet_title, title_number = f"{plain_title} {title_number}", title_number + 1
-        sheet_titles[key_name] = sheet_title
-    return sheet_titles
 
 
 def _write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[str | int]]]) -> None:
@@ -423,17 +411,15 @@ def _write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[str | int
                 letter = openpyxl.utils.get_column_letter(column_number)
                 sheet.column_dimensions[letter].width = 8 if column_number == 2 else 20
             for row in sheet_rows:
-                sheet.append([_text_cell(openpyxl, sheet, cell) if isinstance(cell, str) else cell for cell in row])
+                cells = [openpyxl.cell.WriteOnlyCell(sheet, value=value) for value in row]
+                for cell in cells:
+                    if isinstance(cell.value, str):
+                        cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
+                sheet.append(cells)
     except openpyxl.utils.exceptions.IllegalCharacterError:
         complaint = f"sheet {sheet_title!r}: a value holds control characters, which Excel refuses"
         raise DataError(f"{complaint}; write CSV files into a folder instead") from None
     workbook.save(path)
-
-
-def _text_cell(openpyxl: ModuleType, sheet: Any, text: str) -> Any:
-    cell = openpyxl.cell.WriteOnlyCell(sheet, value=text)
-    cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
-    return cell
 
 
 def read_hierarchies(path: Path, *, separator: str = ",") -> dict[str, Hierarchy]:

@@ -152,6 +152,17 @@ class Random(Method):
         return np.random.default_rng([0 if self.seed is None else self.seed, *stratum])
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfColumns(Method):
+    """A method that changes some columns, each named once."""
+
+    columns: Sequence[str]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+
 def several(names: str | Sequence[str], what: str) -> tuple[str, ...]:
     """Names of variables as a tuple, one at least and each once."""
     column_names = (names,) if isinstance(names, str) else tuple(names)
@@ -353,27 +364,22 @@ class Log(Printed):
         cell_table = grid(
             "What was done, cell by cell", ["step", "cells", "changed", "suppressed", "share"], table_rows
         )
-        step_promises = [
-            f"{step_number}. {_method_text(step.method)}: {step.method.promise}"
-            for step_number, step in enumerate(self.steps, 1)
-        ]
+        step_promises = []
+        for step_number, step in enumerate(self.steps, 1):
+            # whoever knows the seed can undo what was drawn: it stands in the log only
+            parameters = [
+                f"{parameter_name} = {value}"
+                for parameter_name, value in step.method.form().items()
+                if isinstance(value, str | int | float) and parameter_name not in ("method", "seed")
+            ]
+            parameter_text = f" ({', '.join(parameters)})" if parameters else ""
+            step_promises.append(f"{step_number}. {step.method.name}{parameter_text}: {step.method.promise}")
         notes = [Note(f"{step.method.name}: {text}") for step in self.steps for text in step.notes]
         deletion_notes = [
             Note(f"{step.method.name}: {_checks.several(step.deleted, 'record', 'records')} of {step.rows:,} deleted")
             for step in self.steps if step.deleted
         ]  # fmt: skip
         return [cell_table, Points(tuple(step_promises), small=True), *deletion_notes, *notes]
-
-
-def _method_text(method: Method) -> str:
-    """A method with its plain parameters, such as ``bins (variable = age, width = 5)``."""
-    plain_parameters = {
-        parameter_name: value for parameter_name, value in method.form().items() if isinstance(value, str | int | float)
-    }
-    plain_parameters.pop("method")
-    plain_parameters.pop("seed", None)  # whoever knows it can undo what was drawn: it stands in the log only
-    parameter_text = ", ".join(f"{parameter_name} = {value}" for parameter_name, value in plain_parameters.items())
-    return f"{method.name} ({parameter_text})" if plain_parameters else method.name
 
 
 def opened(table: object) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:

@@ -19,12 +19,12 @@ from naysay import _checks
 from naysay._values import Floats
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice
-from naysay.microdata.protect.method import Done, Method, Random, numbers_of, rows_of_strata, several, texts
+from naysay.microdata.protect.method import Done, OfColumns, Random, numbers_of, rows_of_strata, several, texts
 from naysay.microdata.protect.recoding import with_gaps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round(Random):
+class Round(OfColumns, Random):
     """Numbers rounded to multiples of a base.
 
     Parameters
@@ -45,7 +45,6 @@ class Round(Random):
 
     name: ClassVar[str] = "round"
     arithmetic: ClassVar[bool] = True
-    columns: Sequence[str]
     base: float
     how: Literal["nearest", "random"] = "nearest"
 
@@ -54,10 +53,6 @@ class Round(Random):
         check_choice(self.how, ("nearest", "random"), what="how")
         if not self.base > 0:
             raise DataError(f"numbers are rounded to multiples of a base above 0; got {self.base!r}")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     @property
     def promise(self) -> str:
@@ -87,7 +82,7 @@ class Round(Random):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noise(Random):
+class Noise(OfColumns, Random):
     """Numbers plus noise from a normal distribution.
 
     Parameters
@@ -110,7 +105,6 @@ class Noise(Random):
 
     name: ClassVar[str] = "noise"
     arithmetic: ClassVar[bool] = True
-    columns: Sequence[str]
     percent: float
     how: Literal["independent", "correlated", "masked"] = "independent"
 
@@ -122,10 +116,6 @@ class Noise(Random):
             raise DataError(
                 f"the noise must be above 0 percent{' and at most 100' * (most_percent == 100)}; got {self.percent!r}"
             )
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     @property
     def promise(self) -> str:
@@ -161,26 +151,19 @@ class Noise(Random):
             e = standard_noise @ (vectors * np.sqrt(np.maximum(values, 0))).T
         mean = np.nanmean(x, axis=0)
         noisy_numbers = mean + np.sqrt(1 - delta**2) * (x - mean) + delta * e if self.how == "masked" else x + delta * e
-        notes = [
-            f"the standard deviation of the noise in {column_name!r} is {delta * deviation:.6g}, r(x, y) is {r:.3f}"
-            for column_name, deviation, r in zip(self.columns, sd, _correlations(x, noisy_numbers), strict=True)
-        ]
+        notes = []
+        for column_name, deviation, before, after in zip(self.columns, sd, x.T, noisy_numbers.T, strict=True):
+            is_known = ~np.isnan(before)
+            varies = is_known.sum() > 1 and np.ptp(before[is_known]) > 0
+            r = np.corrcoef(before[is_known], after[is_known])[0, 1] if varies else np.nan
+            notes.append(
+                f"the standard deviation of the noise in {column_name!r} is {delta * deviation:.6g}, r(x, y) is {r:.3f}"
+            )
         columns = [
             with_gaps(frame[column_name], noisy_numbers[:, column_place])
             for column_place, column_name in enumerate(self.columns)
         ]
         return Done(frame.with_columns(columns), None, tuple(notes))
-
-
-def _correlations(x: Floats, y: Floats) -> list[float]:
-    correlations = []
-    for numbers_before, numbers_after in zip(x.T, y.T, strict=True):
-        is_known = ~np.isnan(numbers_before)
-        varies = is_known.sum() > 1 and np.ptp(numbers_before[is_known]) > 0
-        correlations.append(
-            float(np.corrcoef(numbers_before[is_known], numbers_after[is_known])[0, 1]) if varies else float("nan")
-        )
-    return correlations
 
 
 Ints = NDArray[np.int64]
@@ -190,7 +173,7 @@ BLOCK = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Microaggregate(Method):
+class Microaggregate(OfColumns):
     """Numbers replaced by the means of groups of `least` records or more that are near one another.
 
     Parameters
@@ -214,7 +197,6 @@ class Microaggregate(Method):
 
     name: ClassVar[str] = "microaggregate"
     arithmetic: ClassVar[bool] = True
-    columns: Sequence[str]
     least: int = 3
     how: Literal["jointly", "each"] = "jointly"
 
@@ -222,10 +204,6 @@ class Microaggregate(Method):
         object.__setattr__(self, "columns", several(self.columns, "microaggregation"))
         check_choice(self.how, ("jointly", "each"), what="how")
         _checks.whole_number(self.least, 2, 2**31, what="least")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     @property
     def promise(self) -> str:
@@ -359,7 +337,7 @@ def optimal(x: Floats, least: int) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankSwap(Random):
+class RankSwap(OfColumns, Random):
     """Each value swaps its place with one whose rank differs by at most so many percent of the records.
 
     Every margin is kept exactly: the column holds the same values. Associations with other columns shrink with the
@@ -385,7 +363,6 @@ class RankSwap(Random):
     """
 
     name: ClassVar[str] = "rank_swap"
-    columns: Sequence[str]
     percent: float
     within: Sequence[str] = ()
 
@@ -396,10 +373,6 @@ class RankSwap(Random):
             raise DataError(f"ranks may differ by more than 0 and at most 100 percent; got {self.percent!r}")
         if set(self.within) & set(self.columns):
             raise DataError(f"what is swapped cannot be what swaps stay within; got {sorted(set(self.within))}")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -417,7 +390,17 @@ class RankSwap(Random):
         swapped_columns = []
         for column_place, column_name in enumerate(self.columns):
             column, source_rows = frame[column_name], np.arange(frame.height)
-            cell_ranks = _cell_ranks(column)
+            sortable = column
+            if column.dtype == pl.String:  # numbers in texts count as numbers
+                number = column.cast(pl.Float64, strict=False)
+                sortable = number if number.null_count() == column.null_count() else column
+            elif column.dtype.is_nested():
+                sortable = pl.Series([str(cell) for cell in column])
+            elif isinstance(column.dtype, pl.Enum):
+                sortable = column.to_physical()
+            if not (sortable.dtype.is_numeric() or sortable.dtype.is_temporal()):
+                sortable = texts(sortable)
+            cell_ranks = sortable.rank("ordinal").fill_null(0).to_numpy()
             for stratum_number, rows in enumerate(strata):
                 filled_rows = rows[column.is_not_null().to_numpy()[rows]]
                 rows_by_rank = filled_rows[np.argsort(cell_ranks[filled_rows], kind="stable")]
@@ -426,19 +409,6 @@ class RankSwap(Random):
                 ]
             swapped_columns.append(column.gather(source_rows).alias(column_name))
         return Done(frame.with_columns(swapped_columns))
-
-
-def _cell_ranks(column: pl.Series) -> NDArray[np.float64]:
-    """The rank of each cell; numbers in texts count as numbers."""
-    if column.dtype == pl.String:
-        number = column.cast(pl.Float64, strict=False)
-        column = number if number.null_count() == column.null_count() else column
-    if column.dtype.is_nested():
-        column = pl.Series([str(cell) for cell in column])
-    if isinstance(column.dtype, pl.Enum):
-        column = column.to_physical()
-    sortable = column if column.dtype.is_numeric() or column.dtype.is_temporal() else texts(column)
-    return sortable.rank("ordinal").fill_null(0).to_numpy().astype(float)
 
 
 def _swap_partners(n: int, percent: float, rng: np.random.Generator) -> NDArray[np.int64]:

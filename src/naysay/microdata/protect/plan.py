@@ -214,17 +214,16 @@ class Plan:
             released_keys = [
                 name for name in key_set if name in released_frame.columns
             ]  # who leaves a key out has the others to protect
-            if released_keys:
-                self._check_set(released_frame, goal, released_keys)
-
-    def _check_set(self, released_frame: pl.DataFrame, goal: Target, keys: Sequence[str]) -> None:
-        key_guarantee = self.guarantee(released_frame, keys)
-        fewest_matches = key_guarantee.of(goal.reading)
-        if fewest_matches is None:
-            raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
-        if fewest_matches < goal.least:
+            if not released_keys:
+                continue
+            key_guarantee = self.guarantee(released_frame, released_keys)
+            fewest_matches = key_guarantee.of(goal.reading)
+            if fewest_matches is None:
+                raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
+            if fewest_matches >= goal.least:
+                continue
             below_count = key_guarantee.below["kcm".index(goal.reading)]
-            value_counts = {name: released_frame[name].n_unique() for name in keys}
+            value_counts = {name: released_frame[name].n_unique() for name in released_keys}
             finest_key = max(value_counts, key=lambda name: value_counts[name])
             raise DataError(
                 f"the plan reaches {goal.reading} >= {fewest_matches}, not {goal}: {below_count:,} of "

@@ -175,16 +175,14 @@ class _Lattice:
             raise DataError(f"{self.nodes:,} combinations of levels are more than {MOST_NODES:,}; leave levels out")
         weight = np.array([float(importance.get(name, 1.0)) for name in self.hierarchies])
         self.weight = weight / weight.sum()
-        self.groups, self.shares = self._groups_and_shares(keys)
-        self.bounds = self._bounds()
-        self.known = np.zeros(self.shape, np.int8)  # -1: too fine, 1: coarse enough
-        self.counted: dict[Node, int] = {}
-        self.lost: dict[Node, Floats] = {}  # of nodes that are coarse enough, where some are suppressed
-
-    def _groups_and_shares(self, keys: Keys) -> tuple[list[NDArray[np.int64]], list[Floats]]:
-        """For each key the group of each of its cells at each level, gaps first, and the share that it stands for."""
-        key_groups, key_shares = [], []
-        for (key_name, hierarchy), variable in zip(self.hierarchies.items(), keys.variables, strict=True):
+        # for each key the group of each of its cells at each level, gaps first, and the share that it stands for
+        self.groups: list[NDArray[np.int64]] = []
+        self.shares: list[Floats] = []
+        self.bounds: list[Floats] = []  # the loss of each key at each of its levels, with nobody suppressed
+        columns = self.units.keys.tuples.columns
+        for (key_name, hierarchy), variable, column in zip(
+            self.hierarchies.items(), keys.variables, columns, strict=True
+        ):
             if not variable.cells.certain:
                 raise DataError(
                     f"levels are searched for plain values; {key_name!r} holds sets of candidates", column=key_name
@@ -192,18 +190,14 @@ class _Lattice:
             value_texts = [str(value) for value in variable.cells.values]
             hierarchy.check(value_texts, key_name)
             numbers, value_shares = hierarchy.numbers(value_texts), hierarchy.shares(value_texts)
-            key_groups.append(np.column_stack([np.zeros(len(numbers), np.int64), numbers + 1]))
-            key_shares.append(np.column_stack([np.zeros(len(value_shares)), value_shares]))
-        return key_groups, key_shares
-
-    def _bounds(self) -> list[Floats]:
-        """The loss of each key at each of its levels, with nobody suppressed."""
-        level_losses = []
-        for column, group_shares in zip(self.units.keys.tuples.columns, self.shares, strict=True):
-            group_counts = np.bincount(column, self.units.keys.tuples.count, group_shares.shape[1])
-            group_counts[0] = 0
-            level_losses.append(group_shares @ group_counts / max(group_counts.sum(), 1))
-        return level_losses
+            self.groups.append(np.column_stack([np.zeros(len(numbers), np.int64), numbers + 1]))
+            self.shares.append(np.column_stack([np.zeros(len(value_shares)), value_shares]))
+            value_counts = np.bincount(column, self.units.keys.tuples.count, self.shares[-1].shape[1])
+            value_counts[0] = 0
+            self.bounds.append(self.shares[-1] @ value_counts / max(value_counts.sum(), 1))
+        self.known = np.zeros(self.shape, np.int8)  # -1: too fine, 1: coarse enough
+        self.counted: dict[Node, int] = {}
+        self.lost: dict[Node, Floats] = {}  # of nodes that are coarse enough, where some are suppressed
 
     def rank(self, losses: Floats) -> tuple[float, ...]:
         """What is compared: the mean, or the losses from the largest to the smallest."""
@@ -469,23 +463,15 @@ class _Descent:
                 has_moved = False
                 for key_number, top_rung in enumerate(heights):
                     for rungs_up in (1, 2, -1, -2):
-                        other_place = [
-                            *reached_place[:key_number],
-                            reached_place[key_number] + rungs_up,
-                            *reached_place[key_number + 1 :],
-                        ]
-                        while 0 <= other_place[key_number] <= top_rung and self._loss(other_place, loss) < self._loss(
-                            reached_place, loss
-                        ):
+                        while 0 <= reached_place[key_number] + rungs_up <= top_rung:
+                            other_place = reached_place.copy()
+                            other_place[key_number] += rungs_up
+                            if self._loss(other_place, loss) >= self._loss(reached_place, loss):
+                                break
                             reached_place, has_moved = other_place, True
-                            other_place = [
-                                *reached_place[:key_number],
-                                reached_place[key_number] + rungs_up,
-                                *reached_place[key_number + 1 :],
-                            ]
         best_place = min(self.losses, key=lambda tried_place: (self.losses[tried_place], tried_place))
-        if np.isinf(self.losses[best_place]):
-            raise self.problem or DataError("no plan was found")
+        if self.problem is not None and np.isinf(self.losses[best_place]):
+            raise self.problem
         return self._steps(best_place)
 
     def _steps(self, place: Sequence[int]) -> list[Method]:

@@ -21,7 +21,19 @@ from naysay._values import Floats
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice, check_names
 from naysay.microdata.keys.engines import engine_for
-from naysay.microdata.protect.method import Cells, Done, Log, Method, Random, Step, alike, numbers_of, several, texts
+from naysay.microdata.protect.method import (
+    Cells,
+    Done,
+    Log,
+    Method,
+    OfColumns,
+    Random,
+    Step,
+    alike,
+    numbers_of,
+    several,
+    texts,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoLazyFrame
@@ -372,7 +384,14 @@ class Top(Method):
     def done(self, frame: pl.DataFrame) -> Done:
         check_names(self.needs, frame.columns)
         cell_numbers = self._sign * numbers_of(frame, self.variable, what=self.name)
-        coding_limit = self._limit(cell_numbers)
+        if self._threshold is not None:
+            coding_limit = self._sign * self._threshold
+        else:  # the value that at most the share of the records exceed
+            sorted_numbers = np.sort(cell_numbers[~np.isnan(cell_numbers)])
+            if not len(sorted_numbers):
+                raise DataError(f"column {self.variable!r} holds no number", column=self.variable)
+            least_place = int(np.ceil(len(sorted_numbers) * (1 - (self.share or 0)) - 1e-9)) - 1
+            coding_limit = float(sorted_numbers[max(least_place, 0)])
         is_beyond = cell_numbers > coding_limit
         if 0 < is_beyond.sum() < self.least:
             complaint = f"{int(is_beyond.sum())} records lie beyond {self._sign * coding_limit:g} of {self.variable!r}"
@@ -393,15 +412,6 @@ class Top(Method):
             f"the variance falls by {100 * lost_variance:.1f} %",
         )
         return Done(frame.with_columns(with_gaps(frame[self.variable], self._sign * coded_numbers)), None, notes)
-
-    def _limit(self, number: Floats) -> float:
-        """The threshold: given, or the value that at most the share of the records exceed."""
-        if self._threshold is not None:
-            return self._sign * self._threshold
-        sorted_numbers = np.sort(number[~np.isnan(number)])
-        if not len(sorted_numbers):
-            raise DataError(f"column {self.variable!r} holds no number", column=self.variable)
-        return float(sorted_numbers[max(int(np.ceil(len(sorted_numbers) * (1 - (self.share or 0)) - 1e-9)) - 1, 0)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,7 +445,7 @@ def with_gaps(column: pl.Series, number: Floats) -> pl.Series:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drop(Method):
+class Drop(OfColumns):
     """Columns left out, such as numbers of respondents.
 
     Examples
@@ -448,14 +458,9 @@ class Drop(Method):
     name: ClassVar[str] = "drop"
     foretold = True
     promise = "nobody learns what is not there"
-    columns: Sequence[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "leaving out"))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
 
     def done(self, frame: pl.DataFrame) -> Done:
         if frame.width == len(self.columns):
@@ -495,7 +500,7 @@ class Shuffle(Random):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Renumber(Method):
+class Renumber(OfColumns):
     """New numbers in place of the ones that name people or households: 1, 2, … in the order of rows.
 
     Rows that had one number have one again. After `Shuffle` the new numbers say nothing about the old ones.
@@ -510,23 +515,18 @@ class Renumber(Method):
     name: ClassVar[str] = "renumber"
     foretold = True
     promise = "old numbers, which other files have, are gone"
-    columns: Sequence[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "renumbering"))
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.columns)
-
     def done(self, frame: pl.DataFrame) -> Done:
-        return Done(frame.with_columns(_number_values(frame[name]) for name in self.columns))
-
-
-def _number_values(column: pl.Series) -> pl.Series:
-    """Numbers in the order in which values come first, as texts where the column held texts; gaps stay."""
-    cells = texts(column)
-    order = cells.drop_nulls().unique(maintain_order=True).to_list()
-    kind = pl.String if column.dtype in (pl.String, pl.Enum, pl.Categorical) else pl.Int64
-    numbers = pl.Series(range(1, len(order) + 1), dtype=pl.Int64).cast(kind)
-    return cells.replace_strict(order, numbers, default=None, return_dtype=kind).alias(column.name)
+        numbered_columns = []
+        for column_name in self.columns:
+            cells, column_type = texts(frame[column_name]), frame.schema[column_name]
+            order = cells.drop_nulls().unique(maintain_order=True)
+            kind = pl.String if column_type in (pl.String, pl.Enum, pl.Categorical) else pl.Int64
+            numbers = pl.Series(range(1, len(order) + 1), dtype=pl.Int64).cast(kind)
+            numbered_columns.append(
+                cells.replace_strict(order, numbers, default=None, return_dtype=kind).alias(column_name)
+            )
+        return Done(frame.with_columns(numbered_columns))

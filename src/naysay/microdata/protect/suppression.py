@@ -520,7 +520,14 @@ class Suppress(Method):
         keys = Keys(keyed(frame, [*self.keys, *self.strata]), [*self.keys, *self.strata])
         units = Units.of(frame, keys, unit=self.unit, order=self.order)
         keep_masks, to_delete = masks(self, units)
-        keep_masks, to_delete = self._meet_conditions(frame, units, keep_masks, to_delete)
+        goal = Target.of(self.target)
+        if goal.conditions:
+            if len(self.asked) > 1:
+                raise DataError(f"conditions such as {goal.conditions[0]} are for one set of keys")
+            key_costs = [*prices(tuple(self.keys), self.importance), *(float("inf") for _ in self.strata)]
+            secret = Secret.of(frame, goal.conditions, np.asarray(units.row_member, np.int64), len(units.member))
+            keep_masks, to_delete = meet_conditions(units, goal.least, key_costs, keep_masks, to_delete, secret)
+            _check_deleted(self, units, to_delete, goal, key_costs)
         keep_of_row, is_deleted = keep_masks[units.row_unit], to_delete[units.row_unit]
         emptied_columns = [
             pl.select(pl.when(pl.Series((keep_of_row >> place & 1) > 0)).then(frame[key_name]))
@@ -543,21 +550,6 @@ class Suppress(Method):
             released_frame = released_frame[remaining_rows]
         self._check_columns(frame, released_frame)
         return Done(released_frame, remaining_rows, self.notes(int(units.count[to_delete].sum())))
-
-    def _meet_conditions(
-        self, frame: pl.DataFrame, units: Units, keep: Ints, to_delete: NDArray[np.bool_]
-    ) -> tuple[Ints, NDArray[np.bool_]]:
-        """Masks that meet the conditions of the target on sensitive columns, too."""
-        goal = Target.of(self.target)
-        if not goal.conditions:
-            return keep, to_delete
-        if len(self.asked) > 1:
-            raise DataError(f"conditions such as {goal.conditions[0]} are for one set of keys")
-        key_costs = [*prices(tuple(self.keys), self.importance), *(float("inf") for _ in self.strata)]
-        secret = Secret.of(frame, goal.conditions, np.asarray(units.row_member, np.int64), len(units.member))
-        keep, to_delete = meet_conditions(units, goal.least, key_costs, keep, to_delete, secret)
-        _check_deleted(self, units, to_delete, goal, key_costs)
-        return keep, to_delete
 
     def apply_on(self, engine: str, table: IntoLazyFrame) -> tuple[Any, Log]:
         if Target.of(self.target).conditions:

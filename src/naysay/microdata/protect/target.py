@@ -251,7 +251,16 @@ class Secret:
             if condition.value is None:
                 value_codes = _ranks(sensitive_column, ordered=condition.measure == "ordered_t")
             else:
-                value_codes = _is(sensitive_column, condition.value)
+                cell_texts = texts(sensitive_column)
+                is_equal = (cell_texts == condition.value).fill_null(value=False)
+                if not is_equal.any():
+                    present_texts = cell_texts.drop_nulls().unique().sort().to_list()
+                    raise DataError(
+                        f"{condition.column!r} never holds {condition.value!r}; "
+                        f"{_checks.nearest(condition.value, present_texts)}",
+                        column=condition.column,
+                    )
+                value_codes = is_equal.to_numpy().astype(np.int64)
             is_known = sensitive_column.is_not_null().to_numpy()
             table_shape = (members, 2 if condition.value is not None else int(value_codes[is_known].max(initial=0)) + 1)
             people_tables.append(
@@ -290,18 +299,6 @@ def _ranks(column: pl.Series, *, ordered: bool) -> NDArray[np.int64]:
         column = cell_numbers if ordered else cell_texts
     ranks = (column.to_physical() if isinstance(column.dtype, pl.Enum) else column).rank("dense")
     return ranks.fill_null(1).to_numpy().astype(np.int64) - 1
-
-
-def _is(column: pl.Series, value: str) -> NDArray[np.int64]:
-    """1 where a column holds the value, which it must hold somewhere, and 0 elsewhere."""
-    cell_texts = texts(column)
-    is_equal = (cell_texts == value).fill_null(value=False)
-    if not is_equal.any():
-        present_texts = cell_texts.drop_nulls().unique().sort().to_list()
-        raise DataError(
-            f"{column.name!r} never holds {value!r}; {_checks.nearest(value, present_texts)}", column=column.name
-        )
-    return is_equal.to_numpy().astype(np.int64)
 
 
 def unmet(
@@ -495,15 +492,17 @@ class Units:
         """What units show whose members' tuples have these numbers."""
         return self._gather_members(np.arange(len(self)), lambda rows: tuple_numbers[rows])
 
-    def members(self, unit_numbers: Ints) -> tuple[Ints, Ints, Ints]:
-        """The members of some units, where those of each begin among them, and how many each has."""
+    def members(self, unit_numbers: Ints) -> tuple[Ints, Ints, Ints, Packed]:
+        """The members of some units, where those of each begin among them, how many each has, and their place in it.
+
+        The place is mixed, and the same for all where the order of members does not tell.
+        """
         unit_sizes = np.diff(np.append(self.start, len(self.member)))[unit_numbers]
         unit_starts = np.cumsum(unit_sizes) - unit_sizes
-        return (
-            np.arange(unit_sizes.sum()) + np.repeat(self.start[unit_numbers] - unit_starts, unit_sizes),
-            unit_starts,
-            unit_sizes,
-        )
+        places_in_unit = np.arange(unit_sizes.sum()) - np.repeat(unit_starts, unit_sizes)
+        member_places = np.repeat(self.start[unit_numbers], unit_sizes) + places_in_unit
+        told_places = places_in_unit if self.ordered else np.zeros(len(places_in_unit), np.int64)
+        return member_places, unit_starts, unit_sizes, _mix_bits(told_places.astype(np.uint64) + np.uint64(1))
 
     def apart(self, group: Packed, mask: Ints, unit_numbers: Ints) -> tuple[Ints, Packed, Ints]:
         """The members of some units, what each shows within the group of its unit, and where those of each unit begin.
@@ -511,7 +510,7 @@ class Units:
         Each unit shows the keys of its mask. Members that read the same are one in the eyes of an intruder; with an
         order, only those in the same place.
         """
-        member_places, unit_starts, unit_sizes = self.members(unit_numbers)
+        member_places, unit_starts, unit_sizes, mixed_places = self.members(unit_numbers)
         if self.single:
             return member_places, group, unit_starts
         member_masks, member_numbers = np.repeat(mask, unit_sizes), np.zeros(len(member_places), np.uint64)
@@ -519,31 +518,13 @@ class Units:
             member_numbers[member_masks == unit_mask] = self.cells.under(
                 unit_mask, self.member[member_places[member_masks == unit_mask]]
             )
-        places_in_unit = (
-            np.arange(len(member_places)) - np.repeat(unit_starts, unit_sizes)
-            if self.ordered
-            else np.zeros(len(member_places), np.int64)
-        )
-        return (
-            member_places,
-            _mix_bits(
-                np.repeat(group, unit_sizes)
-                + _mix_bits(member_numbers + _mix_bits(places_in_unit.astype(np.uint64) + np.uint64(1)))
-            ),
-            unit_starts,
-        )
+        class_numbers = _mix_bits(np.repeat(group, unit_sizes) + _mix_bits(member_numbers + mixed_places))
+        return member_places, class_numbers, unit_starts
 
     def _gather_members(self, unit_numbers: Ints, numbers_of: Callable[[Ints], Packed]) -> Packed:
         """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
-        member_places, unit_starts, unit_sizes = self.members(unit_numbers)
-        places_in_unit = (
-            np.arange(len(member_places)) - np.repeat(unit_starts, unit_sizes)
-            if self.ordered
-            else np.zeros(len(member_places), np.int64)
-        )
-        member_numbers = _mix_bits(
-            numbers_of(self.member[member_places]) + _mix_bits(places_in_unit.astype(np.uint64) + np.uint64(1))
-        )
+        member_places, unit_starts, unit_sizes, mixed_places = self.members(unit_numbers)
+        member_numbers = _mix_bits(numbers_of(self.member[member_places]) + mixed_places)
         return _mix_bits(np.add.reduceat(member_numbers, unit_starts)) + unit_sizes.astype(np.uint64)
 
 
