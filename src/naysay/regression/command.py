@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -86,7 +85,14 @@ def command(request: RegressOptions) -> None:
     output.check(request.html)
     formula = parse(request.formula)
     request, design = options.options_and_design(request, request.file, formula.response[0])
-    _check_covariates(request, formula.variables)
+    published_designs = files.designs_of(request.file, codes=request.codes)
+    private_column = next((name for name in formula.variables if name in published_designs), None)
+    if private_column is not None:  # randomized in the export of a survey: it would be read as the person's answer
+        raise DataError(
+            f"covariates come from plain questions; {private_column!r} is private, so its cells are no answers "
+            f"(leave it out, or look at both questions together with naysay crosstab)",
+            column=private_column,
+        )
     typed_frame = _typed_frame(request, list(formula.response), list(formula.variables))
     sampling = request.sampling(typed_frame)
     with (
@@ -108,18 +114,6 @@ def command(request: RegressOptions) -> None:
             cheaters=request.cheaters,
         )
     _say(fit, request)
-
-
-def _check_covariates(request: RegressOptions, variables: Iterable[str]) -> None:
-    """Raise for a covariate that the export of a survey holds randomized: it would be read as the person's answer."""
-    published_designs = files.designs_of(request.file, codes=request.codes)
-    private_column = next((column_name for column_name in variables if column_name in published_designs), None)
-    if private_column is not None:
-        raise DataError(
-            f"covariates come from plain questions; {private_column!r} is private, so its cells are no answers "
-            f"(leave it out, or look at both questions together with naysay crosstab)",
-            column=private_column,
-        )
 
 
 def _say(fit: Regression, request: RegressOptions) -> None:

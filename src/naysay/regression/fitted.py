@@ -6,10 +6,10 @@ Standard errors of shares are those of the delta method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -18,14 +18,16 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Floats
-from naysay.design import Answerable
+from naysay._values import Floats, Label
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.fit import Value
 from naysay.estimate.likelihood import KINDS
 from naysay.regression.likelihood import Model, collapse_rows
 from naysay.regression.reading import Data, formulaic, table_of
 from naysay.regression.solving import Optimum, Penalty, solve
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,21 +84,34 @@ class Fitted:
 
     @cached_property
     def whole_covariance(self) -> Floats:
-        """Covariance of coefficients and nuisance parameters; NaN for a nuisance parameter at 0 or 1."""
-        return coefficient_covariance(self.model, self.optimum, self.standard_error_name, self.penalty, self._meat)
+        """Covariance (P, P) of coefficients and nuisance parameters; NaN for a nuisance parameter at 0 or 1.
 
-    def _meat(self) -> Floats:
-        """The covariance of the sum of the weighted scores, (P, P)."""
-        theta, sampled = self.optimum.theta, self.data.sampled
-        if sampled is None:
-            n = self.model.weight.sum() ** 2 / self.squared.sum()
-            return np.asarray(
-                self.model.weighted_information(theta, "outer_product", self.squared) * (n / max(n - 1, 1))
+        With I the information and J the covariance of the sum of the weighted scores: I⁻¹, or the sandwich I⁻¹JI⁻¹. A
+        nuisance parameter at 0 or 1 is held there: the others' covariance is given it.
+        """
+        model, theta, kind, sampled = self.model, self.optimum.theta, self.standard_error_name, self.data.sampled
+        if kind == "expected" and any(channel.space.size > _LISTED for channel in model.answers.channels):
+            raise DataError(
+                "expected information needs all responses written out, and there are too many; use 'observed'"
             )
-        score_covariance = sampled.covariance(self.model.scores(theta))
-        if sampled.kept.any():  # a finite population takes off what sampling adds, and answers stay random
-            score_covariance = score_covariance + self.model.weighted_information(theta, "randomization", sampled.kept)
-        return np.asarray(score_covariance * self.data.scale**2)
+        bread = model.evaluate(theta, "observed" if kind == "sandwich" else kind).information
+        if self.penalty is not None:
+            bread = bread + self.penalty.prior_terms(model, theta).information
+        free_parameters = np.flatnonzero(~self.optimum.bound)
+        free_covariance = np.linalg.inv(bread[np.ix_(free_parameters, free_parameters)])
+        if kind == "sandwich":
+            if sampled is None:
+                n = model.weight.sum() ** 2 / self.squared.sum()
+                meat = model.weighted_information(theta, "outer_product", self.squared) * (n / max(n - 1, 1))
+            else:
+                meat = sampled.covariance(model.scores(theta))
+                if sampled.kept.any():  # a finite population takes off what sampling adds, and answers stay random
+                    meat = meat + model.weighted_information(theta, "randomization", sampled.kept)
+                meat = meat * self.data.scale**2
+            free_covariance = free_covariance @ meat[np.ix_(free_parameters, free_parameters)] @ free_covariance
+        full_matrix = np.full((model.size, model.size), np.nan)
+        full_matrix[np.ix_(free_parameters, free_parameters)] = free_covariance
+        return full_matrix
 
     @property
     def covariance(self) -> Floats:
@@ -143,12 +158,30 @@ class Fitted:
         return np.column_stack([self.coefficients - half_width, self.coefficients + half_width])
 
     @cached_property
-    def nuisance(self) -> dict[Any, Value]:
+    def nuisance(self) -> dict[Label, Value]:
         """What the design estimates beside the categories, by name, each with its delta-method standard error.
 
         Shares of everybody are those at the average of the people in the model.
         """
-        return nuisance_values(self.data.design, self.model, self.optimum, self.whole_covariance)
+        design, model, is_free = self.data.design, self.model, ~self.optimum.bound
+        if not design.nuisance:
+            return {}
+        _, nu = model.split(self.optimum.theta)
+        mean_shares, share_slopes = model.average(self.optimum.theta)
+        cell_chances = model.within.chances(nu)
+        cell_shares, cell_slopes = cell_chances @ mean_shares, cell_chances @ share_slopes
+        for k in range(model.q):
+            cell_slopes[:, model.size - model.q + k] = model.within.chances(nu, k) @ mean_shares
+        value_of_share = {}
+        for share in design.nuisance:
+            part_weights, whole_weights = share.weights(design.cells)
+            share_estimate = float(part_weights @ cell_shares / (whole_weights @ cell_shares))
+            slopes = (part_weights - share_estimate * whole_weights) @ cell_slopes
+            gradient = (slopes / (whole_weights @ cell_shares))[is_free]
+            is_inside = is_free[np.abs(slopes) > 0].all()
+            variance = float(gradient @ self.whole_covariance[np.ix_(is_free, is_free)] @ gradient)
+            value_of_share[share.name] = Value(share_estimate, float(np.sqrt(variance)) if is_inside else math.nan)
+        return value_of_share
 
     def with_standard_errors(self, kind: str) -> Self:
         """The same regression with standard errors of another kind.
@@ -200,56 +233,167 @@ class Fitted:
         """Akaike's criterion, 2 P - 2 log L."""
         return 2 * self.optimum.theta.size - 2 * self.log_likelihood
 
+    @cached_property
+    def against_constant(self) -> Test | None:
+        """The likelihood-ratio test against the constant alone; None where that says nothing."""
+        constant_column = self.data.formula.constant(self.data.table)
+        if constant_column is None or self.weighted or self.penalty is not None or self.optimum.search.above:
+            return None
+        constant_model, _ = collapse_rows(replace(self.data.model, x=constant_column.values), self.data.squared)
+        constant_optimum = solve(constant_model)
+        if constant_optimum.search.above or constant_optimum.endless.size:
+            return None
+        statistic = _ratio(self.log_likelihood, constant_optimum.log_likelihood)
+        return Test.of("likelihood ratio", statistic, self.optimum.theta.size - constant_optimum.theta.size)
+
+    def wald(self, term: str) -> Test:
+        """The Wald test that all coefficients of a term are 0, such as ``gender`` or ``age:gender``."""
+        terms = self.data.matrix.terms
+        if term not in terms:
+            raise DataError(f"{term!r} is no term of the formula; {_checks.nearest(term, terms)}")
+        p = len(self.data.matrix.columns)
+        term_places = [j * p + column for j in range(self.model.t - 1) for column in terms[term]]
+        term_coefficients = self.coefficients[term_places]
+        statistic = float(
+            term_coefficients @ np.linalg.solve(self.covariance[np.ix_(term_places, term_places)], term_coefficients)
+        )
+        return Test.of("Wald", statistic, len(term_places), self.degrees_of_freedom)
+
+    def likelihood_ratio(self, smaller: Fitted) -> Test:
+        """The likelihood-ratio test against a regression of the same answers with fewer terms.
+
+        Raises
+        ------
+        DataError
+            Other people, no fewer coefficients, weights or a penalty, under which the ratio has no known distribution.
+        """
+        for regression in (self, smaller):
+            if regression.weighted or regression.penalty is not None:
+                reason = "survey weights" if regression.weighted else "a penalty"
+                raise DataError(f"with {reason} the likelihood ratio has no known distribution; use the Wald test")
+        extra_coefficients = self.optimum.theta.size - smaller.optimum.theta.size
+        if extra_coefficients <= 0:
+            raise DataError("the other regression must have fewer coefficients; give the smaller one")
+        _check_nested(self, smaller)
+        return Test.of("likelihood ratio", _ratio(self.log_likelihood, smaller.log_likelihood), extra_coefficients)
+
+    def effects(self, variables: Sequence[str] | None = None) -> Effects:
+        """Average marginal effects: how the shares change with each variable, on average over the people in the model.
+
+        Of a number the mean derivative; of a text the mean difference from its first category. Other variables stay as
+        they are.
+
+        Parameters
+        ----------
+        variables : sequence of str, optional
+            All variables of the formula by default.
+        """
+        changed_names = self.data.formula.variables if variables is None else variables
+        _check_variables(self, changed_names)
+        changes = [change for variable_name in changed_names for change in _changes(self, variable_name)]
+        t = len(self.categories)
+        effect_sizes = np.reshape([share_change for _, share_change, _ in changes], (-1, t))
+        effect_slopes = np.reshape([gradient for _, _, gradient in changes], (-1, t, self.model.size))
+        return Effects(
+            tuple(effect_name for effect_name, _, _ in changes),
+            self.categories,
+            effect_sizes,
+            _errors(self, effect_slopes),
+            self.degrees_of_freedom,
+        )
+
+    def margins(self, /, **values: object) -> Predictions:
+        """Shares predicted with some variables at one value for everybody, averaged over the people in the model.
+
+        Examples
+        --------
+        >>> from naysay import designs, regression
+        >>> table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
+        >>> fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
+        >>> fit.margins(old=1).probabilities.round(3)
+        array([[0.6, 0.4]])
+        """
+        _check_variables(self, values)
+        mean_shares, share_slopes = _average_shares(
+            self, {variable_name: _known_level(self, variable_name, value) for variable_name, value in values.items()}
+        )
+        return Predictions(
+            self.categories, mean_shares[None], _errors(self, share_slopes[None]), self.degrees_of_freedom
+        )
+
+    def along(self, variable: str) -> tuple[tuple[Any, ...], Predictions]:
+        """Shares predicted along one variable: its values, and the shares if everybody had each of them.
+
+        The values are the categories of a text; of a number its own values, or 21 between the least and the largest.
+        Other variables stay as they are.
+
+        Examples
+        --------
+        >>> from naysay import designs, regression
+        >>> table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
+        >>> fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
+        >>> values, shares = fit.along("old")
+        >>> values, shares.probabilities[:, 0].round(3)
+        ((0, 1), array([0.3, 0.6]))
+        """
+        levels = _levels(self, variable)
+        if not levels:
+            distinct_numbers = np.unique(self.data.table[variable].to_numpy().astype(float))
+            levels = (
+                distinct_numbers
+                if len(distinct_numbers) <= _POINTS
+                else np.linspace(distinct_numbers[0], distinct_numbers[-1], _POINTS)
+            ).tolist()
+        level_averages = (_average_shares(self, {variable: level}) for level in levels)
+        level_shares, level_slopes = map(np.array, zip(*level_averages, strict=True))
+        return tuple(levels), Predictions(
+            self.categories, level_shares, _errors(self, level_slopes), self.degrees_of_freedom
+        )
+
+    def predict(self, data: IntoFrame | Mapping[str, Iterable[object]], *, offset: ArrayLike = 0.0) -> Predictions:
+        """The shares of people with given covariates.
+
+        Parameters
+        ----------
+        data : dataframe or mapping of columns
+            The variables of the formula, one row for each kind of people.
+        offset : float or (rows,) float
+            Added to the linear predictors.
+        """
+        narwhals_frame: Any = nw.from_native(
+            pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data
+        )
+        frame = narwhals_frame.collect() if isinstance(narwhals_frame, nw.LazyFrame) else narwhals_frame
+        variables = self.data.formula.variables
+        for variable_name in variables:
+            if variable_name not in frame.columns:
+                raise DataError(
+                    f"there is no column {variable_name!r} to predict from; "
+                    f"needed are {_checks.listing_text(variables)}"
+                )
+            if frame[variable_name].is_null().any():
+                raise DataError(
+                    f"column {variable_name!r} has an empty cell; predictions need every variable", column=variable_name
+                )
+        covariate_table = table_of(
+            {variable_name: frame[variable_name] for variable_name in variables}, np.arange(len(frame))
+        )
+        for variable_name in variables:
+            for value in dict.fromkeys(covariate_table[variable_name].tolist()):
+                _known_level(self, variable_name, value)
+        x = self.data.matrix.of(covariate_table)
+        row_shares = self.model.shares(self.optimum.theta, x, np.broadcast_to(np.asarray(offset, dtype=float), len(x)))
+        share_slopes = np.zeros((len(x), len(row_shares), self.model.size))
+        p = x.shape[1]
+        for equation_place, k in enumerate(self.model.free):
+            logit_slopes = row_shares * ((np.arange(len(row_shares)) == k)[:, None] - row_shares[k])
+            share_slopes[:, :, equation_place * p : (equation_place + 1) * p] = (
+                logit_slopes.T[:, :, None] * x[:, None, :]
+            )
+        return Predictions(self.categories, row_shares.T, _errors(self, share_slopes), self.degrees_of_freedom)
+
 
 _LISTED = 10_000  # responses up to which the expected information is summed over all of them
-
-
-def coefficient_covariance(
-    model: Model, optimum: Optimum, kind: str, penalty: Penalty | None, meat: Callable[[], Floats]
-) -> Floats:
-    """The covariance (P, P) of coefficients and nuisance parameters.
-
-    With I the information and J the covariance of the sum of the scores, `meat`: I⁻¹, or the sandwich I⁻¹JI⁻¹. A
-    nuisance parameter at 0 or 1 is held there: the others' covariance is given it, and its own is NaN.
-    """
-    if kind == "expected" and any(channel.space.size > _LISTED for channel in model.answers.channels):
-        raise DataError("expected information needs all responses written out, and there are too many; use 'observed'")
-    bread = model.evaluate(optimum.theta, "observed" if kind == "sandwich" else kind).information
-    if penalty is not None:
-        bread = bread + penalty.prior_terms(model, optimum.theta).information
-    free_parameters = np.flatnonzero(~optimum.bound)
-    free_covariance = np.linalg.inv(bread[np.ix_(free_parameters, free_parameters)])
-    if kind == "sandwich":
-        free_covariance = free_covariance @ meat()[np.ix_(free_parameters, free_parameters)] @ free_covariance
-    full_matrix = np.full((model.size, model.size), np.nan)
-    full_matrix[np.ix_(free_parameters, free_parameters)] = free_covariance
-    return full_matrix
-
-
-def nuisance_values(design: Answerable, model: Model, optimum: Optimum, covariance: Floats) -> dict[Any, Value]:
-    """The nuisance shares of a design at the average of the people in the model."""
-    if not design.nuisance:
-        return {}
-    _, nu = model.split(optimum.theta)
-    mean_shares, share_slopes = model.average(optimum.theta)
-    cell_chances = model.within.chances(nu)
-    cell_shares, cell_slopes = cell_chances @ mean_shares, cell_chances @ share_slopes
-    for k in range(model.q):
-        cell_slopes[:, model.size - model.q + k] = model.within.chances(nu, k) @ mean_shares
-    is_free = ~optimum.bound
-    value_of_share = {}
-    for share in design.nuisance:
-        part_weights, whole_weights = share.weights(design.cells)
-        share_estimate = float(part_weights @ cell_shares / (whole_weights @ cell_shares))
-        gradient = ((part_weights - share_estimate * whole_weights) @ cell_slopes / (whole_weights @ cell_shares))[
-            is_free
-        ]
-        is_inside = not optimum.bound[np.abs((part_weights - share_estimate * whole_weights) @ cell_slopes) > 0].any()
-        variance = float(gradient @ covariance[np.ix_(is_free, is_free)] @ gradient)
-        value_of_share[share.name] = Value(share_estimate, float(np.sqrt(variance)) if is_inside else math.nan)
-    return value_of_share
-
-
 _COMBINED = 1e-7  # length of a column, of what other columns leave of it, that counts as none
 _ROUNDING = 1e-8  # relative difference of log-likelihoods that rounding explains
 
@@ -290,33 +434,6 @@ class Test:
     def __str__(self) -> str:
         below = "" if np.isinf(self.denominator) else f" and {self.denominator:.4g}"
         return f"{self.name} χ² = {self.statistic:.2f} on {self.degrees_of_freedom}{below} df, p = {self.p_value:.3g}"
-
-
-def wald(fit: Fitted, term: str) -> Test:
-    """The test that all coefficients of a term are 0: bᵀ V⁻¹ b."""
-    terms = fit.data.matrix.terms
-    if term not in terms:
-        raise DataError(f"{term!r} is no term of the formula; {_checks.nearest(term, terms)}")
-    p = len(fit.data.matrix.columns)
-    term_places = [j * p + column for j in range(fit.model.t - 1) for column in terms[term]]
-    term_coefficients = fit.coefficients[term_places]
-    statistic = float(
-        term_coefficients @ np.linalg.solve(fit.covariance[np.ix_(term_places, term_places)], term_coefficients)
-    )
-    return Test.of("Wald", statistic, len(term_places), fit.degrees_of_freedom)
-
-
-def likelihood_ratio(fit: Fitted, smaller: Fitted) -> Test:
-    """Twice the difference of the log-likelihoods of a regression and of one with fewer terms."""
-    for regression in (fit, smaller):
-        if regression.weighted or regression.penalty is not None:
-            reason = "survey weights" if regression.weighted else "a penalty"
-            raise DataError(f"with {reason} the likelihood ratio has no known distribution; use the Wald test")
-    extra_coefficients = fit.optimum.theta.size - smaller.optimum.theta.size
-    if extra_coefficients <= 0:
-        raise DataError("the other regression must have fewer coefficients; give the smaller one")
-    _check_nested(fit, smaller)
-    return Test.of("likelihood ratio", _ratio(fit.log_likelihood, smaller.log_likelihood), extra_coefficients)
 
 
 def _check_nested(fit: Fitted, smaller: Fitted) -> None:
@@ -386,19 +503,6 @@ def _ratio(larger: float, smaller: float) -> float:
     return max(2 * (larger - smaller), 0.0)
 
 
-def against_constant(fit: Fitted) -> Test | None:
-    """The likelihood-ratio test against the constant alone, with the same offset and nuisance parameters."""
-    constant_column = fit.data.formula.constant(fit.data.table)
-    if constant_column is None or fit.weighted or fit.penalty is not None or fit.optimum.search.above:
-        return None
-    constant_model, _ = collapse_rows(fit.data.model.with_columns(constant_column.values), fit.data.squared)
-    constant_optimum = solve(constant_model)
-    if constant_optimum.search.above or constant_optimum.endless.size:
-        return None
-    statistic = _ratio(fit.log_likelihood, constant_optimum.log_likelihood)
-    return Test.of("likelihood ratio", statistic, fit.optimum.theta.size - constant_optimum.theta.size)
-
-
 _POINTS = 21  # values along a number at which shares are predicted
 _STEP = 1e-4  # of a number or its standard deviation, to either side: the error of the derivative is its square
 
@@ -458,33 +562,20 @@ class Predictions:
             )
 
 
-def effects(fit: Fitted, variables: Sequence[str] | None) -> Effects:
-    """Average marginal effects of variables, all of them by default."""
+def _check_variables(fit: Fitted, names: Iterable[str]) -> None:
     variable_names = fit.data.formula.variables
-    for variable_name in variables or ():
-        if variable_name not in variable_names:
+    for name in names:
+        if name not in variable_names:
             raise DataError(
-                f"{variable_name!r} is no variable of the formula; {_checks.nearest(variable_name, variable_names)}",
-                column=variable_name,
+                f"{name!r} is no variable of the formula; {_checks.nearest(name, variable_names)}", column=name
             )
-    effect_names, share_changes, change_gradients = [], [], []
-    for variable_name in variable_names if variables is None else variables:
-        for effect_name, share_change, change_gradient in _changes(fit, variable_name):
-            effect_names.append(effect_name)
-            share_changes.append(share_change)
-            change_gradients.append(change_gradient)
-    t = len(fit.categories)
-    effect_sizes, effect_slopes = (
-        np.reshape(share_changes, (-1, t)),
-        np.reshape(change_gradients, (-1, t, fit.model.size)),
-    )
-    return Effects(
-        tuple(effect_names), fit.categories, effect_sizes, _errors(fit, effect_slopes), fit.degrees_of_freedom
-    )
 
 
 def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
-    """The effects of one variable: name, change of the mean shares (t,), and its gradient (t, P)."""
+    """The effects of one variable: name, change of the mean shares (t,), and its gradient (t, P).
+
+    Of a text these are differences, of a number the mean derivative.
+    """
     levels = _levels(fit, name)
     if levels:
         first_shares, first_slopes = _average_shares(fit, {name: levels[0]})
@@ -492,26 +583,17 @@ def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
             level_shares, level_slopes = _average_shares(fit, {name: level})
             yield f"{name}: {level} - {levels[0]}", level_shares - first_shares, level_slopes - first_slopes
         return
-    share_change, change_gradient = _derivative(fit, name)
-    yield name, share_change, change_gradient
-
-
-def _derivative(fit: Fitted, name: str) -> tuple[Floats, Floats]:
-    """The mean derivative of the shares by a number, (t,), and its gradient (t, P).
-
-    Steps are small beside the number itself, so that a logarithm stays one, and do not leave the range that a spline
-    knows. Where there is no derivative, such as that of a square root at 0, it is NaN.
-    """
+    # Steps are small beside the number itself, so that a logarithm stays one, and do not leave the range that a spline
+    # knows. Where there is no derivative, such as that of a square root at 0, it is NaN.
     column_numbers = fit.data.table[name].to_numpy().astype(float)
     number_spread = float(column_numbers.std()) or 1.0
     step = _STEP * np.clip(np.abs(column_numbers), 1e-4 * number_spread, number_spread)
     low_numbers, high_numbers = column_numbers - step, column_numbers + step
     try:
-        return _slopes(fit, name, low_numbers, high_numbers)
+        yield name, *_slopes(fit, name, low_numbers, high_numbers)
     except DataError:
-        return _slopes(
-            fit, name, np.maximum(low_numbers, column_numbers.min()), np.minimum(high_numbers, column_numbers.max())
-        )
+        inner_low, inner_high = column_numbers.min(), column_numbers.max()
+        yield name, *_slopes(fit, name, np.maximum(low_numbers, inner_low), np.minimum(high_numbers, inner_high))
 
 
 def _slopes(fit: Fitted, name: str, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -544,7 +626,7 @@ def _average_shares(fit: Fitted, values: Mapping[str, object], weight: Floats | 
             type(column.array)([value] * len(column), column.cat.categories) if is_text else value
         )
     model = fit.data.model if weight is None else replace(fit.data.model, weight=weight)
-    return model.with_columns(fit.data.matrix.of(covariate_table)).average(fit.optimum.theta)
+    return replace(model, x=fit.data.matrix.of(covariate_table)).average(fit.optimum.theta)
 
 
 def _errors(fit: Fitted, slopes: Floats) -> Floats:
@@ -557,79 +639,7 @@ def _errors(fit: Fitted, slopes: Floats) -> Floats:
     )
 
 
-def margins(fit: Fitted, values: Mapping[str, object]) -> Predictions:
-    """Mean shares with some variables at one value for everybody."""
-    variable_names = fit.data.formula.variables
-    for variable_name in values:
-        if variable_name not in variable_names:
-            raise DataError(
-                f"{variable_name!r} is no variable of the formula; {_checks.nearest(variable_name, variable_names)}",
-                column=variable_name,
-            )
-    mean_shares, share_slopes = _average_shares(
-        fit, {variable_name: _known_level(fit, variable_name, value) for variable_name, value in values.items()}
-    )
-    return Predictions(fit.categories, mean_shares[None], _errors(fit, share_slopes[None]), fit.degrees_of_freedom)
-
-
-def along(fit: Fitted, name: str) -> tuple[tuple[Any, ...], Predictions]:
-    """Values of a variable, and the mean shares with the variable at each of them for everybody.
-
-    The values are the categories of a text, and places between the least and the largest of a number.
-    """
-    levels = _levels(fit, name)
-    if not levels:
-        distinct_numbers = np.unique(fit.data.table[name].to_numpy().astype(float))
-        levels = (
-            distinct_numbers
-            if len(distinct_numbers) <= _POINTS
-            else np.linspace(distinct_numbers[0], distinct_numbers[-1], _POINTS)
-        ).tolist()
-    level_averages = [_average_shares(fit, {name: level}) for level in levels]
-    level_shares, level_slopes = (
-        np.array([share for share, _ in level_averages]),
-        np.array([slope for _, slope in level_averages]),
-    )
-    return tuple(levels), Predictions(fit.categories, level_shares, _errors(fit, level_slopes), fit.degrees_of_freedom)
-
-
-def predict(fit: Fitted, data: Any, offset: ArrayLike) -> Predictions:
-    """The shares of people with given covariates, a row each."""
-    covariate_table = _covariate_table(fit, data)
-    x = fit.data.matrix.of(covariate_table)
-    row_shares = fit.model.shares(fit.optimum.theta, x, np.broadcast_to(np.asarray(offset, dtype=float), len(x)))
-    share_slopes = np.zeros((len(x), len(row_shares), fit.model.size))
-    p = x.shape[1]
-    for equation_place, k in enumerate(fit.model.free):
-        logit_slopes = row_shares * ((np.arange(len(row_shares)) == k)[:, None] - row_shares[k])
-        share_slopes[:, :, equation_place * p : (equation_place + 1) * p] = logit_slopes.T[:, :, None] * x[:, None, :]
-    return Predictions(fit.categories, row_shares.T, _errors(fit, share_slopes), fit.degrees_of_freedom)
-
-
-def _covariate_table(fit: Fitted, data: Any) -> Any:
-    """Covariates to predict from as a pandas table, after checking that the regression knows their categories."""
-    narwhals_frame: Any = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
-    frame = narwhals_frame.collect() if isinstance(narwhals_frame, nw.LazyFrame) else narwhals_frame
-    variables = fit.data.formula.variables
-    for variable_name in variables:
-        if variable_name not in frame.columns:
-            raise DataError(
-                f"there is no column {variable_name!r} to predict from; needed are {_checks.listing_text(variables)}"
-            )
-        if frame[variable_name].is_null().any():
-            raise DataError(
-                f"column {variable_name!r} has an empty cell; predictions need every variable", column=variable_name
-            )
-    covariate_table = table_of(
-        {variable_name: frame[variable_name] for variable_name in variables}, np.arange(len(frame))
-    )
-    for variable_name in variables:
-        for value in dict.fromkeys(covariate_table[variable_name].tolist()):
-            _known_level(fit, variable_name, value)
-    return covariate_table
-
-
-def _known_level(fit: Fitted, name: str, value: Any) -> Any:
+def _known_level(fit: Fitted, name: str, value: object) -> object:
     """A value of a variable as the regression knows it.
 
     Raises

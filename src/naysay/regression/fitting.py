@@ -5,7 +5,8 @@ Why some coefficients cannot be estimated, in words.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +24,14 @@ from naysay.regression.result import Regression
 from naysay.regression.solving import Optimum, Penalty, solve
 from naysay.sampling import Sampling
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
 
 def regress(
     design: Answerable,
     formula: str,
-    data: Any,
+    data: IntoFrame | Mapping[str, Iterable[object]],
     *,
     level: str | None = None,
     sample: str | None = None,
@@ -142,7 +146,10 @@ def regress(
     regression_data = read(
         design, parse(formula), data, column_roles, missing=missing, reference=reference, cheaters=cheaters
     )
-    _check_identified(regression_data)
+    if is_stacked(design):  # the design must tell the categories apart, whatever the covariates
+        stacked(design, regression_data.tally, "population")
+    else:
+        check_identified(regression_data.tally)
     check_columns(regression_data)
     model, squared_weights = (
         (regression_data.model, regression_data.squared)
@@ -167,14 +174,6 @@ def _part(design: Answerable, level: str | None, sample: str | None) -> str | No
     if part_role is not None and part_column is None:
         raise DataError(f"{design_name} needs `{part_role}`: the column of the {part_role} of each respondent")
     return part_column
-
-
-def _check_identified(data: Data) -> None:
-    """Raise unless the design tells the categories apart, whatever the covariates."""
-    if is_stacked(data.design):
-        stacked(data.design, data.tally, "population")
-    else:
-        check_identified(data.tally)
 
 
 _COLLINEAR = 1e-11  # squared length of a combination of unit columns that counts as none

@@ -132,10 +132,6 @@ class Model:
         offset = None if self.offset is None else self.offset[rows]
         return replace(self, x=self.x[rows], offset=offset, answer=self.answer[rows], weight=self.weight[rows])
 
-    def with_columns(self, x: Floats) -> Model:
-        """The same people with other covariates."""
-        return replace(self, x=x)
-
     def average(self, theta: Floats) -> tuple[Floats, Floats]:
         """The mean of π over the rows by their weights, (t,), and its derivatives, (t, P)."""
         p, total_weight = self.x.shape[1], float(self.weight.sum())
@@ -174,7 +170,9 @@ class Model:
             log_likelihood += float(row_weights @ np.log(piece.f))
             if kind is not None:
                 x = self.x[rows]
-                gradient += self._weighted_scores(piece.scores * row_weights, x)
+                weighted_scores, equation_count = piece.scores * row_weights, self.t - 1
+                coefficient_scores = (weighted_scores[:equation_count] @ x).ravel()
+                gradient += np.concatenate([coefficient_scores, weighted_scores[equation_count:].sum(axis=1)])
                 self._add(information, piece.curvature(kind), row_weights, x)
         lower_half = np.tril(information)
         return Evaluated(log_likelihood, gradient, lower_half + np.tril(lower_half, -1).T)
@@ -211,10 +209,6 @@ class Model:
             if self.offset is not None:
                 eta += self.offset[rows]
             yield rows, Piece(self, likelihood_table, self.answer[rows], self._softmax(eta))
-
-    def _weighted_scores(self, scores: Floats, x: Floats) -> Floats:
-        equation_count = self.t - 1
-        return np.concatenate([(scores[:equation_count] @ x).ravel(), scores[equation_count:].sum(axis=1)])
 
     def _add(self, information: Floats, curvature: Callable[[int, int], Floats], weight: Floats, x: Floats) -> None:
         """Add Σ w h x xᵀ over the rows to the lower half of the information."""
@@ -386,9 +380,8 @@ class Within:
         cell_chances = np.zeros(self.shape)
         for cell_and_category, path in self.paths.items():
             path_parameters = [k for k, _ in path]
-            if len(set(by)) == len(by) and set(by) <= set(
-                path_parameters
-            ):  # linear in each: second derivatives are zero
+            # linear in each: second derivatives are zero
+            if len(set(by)) == len(by) and set(by) <= set(path_parameters):
                 path_factors = ((1.0 if up else -1.0) if k in by else nu[k] if up else 1 - nu[k] for k, up in path)
                 cell_chances[cell_and_category] = float(np.prod(list(path_factors)))
         return cell_chances
@@ -533,7 +526,10 @@ def collapse_rows(model: Model, squared: Floats) -> tuple[Model, Floats]:
     Some rows are tried first: where covariates are continuous, nearly all are distinct, and the model stays as it is.
     """
     n = len(model.x)
-    if n < _LEAST or _distinct(model, slice(None, None, max(n // _TRIED, 1))) > _PAYS:
+    if n < _LEAST:
+        return model, squared
+    tried_rows = pl.DataFrame(_columns(model, slice(None, None, max(n // _TRIED, 1))))
+    if tried_rows.n_unique() / len(tried_rows) > _PAYS:
         return model, squared
     key_columns, amount_columns = _columns(model, slice(None)), {"weight": model.weight, "squared": squared}
     grouped_rows = pl.DataFrame(key_columns | amount_columns).group_by(list(key_columns), maintain_order=True)
@@ -549,9 +545,3 @@ def _columns(model: Model, rows: slice) -> dict[str, NDArray[np.number]]:
     key_columns: dict[str, NDArray[np.number]] = {"answer": model.answer[rows]}
     key_columns |= {f"x{i}": np.ascontiguousarray(column) for i, column in enumerate(model.x[rows].T)}
     return key_columns if model.offset is None else key_columns | {"offset": model.offset[rows]}
-
-
-def _distinct(model: Model, rows: slice) -> float:
-    """The share of distinct rows among some."""
-    table = pl.DataFrame(_columns(model, rows))
-    return table.n_unique() / len(table)

@@ -13,9 +13,9 @@ import importlib
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -24,14 +24,20 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay._checks import whole
-from naysay._values import Array, Floats, Label
+from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError, NaysayError
 from naysay.frames import located
 from naysay.regression.likelihood import CHEATERS, Answers, Model, evenly, within
 from naysay.responses import JOINER, Responses
-from naysay.sampling import Rows, Sampled, Sampling
+from naysay.sampling import Sampled, Sampling
 from naysay.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+    from formulaic import ModelSpec  # type: ignore[import-untyped]
+    from formulaic.parser.types import Factor, Term  # type: ignore[import-untyped]
+    from narwhals.typing import IntoDataFrame, IntoFrame, IntoSeries
 
 Places = NDArray[np.intp]
 
@@ -105,7 +111,7 @@ class Data:
     design: Answerable
     formula: Formula
     tally: Tally
-    table: Any
+    table: pd.DataFrame
     matrix: Matrix
     model: Model
     squared: Floats
@@ -125,7 +131,7 @@ class Data:
 def read(
     design: Answerable,
     formula: Formula,
-    data: Any,
+    data: IntoFrame | Mapping[str, Iterable[object]],
     roles: Roles,
     *,
     missing: str,
@@ -137,7 +143,7 @@ def read(
         raise DataError(f"cheaters must be one of {', '.join(CHEATERS)}; got {cheaters!r}")
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    frame = _needed_columns(data, [*formula.response, *formula.variables], roles)
+    frame = _needed_columns(data, formula, roles)
     amounts_by_role = {role: _amounts(frame[column_name], role) for role, column_name in roles.numbers.items()}
     responses, answer_places = _answers(design, frame, formula.response, roles.part)
     people_counts = whole(amounts_by_role["counts"]) if roles.count else np.ones(len(frame), dtype=np.int64)
@@ -165,20 +171,26 @@ def read(
         )
     model_rows = np.flatnonzero(has_answer & ~is_dropped)
     row_weights = amounts_by_role["weights"] if roles.weights else np.ones(len(frame))
-    sampled_rows = _sampled_rows(frame, roles.sampling, people_counts, row_weights)
-    weight_sums, square_sums = (
-        (row_weights * people_counts, row_weights**2 * people_counts)
-        if sampled_rows is None
-        else (sampled_rows.weight, sampled_rows.squared)
-    )
+    weight_sums, square_sums, sampled_rows = row_weights * people_counts, row_weights**2 * people_counts, None
+    if roles.sampling is not None:  # how all rows of the file were sampled, those that are left out included
+        sampled_rows = roles.sampling.rows(
+            len(frame),
+            count=people_counts,
+            amounts=(weight_sums, square_sums),
+            column=lambda name: frame[name].to_list(),
+        )
+        weight_sums, square_sums = sampled_rows.weight, sampled_rows.squared
     weight_sums, square_sums = weight_sums[model_rows], square_sums[model_rows]
-    is_weighted = roles.weights is not None or sampled_rows is not None
-    tally = _tally(
+    answer_counts, answer_weights, answer_squares = (
+        np.bincount(answer_places[model_rows], amounts, minlength=len(responses)).astype(float)
+        for amounts in (people_counts[model_rows], weight_sums, square_sums)
+    )
+    tally = Tally.of(  # checks that the answers can be, and that some have weight
         design,
         responses,
-        answer_places[model_rows],
-        (people_counts[model_rows], weight_sums, square_sums),
-        weighted=is_weighted,
+        answer_counts.astype(np.int64),
+        (answer_weights, answer_squares),
+        weighted=roles.weights is not None or sampled_rows is not None,
     )
     weight_scale = tally.n / weight_sums.sum()
     covariate_table = table_of({column_name: frame[column_name] for column_name in formula.variables}, model_rows)
@@ -213,34 +225,27 @@ def read(
     )
 
 
-def _sampled_rows(frame: Any, sampling: Sampling | None, people: NDArray[np.int64], row_weights: Floats) -> Rows | None:
-    """How all rows of the file were sampled, those that are left out included; None where nothing is told."""
-    if sampling is None:
-        return None
-    amounts = row_weights * people, row_weights**2 * people
-    return sampling.rows(len(frame), count=people, amounts=amounts, column=lambda name: frame[name].to_list())
-
-
-def _needed_columns(data: Any, formula_columns: Sequence[str], roles: Roles) -> Any:
+def _needed_columns(
+    data: IntoFrame | Mapping[str, Iterable[object]], formula: Formula, roles: Roles
+) -> nw.DataFrame[Any]:
     """The columns that are needed, of any table, after checking that it has them."""
     if isinstance(data, Mapping):
-        data = pl.DataFrame({column_name: _plain_cells(cells) for column_name, cells in data.items()}, strict=False)
+        plain_columns = {
+            column_name: cells
+            if isinstance(cells, np.ndarray) and cells.dtype != object  # its cells are no Python dates
+            else [sorted(map(str, cell)) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells]
+            for column_name, cells in data.items()
+        }
+        data = pl.DataFrame(plain_columns, strict=False)
     narwhals_frame = nw.from_native(data, pass_through=True)
     if not isinstance(narwhals_frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(f"regression needs a table, such as a dataframe; got {type(data).__name__}")
     column_names = narwhals_frame.collect_schema().names()
-    needed_names = [*formula_columns, *roles.columns]
+    needed_names = [*formula.response, *formula.variables, *roles.columns]
     for column_name in needed_names:
         if column_name not in column_names:
             raise DataError(_checks.no_column(column_name, column_names), column=column_name)
-    repeated_name = next(
-        (
-            column_name
-            for column_name in formula_columns[len(set(formula_columns)) - len(formula_columns) :]
-            if formula_columns.count(column_name) > 1
-        ),
-        None,
-    )
+    repeated_name = next((column_name for column_name in formula.response if column_name in formula.variables), None)
     if repeated_name is not None:
         raise DataError(f"column {repeated_name!r} stands on both sides of the formula", column=repeated_name)
     needed_columns = narwhals_frame.select(list(dict.fromkeys(needed_names)))
@@ -250,13 +255,7 @@ def _needed_columns(data: Any, formula_columns: Sequence[str], roles: Roles) -> 
     return frame
 
 
-def _plain_cells(cells: Any) -> Any:
-    if isinstance(cells, np.ndarray) and cells.dtype != object:  # its cells are no Python dates
-        return cells
-    return [sorted(map(str, cell)) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells]
-
-
-def _empty(series: Any) -> NDArray[np.bool_]:
+def _empty(series: nw.Series[IntoSeries]) -> NDArray[np.bool_]:
     """Which cells of a column are empty."""
     is_empty = series.is_null()
     if series.dtype.is_float():
@@ -266,7 +265,7 @@ def _empty(series: Any) -> NDArray[np.bool_]:
     return np.asarray(is_empty.fill_null(True).to_numpy(), dtype=bool)
 
 
-def _amounts(series: Any, role: str) -> Floats:
+def _amounts(series: nw.Series[IntoSeries], role: str) -> Floats:
     """A column of numbers; only an offset may be empty or negative."""
     if not series.dtype.is_numeric():
         raise DataError(f"{role} must be numbers; column {series.name!r} holds {series.dtype}", column=series.name)
@@ -286,7 +285,9 @@ def _amounts(series: Any, role: str) -> Floats:
     return row_amounts
 
 
-def _answers(design: Answerable, frame: Any, columns: Sequence[str], part: str | None) -> tuple[Responses, Places]:
+def _answers(
+    design: Answerable, frame: nw.DataFrame[IntoDataFrame], columns: Sequence[str], part: str | None
+) -> tuple[Responses, Places]:
     """The distinct answers, with their level or sample, and which of them each row holds."""
     pandas = formulaic("pandas")
     columns_needed = [*columns, *([part] if part is not None else [])]
@@ -313,7 +314,7 @@ def _answers(design: Answerable, frame: Any, columns: Sequence[str], part: str |
         raise located(error, columns, [] if part is None else [part], row=int(first_rows[error.row or 0])) from None
 
 
-def _keys(series: Any) -> NDArray[Any]:
+def _keys(series: nw.Series[IntoSeries]) -> NDArray[Any]:
     """What tells the cells of a column apart, in the cheapest form."""
     native = series.to_native()
     if isinstance(native, pl.Series) and series.dtype == nw.String:
@@ -321,7 +322,7 @@ def _keys(series: Any) -> NDArray[Any]:
     return np.array(_cells(series), dtype=object) if isinstance(series.dtype, nw.List | nw.Array) else series.to_numpy()
 
 
-def _cells(series: Any) -> list[Any]:
+def _cells(series: nw.Series[IntoSeries]) -> list[Any]:
     """The cells of a column, each set as one text."""
     if isinstance(series.dtype, nw.List | nw.Array):
         return [None if cell is None else JOINER.join(map(str, cell)) or JOINER for cell in series.to_list()]
@@ -331,25 +332,11 @@ def _cells(series: Any) -> list[Any]:
 def _answer_likelihoods(design: Answerable, responses: Responses) -> Answers:
     """Likelihood rows of the distinct answers, and the channel of each."""
     part_names = list(design.parts)
-    channel_places = np.zeros(len(responses), dtype=np.intp)
-    if responses.level is not None:
-        channel_places = np.array(
-            [part_names.index(design.level_named(level)) for level in responses.level], dtype=np.intp
-        )
-    return Answers(design.likelihood(responses), channel_places, tuple(design.parts.values()))
-
-
-def _tally(design: Answerable, responses: Responses, place: Places, sums: Sequence[Array], *, weighted: bool) -> Tally:
-    """The tally of the answers in the model, which checks that they can be, and that some have weight.
-
-    What is added up are counts, weights and squared weights.
-    """
-    answer_counts, answer_weights, answer_squares = (
-        np.bincount(place, row_amounts, minlength=len(responses)).astype(float) for row_amounts in sums
+    levels = responses.level
+    channel_places = (
+        [0] * len(responses) if levels is None else [part_names.index(design.level_named(level)) for level in levels]
     )
-    return Tally.of(
-        design, responses, answer_counts.astype(np.int64), (answer_weights, answer_squares), weighted=weighted
-    )
+    return Answers(design.likelihood(responses), np.array(channel_places, dtype=np.intp), tuple(design.parts.values()))
 
 
 def _reference(design: Answerable, name: Label | None) -> int:
@@ -364,7 +351,7 @@ def _reference(design: Answerable, name: Label | None) -> int:
     return category_labels.index(_checks.label(name))
 
 
-def table_of(columns: Mapping[str, Any], rows: Places | slice) -> Any:
+def table_of(columns: Mapping[str, nw.Series[IntoSeries]], rows: Places | slice) -> pd.DataFrame:
     """A pandas table of columns: numbers as they are, texts as categories in alphabetical order or in their own."""
     pandas = formulaic("pandas")
     row_count = len(rows) if not isinstance(rows, slice) else len(next(iter(columns.values()), ()))
@@ -373,7 +360,7 @@ def table_of(columns: Mapping[str, Any], rows: Places | slice) -> Any:
     )
 
 
-def _column(series: Any, rows: Places | slice) -> Any:
+def _column(series: nw.Series[IntoSeries], rows: Places | slice) -> object:
     pandas = formulaic("pandas")
     kind = series.dtype
     if kind.is_numeric() or kind == nw.Boolean:
@@ -459,9 +446,9 @@ class Matrix:
     values: Floats
     columns: tuple[str, ...]
     terms: dict[str, tuple[int, ...]]
-    spec: Any
+    spec: ModelSpec
 
-    def of(self, table: Any) -> Floats:
+    def of(self, table: pd.DataFrame) -> Floats:
         """The same columns for other rows, (rows, p)."""
         return _model_matrix(self.spec, table)[0]
 
@@ -487,9 +474,9 @@ class Formula:
     response: tuple[str, ...]
     variables: tuple[str, ...]
     factors: frozenset[str]
-    parsed: Any
+    parsed: Sequence[Term]
 
-    def matrix(self, table: Any) -> Matrix:
+    def matrix(self, table: pd.DataFrame) -> Matrix:
         """The columns of numbers for a pandas table that holds the variables.
 
         Raises
@@ -500,7 +487,14 @@ class Formula:
         """
         model_spec = formulaic().ModelSpec.from_spec(self.parsed, na_action="ignore", output="numpy")
         matrix_cells, model_spec = _model_matrix(model_spec, table)
-        _check_levels(model_spec)
+        for factor_name, (factor_kind, encoder_state) in model_spec.encoder_state.items():
+            levels = encoder_state.get("categories", ())
+            if factor_kind.value == "categorical" and len(levels) == 1:  # it would vanish without a word
+                raise DataError(
+                    f"{factor_name!r} has one level only, {_checks.listing_text(levels)}: it tells nobody apart; "
+                    "leave it out",
+                    column=factor_name,
+                )
         column_names = tuple(model_spec.column_names)
         is_infinite = ~np.isfinite(matrix_cells)
         if is_infinite.any():
@@ -517,7 +511,7 @@ class Formula:
         term_columns = {str(term): tuple(column_places) for term, column_places in model_spec.term_indices.items()}
         return Matrix(matrix_cells, column_names, term_columns, model_spec)
 
-    def constant(self, table: Any) -> Matrix | None:
+    def constant(self, table: pd.DataFrame) -> Matrix | None:
         """Only the constant of the formula; None where it has none, or nothing else."""
         if "1" not in map(str, self.parsed) or len(list(self.parsed)) == 1:
             return None
@@ -582,13 +576,8 @@ def _check_tokens(text: str) -> None:
     except Exception as error:
         raise DataError(f"{text!r} is no formula: {str(error).partition(chr(10))[0]}; {remedy}") from None
     kinds_and_words = [(token.kind.value, token.token) for token in token_list]
-    if [token_word for token_kind, token_word in kinds_and_words if token_kind == "operator"].count("~") != 1 or (
-        "operator",
-        "~",
-    ) in (
-        kinds_and_words[0],
-        kinds_and_words[-1],
-    ):
+    tilde = ("operator", "~")
+    if kinds_and_words.count(tilde) != 1 or tilde in (kinds_and_words[0], kinds_and_words[-1]):
         raise DataError(f"{text!r} is no formula: {remedy}")
     for token_place, (token_kind, token_word) in enumerate(kinds_and_words):
         if token_kind == "operator" and any(operator_part not in _OPERATORS for operator_part in _split(token_word)):
@@ -612,14 +601,12 @@ def _check_tokens(text: str) -> None:
 def _split(word: str) -> Iterator[str]:
     """The operators of a run such as ``~-``, longest first."""
     while word:
-        operator_length = next(
-            (operator_length for operator_length in (4, 2, 1) if word[:operator_length] in _OPERATORS), 1
-        )
+        operator_length = next((length for length in (4, 2, 1) if word[:length] in _OPERATORS), 1)
         yield word[:operator_length]
         word = word[operator_length:]
 
 
-def _response(term: Any) -> str:
+def _response(term: Term) -> str:
     """The column that a term of the left side names."""
     if len(term.factors) != 1 or term.factors[0].eval_method.value != "lookup":
         raise DataError(
@@ -629,7 +616,7 @@ def _response(term: Any) -> str:
     return str(term.factors[0].expr)
 
 
-def _names(factor: Any) -> Iterator[str]:
+def _names(factor: Factor) -> Iterator[str]:
     """The columns that a factor of a term needs, after checking that it is nothing but arithmetic."""
     if factor.eval_method.value == "lookup":
         yield str(factor.expr)
@@ -641,9 +628,8 @@ def _names(factor: Any) -> Iterator[str]:
             expression_tree = ast.parse(plain_expression, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise DataError(f"{factor.expr!r} in the formula is neither a column nor a function of one") from None
-        for column_name, role in _names_with_roles(expression_tree):
-            if role == "name":
-                yield aliases.get(column_name, column_name)
+        for column_name in _column_names(expression_tree):
+            yield aliases.get(column_name, column_name)
 
 
 def _check_one_name_each(expression: str) -> None:
@@ -663,8 +649,8 @@ def _check_one_name_each(expression: str) -> None:
             )
 
 
-def _names_with_roles(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Names in an expression, each with its role, after checking every node.
+def _column_names(tree: ast.AST) -> Iterator[str]:
+    """The names of columns in an expression, after checking every node.
 
     What is not listed here cannot be written in a formula.
     """
@@ -698,19 +684,14 @@ def _names_with_roles(tree: ast.AST) -> Iterator[tuple[str, str]]:
                     f"a formula holds columns, numbers, arithmetic and {', '.join(FUNCTIONS)}; {ast.unparse(tree)!r} "
                     f"holds something else ({node_kind})"
                 )
-    function_ids = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    contrast_ids = {keyword for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in _contrasts(node)}
+    other_names: set[ast.expr] = set()
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        contrasts = [*call.args[1:], *(keyword.value for keyword in call.keywords)]  # C(region, Sum), without brackets
+        other_names |= {contrast for contrast in contrasts if getattr(contrast, "id", "") in ("Sum", "Treatment")}
+        other_names.add(call.func)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and id(node) not in function_ids and id(node) not in contrast_ids:
-            yield node.id, "name"
-
-
-def _contrasts(call: ast.Call) -> Iterator[int]:
-    """Contrasts that are named without brackets, as in ``C(region, Sum)``."""
-    arguments = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
-    return (
-        id(argument) for argument in arguments if isinstance(argument, ast.Name) and argument.id in ("Sum", "Treatment")
-    )
+        if isinstance(node, ast.Name) and node not in other_names:
+            yield node.id
 
 
 def _check_power(node: ast.BinOp) -> None:
@@ -723,7 +704,7 @@ def _check_power(node: ast.BinOp) -> None:
         raise DataError(f"a power in a formula is that of a column to a number; got {ast.unparse(node)!r}")
 
 
-def _model_matrix(spec: Any, table: Any) -> tuple[Floats, Any]:
+def _model_matrix(spec: ModelSpec, table: pd.DataFrame) -> tuple[Floats, ModelSpec]:
     """The numbers of a checked right side for a table, and what makes them again."""
     numeric_functions = {"sqrt": np.sqrt, "abs": np.abs}
     try:
@@ -735,14 +716,3 @@ def _model_matrix(spec: Any, table: Any) -> tuple[Floats, Any]:
         cause_text = str(error.__cause__ or error).partition("\n")[0]
         raise DataError(f"the right side of the formula cannot be computed: {cause_text}") from None
     return np.ascontiguousarray(model_matrix.__wrapped__, dtype=float), model_matrix.model_spec
-
-
-def _check_levels(spec: Any) -> None:
-    """Raise if a categorical factor has one level only: it would vanish without a word."""
-    for name, (factor_kind, encoder_state) in spec.encoder_state.items():
-        levels: Sequence[Any] = encoder_state.get("categories", ())
-        if factor_kind.value == "categorical" and len(levels) == 1:
-            raise DataError(
-                f"{name!r} has one level only, {_checks.listing_text(levels)}: it tells nobody apart; leave it out",
-                column=name,
-            )

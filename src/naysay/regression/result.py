@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._values import Floats, JsonObject, Label
 from naysay.estimate.fit import decimals, number_text
-from naysay.regression import fitted
-from naysay.regression.fitted import Effects, Fitted, Predictions, Test, along, margins
+from naysay.regression.fitted import Effects, Fitted, Test
 from naysay.show import (
     Chart,
     Column,
@@ -38,7 +36,7 @@ from naysay.show.finish import Axis
 from naysay.show.page import Section, html
 from naysay.show.rows import Mark, marks_in_rows
 
-At = Sequence[Mapping[str, Any]]
+At = Sequence[Mapping[str, object]]
 """Values of variables at which shares are predicted."""
 
 
@@ -71,83 +69,9 @@ class Regression(Fitted, Result):
     ((('yes', 'Intercept'), ('yes', 'old')), array([0.429, 3.5  ]))
     """
 
-    @cached_property
-    def against_constant(self) -> Test | None:
-        """The likelihood-ratio test against the constant alone; None where that says nothing."""
-        return fitted.against_constant(self)
-
-    def wald(self, term: str) -> Test:
-        """The Wald test that all coefficients of a term are 0, such as ``gender`` or ``age:gender``."""
-        return fitted.wald(self, term)
-
     def tests(self) -> dict[str, Test]:
         """The Wald test of each term of the formula but the constant."""
         return {term: self.wald(term) for term in self.data.matrix.terms if term != "1"}
-
-    def likelihood_ratio(self, smaller: Regression) -> Test:
-        """The likelihood-ratio test against a regression of the same answers with fewer terms.
-
-        Raises
-        ------
-        DataError
-            Other people, no fewer coefficients, weights or a penalty, under which the ratio has no known distribution.
-        """
-        return fitted.likelihood_ratio(self, smaller)
-
-    def effects(self, variables: Sequence[str] | None = None) -> Effects:
-        """Average marginal effects: how the shares change with each variable, on average over the people in the model.
-
-        Of a number the mean derivative; of a text the mean difference from its first category. Other variables stay as
-        they are.
-
-        Parameters
-        ----------
-        variables : sequence of str, optional
-            All variables of the formula by default.
-        """
-        return fitted.effects(self, variables)
-
-    def margins(self, **values: object) -> Predictions:
-        """Shares predicted with some variables at one value for everybody, averaged over the people in the model.
-
-        Examples
-        --------
-        >>> from naysay import designs, regression
-        >>> table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
-        >>> fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
-        >>> fit.margins(old=1).probabilities.round(3)
-        array([[0.6, 0.4]])
-        """
-        return fitted.margins(self, values)
-
-    def along(self, variable: str) -> tuple[tuple[Any, ...], Predictions]:
-        """Shares predicted along one variable: its values, and the shares if everybody had each of them.
-
-        The values are the categories of a text; of a number its own values, or 21 between the least and the largest.
-        Other variables stay as they are.
-
-        Examples
-        --------
-        >>> from naysay import designs, regression
-        >>> table = {"said": ["yes", "no"] * 2, "old": [0, 0, 1, 1], "people": [30, 70, 60, 40]}
-        >>> fit = regression.regress(designs.direct(("yes", "no")), "said ~ old", table, count="people")
-        >>> values, shares = fit.along("old")
-        >>> values, shares.probabilities[:, 0].round(3)
-        ((0, 1), array([0.3, 0.6]))
-        """
-        return fitted.along(self, variable)
-
-    def predict(self, data: Any, *, offset: ArrayLike = 0.0) -> Predictions:
-        """The shares of people with given covariates.
-
-        Parameters
-        ----------
-        data : dataframe or mapping of columns
-            The variables of the formula, one row for each kind of people.
-        offset : float or (rows,) float
-            Added to the linear predictors.
-        """
-        return fitted.predict(self, data, offset)
 
     def parts(self, confidence: float = 0.95, at: At = ()) -> list[Content]:
         """The regression in the vocabulary of `naysay.show`.
@@ -193,12 +117,18 @@ class Regression(Fitted, Result):
             "aic": None if self.weighted else self.aic,
             "search": {name: getattr(search, name) for name in ("starts", "reached", "lower", "above")},
             "tests": {
-                "constant": None if constant_test is None else _test_fields(constant_test),
-                "terms": {term: _test_fields(test) for term, test in self.tests().items()},
+                "constant": None if constant_test is None else asdict(constant_test),
+                "terms": {term: asdict(test) for term, test in self.tests().items()},
             },
             "effects": _effect_rows(self, self.effects(), confidence),
             "predictions": [
-                {"at": dict(values)} | _prediction_numbers(margins(self, values), confidence) for values in at
+                {
+                    "at": dict(values),
+                    "probabilities": predictions.probabilities[0],
+                    "standard_errors": predictions.standard_errors[0],
+                    "intervals": predictions.interval(confidence)[0],
+                }
+                for values, predictions in ((values, self.margins(**values)) for values in at)
             ],
             "rests_on": list(_rests(self)),
             "warnings": [*self.reservations, *_predicted_beyond(self, at)],
@@ -234,20 +164,21 @@ class Regression(Fitted, Result):
     @property
     def reservations(self) -> list[str]:
         """What a reader must be told with the numbers."""
-        data, sentences = self.data, []
+        data, model, sentences = self.data, self.model, []
         if data.dropped:
             name_text = ", ".join(f"{column_name} ({count:,})" for column_name, count in data.missing.items())
             sentences.append(f"{data.dropped:,} people were left out, whose covariates are missing: {name_text}")
         held_shares = [
             share.name
-            for share, is_bound in zip(self.model.within.parameters, self.optimum.bound[-self.model.q :], strict=False)
+            for share, is_bound in zip(model.within.parameters, self.optimum.bound[-model.q :], strict=False)
             if is_bound
         ]
         if held_shares:
             sentences.append(
                 f"at the boundary, and held there: {', '.join(map(str, held_shares))}; standard errors are given this"
             )
-        beyond = _beyond(self)
+        is_impossible = _impossible(self, model.shares(self.optimum.theta).T)
+        beyond = float(model.weight[is_impossible].sum() / model.weight.sum())
         if beyond > 0:
             sentences.append(
                 f"for {beyond:.1%} of these people the predicted share and that of cheaters sum to more than 1; the "
@@ -360,7 +291,7 @@ def _ratio(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3g}" if 0.01 <= value < 1e4 else f"{value:.1e}"
 
 
-def _terms(term_tests: Mapping[str, fitted.Test]) -> Iterator[Table]:
+def _terms(term_tests: Mapping[str, Test]) -> Iterator[Table]:
     """The Wald test of each term, where some term has several coefficients."""
     if any(test.degrees_of_freedom > 1 for test in term_tests.values()):
         column_heads = (Column("term", words=True, width=40), Column("Wald χ²"), Column("df"), Column("p"))
@@ -383,13 +314,8 @@ def _effects(fit: Regression, effect_table: Effects, confidence: float) -> Itera
         category_label = _checks.label(fit.categories[j])
         for i, effect_name in enumerate(effect_table.names):
             effect_numbers = (effect_table.values[i, j], effect_table.standard_errors[i, j], *interval_ends[i, j])
-            table_rows.append(
-                (
-                    category_label,
-                    effect_name,
-                    *(number_text(float(number), decimal_places) for number in effect_numbers),
-                )
-            )
+            number_texts = (number_text(float(number), decimal_places) for number in effect_numbers)
+            table_rows.append((category_label, effect_name, *number_texts))
     yield Table(tuple(column_heads), tuple(table_rows), "Average marginal effects, over the people in the model")
 
 
@@ -399,18 +325,13 @@ def _margins(fit: Regression, at: At, confidence: float) -> Iterator[Table]:
         return
     table_rows = []
     for variable_values in at:
-        predictions = margins(fit, variable_values)
+        predictions = fit.margins(**variable_values)
         interval_ends, decimal_places = predictions.interval(confidence), decimals(predictions.standard_errors) or 3
         values_text = ", ".join(f"{variable_name} = {value}" for variable_name, value in variable_values.items())
         for j, category in enumerate(fit.categories):
             share_numbers = (predictions.probabilities[0, j], predictions.standard_errors[0, j], *interval_ends[0, j])
-            table_rows.append(
-                (
-                    values_text,
-                    _checks.label(category),
-                    *(number_text(float(number), decimal_places) for number in share_numbers),
-                )
-            )
+            number_texts = (number_text(float(number), decimal_places) for number in share_numbers)
+            table_rows.append((values_text, _checks.label(category), *number_texts))
     column_heads = (Column("if everybody had", words=True, width=40), Column("category", words=True, width=24))
     yield Table((*column_heads, *map(Column, ("share", "s.e.", "low", "high"))), tuple(table_rows), "Predicted shares")
 
@@ -434,12 +355,6 @@ def _rests(fit: Regression) -> Iterator[str]:
     yield "effects are averages over these people; their errors take the covariates of these people as given"
 
 
-def _beyond(fit: Regression) -> float:
-    """The share of people for whom the model gives some cell a negative chance."""
-    model = fit.model
-    return float(model.weight[_impossible(fit, model.shares(fit.optimum.theta).T)].sum() / model.weight.sum())
-
-
 def _impossible(fit: Regression, shares: Floats) -> NDArray[np.bool_]:
     """Whether shares of the categories (rows, t) leave some cell a negative chance, (rows,)."""
     cell_chances = fit.model.within.chances(fit.model.split(fit.optimum.theta)[1])
@@ -452,14 +367,14 @@ def _predicted_beyond(fit: Regression, at: At) -> list[str]:
     texts_beyond = [
         values_text
         for values_text, variable_values in zip(values_texts, at, strict=True)
-        if _impossible(fit, margins(fit, variable_values).probabilities)[0]
+        if _impossible(fit, fit.margins(**variable_values).probabilities)[0]
     ]
     return [_sum_above_one(f"at {' and at '.join(texts_beyond)}")] if texts_beyond else []
 
 
 def beyond_along(fit: Regression, variable: str) -> str | None:
     """What must be told with shares that are predicted along a variable; None where nothing."""
-    variable_values, predicted_shares = along(fit, variable)
+    variable_values, predicted_shares = fit.along(variable)
     values_beyond = [
         variable_values[place] for place in np.flatnonzero(_impossible(fit, predicted_shares.probabilities))
     ]
@@ -491,12 +406,7 @@ def _coefficient_rows(fit: Regression, confidence: float) -> Iterator[dict[str, 
         }
 
 
-def _test_fields(test: fitted.Test) -> dict[str, Any]:
-    field_names = ("name", "statistic", "degrees_of_freedom", "denominator", "p_value")
-    return {field_name: getattr(test, field_name) for field_name in field_names}
-
-
-def _effect_rows(fit: Regression, effect_table: Effects, confidence: float) -> list[dict[str, Any]]:
+def _effect_rows(fit: Regression, effect_table: Effects, confidence: float) -> list[dict[str, object]]:
     interval_ends = effect_table.interval(confidence)
     return [
         {
@@ -509,15 +419,6 @@ def _effect_rows(fit: Regression, effect_table: Effects, confidence: float) -> l
         for i, effect_name in enumerate(effect_table.names)
         for j, category in enumerate(fit.categories)
     ]
-
-
-def _prediction_numbers(predictions: Predictions, confidence: float) -> dict[str, Any]:
-    interval_ends = predictions.interval(confidence)
-    return {
-        "probabilities": predictions.probabilities[0],
-        "standard_errors": predictions.standard_errors[0],
-        "intervals": interval_ends[0],
-    }
 
 
 _SIZE = 640  # pixels at which a chart has its natural width
@@ -665,7 +566,7 @@ def _charts(fit: Regression, confidence: float) -> Iterator[Content]:
         )
 
 
-def regression_html(fit: Regression, *, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> str:
+def regression_html(fit: Regression, *, confidence: float = 0.95, at: Sequence[Mapping[str, object]] = ()) -> str:
     """One regression as a whole page: charts, then coefficients, odds ratios, tests, effects, and their basis.
 
     Parameters

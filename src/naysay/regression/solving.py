@@ -243,7 +243,11 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
     while not (ends := Ends.of(climbs, region)).enough:
         climbs.append((_climb(searched_model, next(start_points), penalty, ends.floor, done=_NEAR), 1))
     if searched_model is model:
-        ends = _climb_top(ends, model, penalty)
+        if ends.finite:  # the highest maximum is climbed to the last digit
+            (highest_climb, times_reached), *other_maxima = ends.finite
+            last_climb = _climb(model, highest_climb.theta, penalty)
+            last_climb = last_climb._replace(iterations=highest_climb.iterations + last_climb.iterations)
+            ends = replace(ends, finite=((last_climb, times_reached), *other_maxima))
     else:
         full_climbs = [
             (_climb(model, climb.theta, penalty), times_reached) for climb, times_reached in ends.finite[:_FINISHED]
@@ -252,21 +256,6 @@ def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
             full_climbs += [(_climb(model, start, penalty), 1) for start in islice(starts(model), 3)]
         ends = Ends.of(full_climbs, region)
     return ends.optimum(model, penalty)
-
-
-def _climb_top(ends: Ends, model: Model, penalty: Penalty | None) -> Ends:
-    """The ends with the highest maximum climbed to the last digit."""
-    if not ends.finite:
-        return ends
-    (highest_climb, times_reached), *other_maxima = ends.finite
-    last_climb = _climb(model, highest_climb.theta, penalty)
-    return replace(
-        ends,
-        finite=(
-            (last_climb._replace(iterations=highest_climb.iterations + last_climb.iterations), times_reached),
-            *other_maxima,
-        ),
-    )
 
 
 def _climb(model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf, *, done: float = 0.0) -> Climb:
@@ -446,7 +435,12 @@ def starts(model: Model) -> Iterator[Floats]:
     ).proportions
     nu, category_shares = _inside(model, cell_shares)
     answer_rows = model.answers.rows @ model.within.chances(nu)
-    whitening = _whitening(model)
+    moments = (model.x.T * model.weight) @ model.x
+    column_scale = 1 / np.sqrt(np.maximum(np.diagonal(moments), np.finfo(float).tiny))
+    eigenvalues, eigenvectors = np.linalg.eigh(moments * column_scale * column_scale[:, None])
+    is_present = eigenvalues > 1e-12 * eigenvalues.max()
+    # directions (p, rank) of coefficients whose linear predictors are orthonormal over the people
+    whitening = column_scale[:, None] * eigenvectors[:, is_present] / np.sqrt(eigenvalues[is_present])
     moment_inverse = whitening @ whitening.T
     row_indicators = _indicators(answer_rows, answer_weights, category_shares)[model.answer]
     fitted_shares = model.x @ (moment_inverse @ (model.x.T @ (row_indicators * model.weight[:, None])))
@@ -497,15 +491,6 @@ def _coefficients(model: Model, inverse: Floats, shares: Floats) -> Floats:
     if model.offset is not None:
         eta = eta - model.offset[:, None]
     return np.asarray((inverse @ (model.x.T @ (eta * model.weight[:, None]))).T)
-
-
-def _whitening(model: Model) -> Floats:
-    """Directions (p, rank) of coefficients whose linear predictors are orthonormal over the people."""
-    moments = (model.x.T * model.weight) @ model.x
-    column_scale = 1 / np.sqrt(np.maximum(np.diagonal(moments), np.finfo(float).tiny))
-    eigenvalues, eigenvectors = np.linalg.eigh(moments * column_scale * column_scale[:, None])
-    is_present = eigenvalues > 1e-12 * eigenvalues.max()
-    return np.asarray(column_scale[:, None] * eigenvectors[:, is_present] / np.sqrt(eigenvalues[is_present]))
 
 
 def _axes(model: Model, white: Floats, answers: Floats) -> Floats:
