@@ -267,6 +267,9 @@ def run():
 
         def start(*arguments, **options):
             running = Running(create_app(*arguments, **options))
+            for given in (*arguments, *options.values()):
+                if isinstance(given, Store):  # its fixture may end before the application, which connects once more
+                    stack.callback(given.dispose)
             stack.callback(running.stop)
             return running
 

@@ -287,6 +287,17 @@ def test_a_closed_question_takes_nothing_and_can_open_again(served, store, until
     assert tally(store).n == 2
 
 
+def test_a_body_may_be_read_while_a_design_is_opened(store):
+    """A large body is read in a thread, and the writer looks at the database meanwhile."""
+    reports.open_topic(store, CRASH, question="crash")
+    topics = reports.Topics(store)
+    in_thread = iter(topics.designs.values())
+    reports.open_topic(store, SETS, question="sets")
+    topics.refresh()
+    assert [design.hash for design in in_thread] == [CRASH.hash]
+    assert set(topics.designs) == {CRASH.hash, SETS.hash}
+
+
 def test_an_upload_that_came_while_a_question_was_closed_is_counted_when_it_is_open_again(store):
     topic = reports.open_topic(store, CRASH, question="crash")
     upload = Reports({Cell(*topic, "", "report", 1): 1}, today(), "a" * 64)

@@ -13,7 +13,7 @@ from sqlalchemy import inspect, text
 
 from naysay import DataError
 from naysay.collect import Client, Published
-from naysay.collect.storage import Reply, Store, sqlite
+from naysay.collect.storage import Reply, Store, backends
 from naysay.collect.storage.tables import metadata
 
 DAY = datetime.date(2026, 11, 20)
@@ -177,8 +177,8 @@ def test_sqlite_files_do_not_depend_on_the_order_of_arrival(tmp_path, published,
 
 
 def test_a_reader_who_keeps_the_order_from_being_forgotten_is_told_of(tmp_path, published, answers, monkeypatch):
-    monkeypatch.setattr(sqlite, "_PRAGMAS", (*sqlite._PRAGMAS, "busy_timeout = 50"))
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0.1)
+    monkeypatch.setattr(backends, "_PRAGMAS", (*backends._PRAGMAS, "busy_timeout = 50"))
+    monkeypatch.setattr(backends, "_PATIENCE", 0.1)
     store = Store(tmp_path / "a.db")
     store.open(published)
     store.add([reply(published, ids(1)[0], answers)])
@@ -291,6 +291,36 @@ def test_deleting_overwrites_what_was_stored(tmp_path, published, answers):
     assert (receipt.survey, receipt.hash, receipt.replies, receipt.overwritten) == ("kinds", published.hash, 300, True)
     assert store.receipts() == (receipt,)
     assert store.surveys() == ()
+    store.dispose()
+
+
+def test_a_deletion_has_its_own_receipt_also_while_another_survey_is_deleted(store, published, client, questionnaire):
+    """Another server may delete a survey at the same moment, and its receipt is then the latest."""
+    store.open(published)
+    store.open(Published.of(questionnaire.model_copy(update={"name": "second"}), client=client))
+    overwrite = store.overwrite
+
+    def overwrite_later():
+        store.overwrite = overwrite
+        store.delete("second")
+        overwrite()
+
+    store.overwrite = overwrite_later
+    receipt = store.delete("kinds")
+    assert (receipt.survey, receipt.overwritten) == ("kinds", True)
+    assert [each.survey for each in store.receipts()] == ["second", "kinds"]
+
+
+def test_a_reader_of_postgresql_who_keeps_the_order_from_being_forgotten_is_told_of(postgresql, published, monkeypatch):
+    monkeypatch.setattr(backends, "_OPTIONS", f"{backends._OPTIONS} -c lock_timeout=100ms")
+    name = postgresql.new_database()
+    store = Store(postgresql.url(name))
+    store.open(published)
+    with postgresql.connect(name) as reader, reader.transaction():
+        reader.execute("SELECT count(*) FROM reply")
+        with pytest.raises(DataError, match="another program reads the database"):
+            store.settle()
+    store.settle()
     store.dispose()
 
 

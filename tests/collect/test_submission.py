@@ -113,6 +113,8 @@ def test_today_is_the_day_of_any_clock(reader, published, answers, write_body):
     [
         ({"survey": "0" * 64}, "wrong_survey", "another hash"),
         ({"survey": None}, "wrong_survey", "another hash"),
+        ({"survey": []}, "wrong_survey", "another hash"),
+        ({"survey": {}}, "wrong_survey", "another hash"),
         ({"version": 2}, "malformed", "version 1"),
         ({"version": True}, "malformed", "version 1"),
         ({"naysay": "survey"}, "malformed", "holds answers"),

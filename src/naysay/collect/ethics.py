@@ -10,9 +10,9 @@ import math
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import resources
+from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from naysay import report
@@ -25,7 +25,7 @@ from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown
 
 __all__ = ["LANGUAGES", "Statement"]
 
-LANGUAGES = ("en",)
+LANGUAGES = tuple(sorted(path.name.split(".")[1] for path in Path(__file__).parent.glob("ethics.*.toml")))
 """The languages in which the statement has words of its own; questions are quoted in any language."""
 
 _MOST_ROWS = 10  # private questions in the table of the two pages; more have an annex
@@ -162,7 +162,8 @@ class Statement:
 
     @cached_property
     def _words(self) -> dict[str, Any]:
-        return _words_of(self.words_language)
+        words_file = Path(__file__).with_name(f"ethics.{self.words_language}.toml")
+        return tomllib.loads(words_file.read_text(encoding="utf-8"))
 
     @cached_property
     def _disclosures(self) -> list[QuestionDisclosure]:
@@ -300,12 +301,6 @@ class Statement:
         access_text = words["open"] if self.published.key is None else words["invited"]
         yield access_text.format(moved=words["moves"].format(moved=points_text) if points_text else "")
         yield words["hidden"]
-
-
-@cache
-def _words_of(language: str) -> dict[str, Any]:
-    words_file = resources.files("naysay.collect").joinpath(f"ethics.{language}.toml")
-    return tomllib.loads(words_file.read_text(encoding="utf-8"))
 
 
 def _one_line(text: str, most: int = _LONGEST) -> str:

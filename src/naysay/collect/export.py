@@ -11,10 +11,11 @@ import json
 import shlex
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -453,14 +454,18 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     columns = Columns(published, language=language, system=file_kind if file_kind in _SYSTEMS else None)
     reply_count = 0
 
-    def pieces() -> Iterator[pl.DataFrame]:
+    def pieces() -> Generator[pl.DataFrame]:
         nonlocal reply_count
         for replies in store.shuffled(published):
             reply_count += len(replies.rows)
             yield columns.table(replies)
 
     data_path, readable_path, archived_path, designs_path = places(path)
-    files.write_pieces(_pieces_or_error(pieces(), survey), data_path, separator=separator, book=columns.book)
+    with closing(pieces()) as table_pieces:  # an error would keep the generator, and so its connection
+        first_piece = next(table_pieces, None)
+        if first_piece is None:
+            raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
+        files.write_pieces(chain([first_piece], table_pieces), data_path, separator=separator, book=columns.book)
     with data_path.open("rb") as data_file:
         data_digest = hashlib.file_digest(data_file, "sha256").hexdigest()
     book, caution_text = columns.book, _caution(published)
@@ -476,15 +481,6 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     return Exported(
         reply_count, len(columns.book.entries), published.hash, (data_path, readable_path, archived_path, designs_path)
     )
-
-
-def _pieces_or_error(pieces: Iterator[pl.DataFrame], survey: str) -> Iterator[pl.DataFrame]:
-    """The pieces, after checking that there is one."""
-    first_piece = next(pieces, None)
-    if first_piece is None:
-        raise DataError(f"nobody has answered {survey!r} yet; export when answers have come")
-    yield first_piece
-    yield from pieces
 
 
 def _caution(published: Published) -> str:

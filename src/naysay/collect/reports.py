@@ -228,7 +228,8 @@ class Topics:
             standing_topics = reported.standing(connection)
             missing_topics = [topic for topic in standing_topics if topic.design not in self.designs]
             design_contents = reported.contents(connection, missing_topics)
-        self.designs |= {design_hash: design_of(design_bytes) for design_hash, design_bytes in design_contents.items()}
+        new_designs = {design_hash: design_of(design_bytes) for design_hash, design_bytes in design_contents.items()}
+        self.designs = self.designs | new_designs  # another dictionary: a thread may read a body with the one before
         self.open = standing_topics
 
 

@@ -15,7 +15,7 @@ from naysay import DataError
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.questionnaire import sample
-from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
+from naysay.collect.storage import Receipt, Reply, Store, backends, today
 from naysay.collect.storage.tables import draft as draft_table
 
 DAY = datetime.timedelta(1)
@@ -286,14 +286,17 @@ def test_what_was_deleted_while_a_reader_held_the_file_is_overwritten_later(
     store, client, published, answers, tmp_path, monkeypatch
 ):
     """The receipt says so only then."""
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0)
+    monkeypatch.setattr(backends, "_PATIENCE", 0)
     store.open(published)
     say(store, published, {**answers, "other": "needle"}, n=50)
     reader = sqlite3.connect(tmp_path / "a.db")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM reply").fetchone()
     with pytest.raises(DataError, match="another program reads the database"):
-        store.delete("kinds")
+        store.delete("kinds", by=log.COMMAND_LINE)
+    assert [(entry.who, entry.what, entry.about, entry.detail) for entry in log.entries(store)] == [
+        ("command line", "deleted", "kinds", "50 replies")
+    ]
     assert [each.overwritten for each in store.receipts()] == [False]
     reader.close()
     plans.carry_out(store, client=client)

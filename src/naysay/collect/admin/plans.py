@@ -13,7 +13,6 @@ from pathlib import Path
 
 from sqlalchemy import delete, insert, select, update
 
-from naysay._checks import several
 from naysay.collect.admin import drafts
 from naysay.collect.admin.log import SCHEDULE, record
 from naysay.collect.client import FOLDER, Client
@@ -175,9 +174,7 @@ def _open(store: Store, name: str, client: Client | Path) -> str:
 
 def _delete(store: Store, name: str) -> str:
     if name in store.standing():
-        receipt = store.delete(name)
-        replies_text = several(receipt.replies, "reply", "replies")
-        record(store, "deleted", who=SCHEDULE, about=name, detail=f"{replies_text}; kept as long as promised")
+        store.delete(name, by=SCHEDULE, reason="; kept as long as promised")
     else:
         drafts.discard(store, name)
         record(store, "discarded", who=SCHEDULE, about=name)

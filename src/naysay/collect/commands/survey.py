@@ -618,7 +618,7 @@ def delete(
     Example:
       naysay survey delete sample --yes
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.admin.log import COMMAND_LINE
 
     if receipt is not None and receipt.exists():
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
@@ -626,14 +626,7 @@ def delete(
         reply_count = {listed_survey.name: listed_survey.replies for listed_survey in store.surveys()}.get(survey, 0)
         if not yes and not database.agreed(f"Delete {survey} with {several(reply_count, 'reply', 'replies')}? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
-        deletion_receipt = store.delete(survey)
-        record(
-            store,
-            "deleted",
-            who=COMMAND_LINE,
-            about=survey,
-            detail=several(deletion_receipt.replies, "reply", "replies"),
-        )
+        deletion_receipt = store.delete(survey, by=COMMAND_LINE)
     output.say(f"{survey} is deleted\n{deletion_receipt}")
     if receipt is not None:
         receipt.write_text(deletion_receipt.to_json() + "\n", encoding="utf-8")

@@ -9,26 +9,24 @@ import contextlib
 import datetime
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import invited, migrations, reported, tables, tallies
 from naysay.collect.storage.accepting import Outcome, Reply, outcome_of
+from naysay.collect.storage.backends import BACKENDS, address_of
 from naysay.collect.storage.invited import Taking
-from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.receipts import Receipt, mark_overwritten, stored_receipts
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.reported import Reports
-from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
@@ -225,8 +223,17 @@ class Store:
         if not changed_rows:
             raise self._unknown(name)
 
-    def delete(self, name: str) -> Receipt:
+    def delete(self, name: str, *, by: str | None = None, reason: str = "") -> Receipt:
         """Delete a survey with all replies to it, and overwrite their place on disk.
+
+        Parameters
+        ----------
+        name : str
+        by : str, optional
+            Who deletes it, for the log. The entry is written with the deletion, also where the place on disk cannot be
+            overwritten yet.
+        reason : str
+            What the entry says behind the number of replies.
 
         Raises
         ------
@@ -247,10 +254,14 @@ class Store:
                 _drop_unused_clients(connection)
                 receipt = Receipt(*survey_row, today(), deleted_counts[0], self.engine.dialect.name)
                 receipt.keep(connection)
+                if by is not None:
+                    detail = several(receipt.replies, "reply", "replies") + reason
+                    log_row = {"at": int(time.time()), "who": by, "what": "deleted", "about": name, "detail": detail}
+                    connection.execute(insert(tables.log).values(**log_row))
         if survey_row is None:
             raise self._unknown(name)
         self.overwrite()
-        return self.receipts()[0]
+        return replace(receipt, overwritten=True)
 
     def overwrite(self) -> None:
         """Overwrite the place of all that was deleted, and note it on the receipts."""
@@ -456,25 +467,3 @@ def _standing(connection: Connection, query: Select[str, str, datetime.date]) ->
         survey_name: (survey_hash, closing_day is None)
         for survey_name, survey_hash, closing_day in connection.execute(query)
     }
-
-
-BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
-
-
-def address_of(url: str | Path) -> URL:
-    """The address that a text or a path stands for, checked."""
-    address_text = str(url) if "://" in str(url) else f"sqlite:///{url}"
-    if address_text.startswith("postgres://"):  # many hosts write the address so
-        address_text = f"postgresql://{address_text.removeprefix('postgres://')}"
-    if (
-        not address_text.startswith("sqlite") and address_text.count("@") > 1
-    ):  # else a part of the password would be taken for the host
-        raise DataError("the address of the database has several @; write each @ of a password as %40")
-    try:
-        address = make_url(address_text)
-        has_backend = address.get_backend_name() in BACKENDS
-    except (ArgumentError, ValueError):
-        has_backend = False
-    if not has_backend:
-        raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
-    return address

@@ -129,7 +129,7 @@ class Reader:
             raise _malformed(f"the body must be an object of {', '.join(self._keys)}, in this order")
         if form["naysay"] != "answers" or type(form["version"]) is not int or form["version"] != 1:
             raise _malformed("the body must say that it holds answers, version 1")
-        if form["survey"] not in self._known:  # the same questions, all of them
+        if not (isinstance(form["survey"], str) and form["survey"] in self._known):  # the same questions, all of them
             raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
         if not (isinstance(form["id"], str) and _ID.fullmatch(form["id"])):
             raise _malformed("id must be 32 hexadecimal digits, in lower case")
