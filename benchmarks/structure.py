@@ -299,7 +299,7 @@ def naming(modules: dict[str, Module]) -> tuple[float, float, Counter[str]]:
 def rarely_used(modules: dict[str, Module]) -> tuple[list[str], list[str]]:
     """Functions whose names are used at most once in their room; and those of them that are no door to it.
 
-    A door is used in another room, or named in an ``__all__``. Methods with two underscores on each side are left out.
+    A door is used in another room, or named in an ``__all__`` or a stub. Methods with two underscores on each side are left out.
     """
     uses: dict[str, Counter[str]] = {}
     doors: set[str] = set()
@@ -313,7 +313,8 @@ def rarely_used(modules: dict[str, Module]) -> tuple[list[str], list[str]]:
                 room[node.id] += 1
             elif isinstance(node, ast.Attribute):
                 room[node.attr] += 1
-            elif isinstance(node, ast.ImportFrom) and module.parts[-1] == "naysay":
+        for node in chain.from_iterable(stub.body for stub in module.imported[1:]):
+            if isinstance(node, ast.ImportFrom):
                 doors |= {name.name for name in node.names}
         for node in module.tree.body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
