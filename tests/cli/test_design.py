@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from naysay import Design, designs
+from naysay.cli.design import PURPOSES
 from naysay.report import flowchart
 
 EXTENSION = Path(__file__).parents[2] / "docs" / "_extensions" / "flowcharts.py"
@@ -218,3 +219,11 @@ def test_shuffling_is_told_below_what_holds_without_it(naysay, refused):
     assert "level 2: ε = 2" in two
     assert "δ is 1/n or more" in two
     assert "leave --shuffled out" in refused("design", "show", "warner(p=0.7)", "--format", "json", "--shuffled", "9")
+
+
+def test_the_list_has_every_family_once_by_what_it_is_for(naysay):
+    listed = [name for names in PURPOSES.values() for name in names.split()]
+    assert sorted(listed) == sorted(designs.FAMILIES)
+    _, out, _ = naysay("designs")
+    assert all(purpose in out for purpose in PURPOSES)
+    assert out.index("For comparison only") < out.index("hadamard(epsilon)")

@@ -100,6 +100,7 @@ def test_every_command_has_help_with_an_example(naysay, command):
     for line in HELP[command].__doc__.partition("Example")[2].splitlines()[1:]:
         assert line.strip() in out
     assert max(map(len, out.splitlines())) <= 80
+    assert not [line for line in out.splitlines() if line.endswith("...") and not line.startswith("Usage")]
 
 
 @pytest.fixture

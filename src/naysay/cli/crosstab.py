@@ -98,7 +98,7 @@ class CrosstabOptions(SamplingOptions, Surveyed, Crossed):
 
 @takes(CrosstabOptions, crosstab.crosstab)
 def command(request: CrosstabOptions) -> None:
-    """Estimate how two or three variables go together, each randomized or plain.
+    """Estimate how two or three variables go together. Each is randomized or plain.
 
     Each variable is a column of FILE, or with --survey a question, with the design that was published. The export of a
     survey has its designs beside it. Any other variable without a design is plain: its answers are its categories. If

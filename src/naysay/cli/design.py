@@ -18,10 +18,26 @@ from naysay.design.flowchart import one_for_all, parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.negative import sinks
 from naysay.report import flowchart
-from naysay.show import Column, Table
+from naysay.show import Column, Content, Heading, Table
 from naysay.show import text as as_text
 
 app = typer.Typer(rich_markup_mode=None)
+
+PURPOSES = {
+    "A yes-or-no question": "warner two_coins forced_response mangat kuk unrelated_question crosswise triangular "
+    "christofides singh_joarder mangat_singh_singh",
+    "A question with several answers, of which people rule some out (negative surveys)": "negative negative_sink "
+    "two_option gaussian_negative negative_matrix",
+    "How much to reveal is the respondent's choice": "negative_levels budgets levels",
+    "Several samples, which test whether people do as they are told": "extended_crosswise anchored_crosswise "
+    "cheating_detection cheating_detection_symmetric stochastic_lie_detector unrelated_question_unknown abul_ela samples",
+    "Categories under a promised ε (local differential privacy)": "frequency k_ary subset_selection affine unary "
+    "heavy_hitters remembered",
+    "Numbers and ordered categories under a promised ε": "number window hierarchy",
+    "Made of other designs, or of any matrix": "mix custom",
+    "For comparison only": "direct uniform hadamard",
+}
+"""The families by what somebody wants of them."""
 
 _COMPLIANCE = "people do what they are told"
 _ROWS, _COLUMNS = 66, 12  # the largest matrix that is readable on a terminal
@@ -249,7 +265,11 @@ def catalog(
         output.say(output.json_text([dict(zip(field_names, catalog_row, strict=True)) for catalog_row in catalog_rows]))
         return
     columns = (Column("design", words=True), Column("what it is", words=True))
-    table_rows = tuple(
-        (f"{design_name}({parameters})", description) for design_name, parameters, description in catalog_rows
-    )
-    output.say(as_text([Table(columns, table_rows)]))
+    row_of_design = {
+        design_name: (f"{design_name}({parameters})", description)
+        for design_name, parameters, description in catalog_rows
+    }
+    content: list[Content] = []
+    for purpose, design_names in PURPOSES.items():
+        content += [Heading(purpose), Table(columns, tuple(row_of_design[name] for name in design_names.split()))]
+    output.say(as_text(content))

@@ -607,11 +607,12 @@ class ChangeOptions(SamplingOptions, _WaveOptions):
 
 @takes(ChangeOptions)
 def change(request: ChangeOptions) -> None:
-    """Estimate the change between two waves from the answers of the same people.
+    """Estimate the change between two waves.
 
-    The two answers of a person are compared, so that whatever stays the same in a person takes no part in the error.
-    The standard errors hold for every way of asking again: new draws, kept answers, some of both. People who answered
-    in one wave only are used, too. Weights, strata and clusters are those of the persons.
+    Both are answers of the same people. The two answers of a person are compared, so that whatever stays the same in
+    a person takes no part in the error. The standard errors hold for every way of asking again: new draws, kept
+    answers, some of both. People who answered in one wave only are used, too. Weights, strata and clusters are those
+    of the persons.
 
     \b
     Examples:

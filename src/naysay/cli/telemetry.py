@@ -168,7 +168,7 @@ class LedgerOptions:
 
 @takes(LedgerOptions)
 def ledger(request: LedgerOptions) -> None:
-    """Say what a public schedule of questions and waves costs each respondent.
+    """Say what a schedule of questions costs each respondent.
 
     Three lines: ε of all answers if an answer never changed, what each change adds, and the most that it can be; then
     the same up to each wave. A question of the schedule has a name, a design and, where the design needs them,
@@ -235,7 +235,7 @@ class HeavyHittersOptions:
 
 @takes(HeavyHittersOptions, estimate.heavy_hitters)
 def heavy_hitters(request: HeavyHittersOptions) -> None:
-    """Find the values that many devices have, without a list of them.
+    """Find the values that many devices have. No list of them is needed.
 
     Reads a file with one row for each report, or with --count for each distinct report. The first group tells which
     beginnings of a value are common, the next one how these go on, and so forth. The last group is fresh: its reports
@@ -315,7 +315,7 @@ class AuditOptions:
 
 @takes(AuditOptions, audit.audit)
 def audit_client(request: AuditOptions) -> None:
-    """Attack a client that randomizes answers, and say what ε it exceeds.
+    """Attack a client that randomizes, and say what ε it exceeds.
 
     Gives the client each truth many times, in random order, and looks for what tells them apart: values, bytes,
     length, order, members, low bits of floats, what two fields tell together, errors, random bytes read, time. One

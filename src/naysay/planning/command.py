@@ -100,7 +100,9 @@ class PlanOptions:
 
 @takes(PlanOptions, planning.sample_size)
 def command(request: PlanOptions) -> None:
-    """Plan a survey: respondents, precision and power; with --compare, precision against privacy.
+    """Plan a survey: respondents, precision and power.
+
+    With --compare: precision against privacy.
 
     Give --n to see what this many respondents reach, --standard-error to see how many are needed, and --null or
     --versus for a difference to detect. With --compare, give --design once for each design. With --compare and --liars,

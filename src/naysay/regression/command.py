@@ -62,7 +62,7 @@ class RegressOptions(SamplingOptions, Regressed):
 
 @takes(RegressOptions, regress)
 def command(request: RegressOptions) -> None:
-    """Regress the true category on covariates, from randomized answers.
+    """Regress the true category on covariates. The answers are randomized.
 
     Logistic regression for two categories, multinomial for more, under any design. A column of FILE that holds numbers
     only is a number, any other a text, whose categories are compared with the first in the alphabet; C(region) makes

@@ -16,7 +16,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Set the password of the admin pages, make tokens for programs, and see what was done.
+    """Set the admin password, make tokens, see what was done.
 
     \b
     Example:
@@ -28,7 +28,7 @@ def group(context: typer.Context) -> None:
 
 @app.command("password")
 def password(db: Database = None, data: Data = DATA) -> None:
-    """Set the password of the admin pages, also where it was forgotten. Everybody is logged out.
+    """Set the password of the admin pages. Everybody is logged out.
 
     The password is asked for twice and not shown. It needs at least 12 characters.
 

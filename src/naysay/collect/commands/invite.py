@@ -60,7 +60,7 @@ class InviteOptions:
 
 @takes(InviteOptions)
 def command(options: InviteOptions) -> None:
-    """Write links with which one person answers once; no answer is stored with its link.
+    """Write links with which one person answers once. No answer is stored with its link.
 
     From the first invitations on, the survey takes answers from those alone who are invited, and has a new hash. It
     must not have been answered yet. Keep the file: names and links are stored nowhere else. Without any option, the

@@ -119,7 +119,7 @@ def convert(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes: .json or .xlsx.")],
     force: Force = False,
 ) -> None:
-    """Turn an XLSForm, or a survey of SurveyJS, into canonical JSON or an XLSForm.
+    """Turn an XLSForm or a SurveyJS file into JSON or an XLSForm.
 
     Of a survey of SurveyJS, what has no place in a questionnaire is named, with its path in the JSON.
 

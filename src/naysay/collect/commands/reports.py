@@ -24,7 +24,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Let devices send reports without a survey: the server counts them and forgets them.
+    """Let devices send reports without a survey. The server counts them and forgets them.
 
     \b
     Example:
@@ -43,7 +43,7 @@ def open_topic(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Count reports drawn under a design, and print its hash, which every batch must name.
+    """Count reports drawn under a design, and print its hash. Every batch must name it.
 
     A server that runs on the database takes them at POST /reports within a second. Question and wave are names that
     you choose; batches must name the same. Reports to a topic that was closed are counted again.

@@ -43,7 +43,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, invite to, renew, close, list, export, share, copy, schedule, back up and delete surveys.
+    """Open, invite to, close, export, share and delete surveys. Also copy, schedule, renew and back them up.
 
     \b
     Example:
@@ -105,7 +105,7 @@ def open_survey(
 
 @app.command("close")
 def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
-    """Close a survey: it takes no more answers, and the ids on receipts no longer find a reply.
+    """Close a survey: it takes no more answers. The ids on receipts no longer find a reply.
 
     \b
     Example:
@@ -121,7 +121,7 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
 
 @app.command("renew")
 def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
-    """Give a survey the respondents' page of this version of naysay, which may mend faults of the survey's own page.
+    """Give a survey the respondents' page of this naysay. It may mend faults of the survey's own page.
 
     Questions, designs and replies stay. The survey gets a new hash; the page and receipts show the old hash beside it.
     Publish both. A server that runs on the database notices within a second.
@@ -147,7 +147,7 @@ def survey_list(
     data: Data = DATA,
     form: Annotated[Literal["table", "json"], typer.Option("--format", help="How the list is printed.")] = "table",
 ) -> None:
-    """List the surveys of a database, with how many have answered.
+    """List the surveys of a database, and how many answered.
 
     \b
     Example:
@@ -218,7 +218,7 @@ class ExportOptions:
 @app.command("export")
 @takes(ExportOptions)
 def export(options: ExportOptions) -> None:
-    """Write the replies to a survey as data for SPSS, Stata, R, Excel or Python.
+    """Write the replies to a survey as data. SPSS, Stata, R, Excel and Python read it.
 
     Beside the data go its codebook, for people (Markdown) and for archives (DDI-Codebook 2.5), and the design of every
     private column (JSON). As long as they lie together, naysay estimate and naysay risk need no design from you.
@@ -272,7 +272,7 @@ class ShareOptions:
 @app.command("share")
 @takes(ShareOptions)
 def share(options: ShareOptions) -> None:
-    """Make a link to the results of a survey, for people who may read them and nothing else.
+    """Make a link to the results of a survey. Its readers may read them and nothing else.
 
     Nobody can guess the link, and the database holds only its hash. A new link ends the one before. The page shows
     nothing about fewer than 20 answers, and changes by at least as many: else whoever looks before and after an answer
@@ -307,7 +307,7 @@ def recount(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Check the tallies of a survey against its replies, and count them anew if they differ.
+    """Check the tallies of a survey against its replies. Count them anew if they differ.
 
     The page of results reads tallies, which are kept while replies come. They are exact; this command proves it.
 
@@ -366,7 +366,7 @@ class EthicsOptions:
 @app.command("ethics")
 @takes(EthicsOptions)
 def ethics(options: EthicsOptions) -> None:
-    """Write what an ethics board must know about a survey, on two pages.
+    """Write what an ethics board must know. The statement has two pages.
 
     It says what happens to an answer, what is stored, what each private answer tells and all together, who could do
     harm, and what invitations hide. The numbers are those that respondents see. Blanks are left for what only you know.
@@ -428,7 +428,7 @@ def copy(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Copy what a survey asks for a next wave, under another name and without its replies.
+    """Copy what a survey asks for a next wave. The copy has another name and no replies.
 
     The copy is a draft: naysay survey open NEW opens it. With --to it is a file instead.
 
@@ -471,7 +471,7 @@ def schedule(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Open, close and delete a survey on a day (UTC); without options, show its dates.
+    """Open, close and delete a survey on a day (UTC). Without options, show its dates.
 
     A server that runs on the database does what is due, within a minute. It opens the survey when its first day
     begins, closes it when its last day is over, and deletes it with all replies when the last day on which they are
@@ -535,7 +535,7 @@ def backup(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Write everything in the database to one file, as it is at one moment, also while a server runs.
+    """Write everything in the database to one file. It holds one moment, also while a server runs.
 
     The file holds all replies, so keep it as safe as the database. Deleting a survey does not reach into it. Sessions
     and tokens of the admin pages are left out.
@@ -557,7 +557,7 @@ def restore(
     db: Database = None,
     data: Data = DATA,
 ) -> None:
-    """Copy a backup into a database without surveys, whichever kind of database it came from.
+    """Copy a backup into a database without surveys. It may come from any kind of database.
 
     A survey whose page is not the one that this naysay ships gets the page of this naysay, and a new hash. A
     draft without a private question loses its first day, on which it would open by itself.

@@ -73,7 +73,7 @@ class AttackOptions:
 
 @takes(AttackOptions)
 def command(options: AttackOptions) -> None:
-    """Attack a release as an intruder would, and count how often that is right.
+    """Attack a release, and count how often that is right.
 
     The intruder holds a register: a file of people with some of the variables of the release. The command links the two
     and says what share of links is right, with an interval. A gap is no evidence: it contradicts nothing. People of the

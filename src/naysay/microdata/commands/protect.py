@@ -9,7 +9,7 @@ from naysay.microdata.commands.options import ProtectOptions
 
 @takes(ProtectOptions)
 def command(options: ProtectOptions) -> None:
-    """Protect a file before it is released, and show what that costs.
+    """Protect a file before release, and show what that costs.
 
     The command proposes a plan that reaches the target with few losses, says what it changes, and writes the release
     in the format that its name says, with labels and all. Beside it stands a log that repeats it: keep the log as

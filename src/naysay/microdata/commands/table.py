@@ -66,7 +66,7 @@ class TableOptions:
 
 @takes(TableOptions)
 def command(options: TableOptions) -> None:
-    """Suppress the cells of a table that tell too much, and others so that they cannot be computed.
+    """Suppress the cells of a table that tell too much. Others go with them, so that none can be computed.
 
     FILE has a row for each person or firm, or with --count a row for each cell. The command adds up all totals, finds
     the cells that tell too much of single contributors, and suppresses the cheapest further cells that hide them. Then
