@@ -2,6 +2,7 @@
 
 import decimal
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -247,3 +248,9 @@ def test_responses_check_their_codes():
 def test_a_pair_needs_two_columns_of_one_length():
     with pytest.raises(DataError, match="got 2 and 1 answers"):
         Pair(Labels(ABCD), Labels(ABCD)).encode((["a", "b"], ["c"]))
+
+
+def test_a_thousand_responses_show_themselves_in_one_line():
+    said = designs.warner(p=0.8).randomize(["yes", "no"] * 500)
+    assert re.fullmatch(r"<1,000 responses: ((yes|no), ){5}…>", repr(said))
+    assert repr(said.take([])) == "<0 responses>"

@@ -1,6 +1,7 @@
 """Designs written as calls: read, never run."""
 
 import builtins
+import re
 
 import numpy as np
 import pytest
@@ -250,3 +251,25 @@ WRONG_KIND = [
 def test_arguments_of_the_wrong_kind_are_an_error_of_ours(text):
     with pytest.raises(DesignError):
         designs.parse(text, categories=ABC)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: designs.warner(0.8), "warner: too many positional arguments; write warner(p=…)"),
+        (lambda: designs.warner(q=0.8), "warner has no parameter 'q'; known are 'p', 'categories'"),
+        (lambda: designs.k_ary(("a", "b"), epsilo=1), "k_ary has no parameter 'epsilo'; did you mean 'epsilon'?"),
+        (designs.negative, "missing a required argument: 'categories'; write negative(categories)"),
+        (lambda: designs.warnr, "no design is called 'warnr'; did you mean warner(p=…)?"),
+    ],
+)
+def test_python_says_as_much_of_a_slip_as_the_command_line(wrong, told):
+    with pytest.raises((TypeError, AttributeError), match=re.escape(told)):
+        wrong()
+
+
+def test_completion_offers_what_a_user_wants_of_a_design():
+    offered = dir(designs.warner(p=0.8))
+    assert {"categories", "matrix", "randomize", "tally", "then", "to_json"} <= set(offered)
+    assert len(offered) <= 20
+    assert all(hasattr(designs.warner(p=0.8), name) for name in offered)

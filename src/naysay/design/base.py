@@ -48,6 +48,10 @@ Truth = NDArray[np.int64]
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
+_WANTED = (
+    *("categories", "channel", "from_json", "hash", "kind", "levels", "likelihood", "matrix", "name", "notes"),
+    *("offer", "parts", "protocol", "randomize", "responses", "space", "structure", "tally", "then", "to_json"),
+)
 _MOST_EXACT = 10_000  # entries of a table up to which chances are multiplied exactly
 _FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker
 
@@ -307,6 +311,10 @@ class Answerable(Tallied):
 
     def __repr__(self) -> str:
         return f"<{self.name or self.kind}: {len(self.categories)} categories>"
+
+    def __dir__(self) -> list[str]:
+        """What somebody who collects or estimates wants of a design, for completion at a prompt."""
+        return [name for name in _WANTED if hasattr(type(self), name) or name in vars(self)]
 
     def then(self, after: Answerable | Noise) -> Design:
         """The design in which the response is randomized once more, by `after`.

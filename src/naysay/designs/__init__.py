@@ -4,8 +4,10 @@ Each family is a function that returns a `Design`; families with levels return `
 return `Samples`. `catalog` lists all families. ``__all__`` lists what is public.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
 from naysay.design import mix
-from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse
+from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse, unknown
 from naysay.designs.frequencies import (
     affine,
     budgets,
@@ -105,3 +107,8 @@ __all__ = [
     "warner",
     "window",
 ]
+
+if not TYPE_CHECKING:  # to type checkers, a module with this function has every name
+
+    def __getattr__(name: str) -> NoReturn:
+        raise AttributeError(unknown(name))

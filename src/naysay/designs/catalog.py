@@ -75,7 +75,18 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
 
         @functools.wraps(make)
         def make_with_source(*arguments: P.args, **keyword_arguments: P.kwargs) -> A:
-            inspect.signature(make).bind(*arguments, **keyword_arguments)
+            try:
+                inspect.signature(make).bind(*arguments, **keyword_arguments)
+            except TypeError as error:
+                unknown = [name for name in keyword_arguments if name not in defaults]
+                if unknown:
+                    raise TypeError(_no_parameter(make.__name__, unknown[0])) from None
+                required = ", ".join(
+                    name if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else f"{name}=…"
+                    for name, parameter in inspect.signature(make).parameters.items()
+                    if parameter.default is parameter.empty
+                )
+                raise TypeError(f"{make.__name__}: {error}; write {make.__name__}({required})") from None
             try:
                 design = make(*arguments, **keyword_arguments)
             except (TypeError, AttributeError, LookupError) as error:
@@ -340,17 +351,14 @@ class _Reader:
             raise _unreadable(self.text, node.func, "a design is named by a plain word")
         family_name = node.func.id
         if family_name not in FAMILIES:
-            raise _unreadable(self.text, node.func, _unknown(family_name))
+            raise _unreadable(self.text, node.func, unknown(family_name))
         parameter_names = list(inspect.signature(FAMILIES[family_name]).parameters)
         arguments_by_name = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise _unreadable(self.text, keyword, "write each argument out; ** is not allowed")
             if family_name not in _COMPOSITIONS and keyword.arg not in parameter_names:
-                problem = (
-                    f"{family_name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, parameter_names)}"
-                )
-                raise _unreadable(self.text, keyword, problem)
+                raise _unreadable(self.text, keyword, _no_parameter(family_name, keyword.arg))
             arguments_by_name[keyword.arg] = self.value(keyword.value)
         positional_arguments = [self.value(argument_node) for argument_node in node.args]
         if family_name not in _COMPOSITIONS:
@@ -428,14 +436,20 @@ def _no_call(node: ast.expr) -> str:
     if not isinstance(node, ast.Name):
         return f"{call_rule}, such as direct()"
     if node.id not in FAMILIES:
-        return _unknown(node.id)
+        return unknown(node.id)
     optional_names = ", ".join(
         parameter.name for parameter in _own_parameters(node.id) if parameter.default is not parameter.empty
     )
     return f"{call_rule}: write {_form(node.id)}" + (f", which also takes {optional_names}" if optional_names else "")
 
 
-def _unknown(name: str) -> str:
+def _no_parameter(family_name: str, name: str) -> str:
+    """What to say about a parameter that a family does not take: the nearest, or all."""
+    parameter_names = list(inspect.signature(FAMILIES[family_name]).parameters)
+    return f"{family_name} has no parameter {name!r}; {_checks.nearest(name, parameter_names)}"
+
+
+def unknown(name: str) -> str:
     """What to say about an unknown family: the families with the nearest names, or all."""
     nearest_names = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
     hint = (

@@ -25,6 +25,7 @@ from naysay.errors import AnswerError, DataError, DesignError
 Codes = NDArray[np.int64]
 MISSING = -1
 LISTABLE = 200_000  # a space with more responses than this is never listed
+_SHOWN = 5  # responses that a repr shows
 _ENTRIES = 2**21  # entries of the statistic that a sum holds at a time
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -339,6 +340,8 @@ class Responses:
     >>> said = Responses(np.array([[1], [0], [-1]]), Labels(("yes", "no")))
     >>> len(said), said.missing, said.texts()
     (3, array([False, False,  True]), ['no', 'yes', None])
+    >>> said
+    <3 responses: no, yes, missing; 1 missing>
     """
 
     codes: Codes
@@ -360,6 +363,15 @@ class Responses:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def __repr__(self) -> str:
+        shown_texts = ["missing" if text is None else text for text in self.take(slice(_SHOWN)).texts()]
+        missing_count = int(self.missing.sum())
+        return (
+            f"<{len(self):,} responses{': ' if shown_texts else ''}{', '.join(shown_texts)}"
+            f"{', …' if len(self) > _SHOWN else ''}"
+            f"{f'; {missing_count:,} missing' if missing_count else ''}>"
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:  # noqa: FBT001 (numpy's protocol)
         return np.asarray(self.space.decode(self.codes), dtype=dtype)
 
@@ -368,7 +380,7 @@ class Responses:
         """Whether each report is missing, (n,)."""
         return self.space.missing(self.codes)
 
-    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Responses:
+    def take(self, rows: Sequence[int] | NDArray[np.integer] | slice) -> Responses:
         """The reports of these respondents."""
         return Responses(self.codes[rows], self.space, None if self.level is None else self.level[rows])
 
