@@ -14,9 +14,9 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, Literal, TypeGuard
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,11 +25,11 @@ from naysay import _checks
 from naysay.errors import DataError, NaysayError
 
 if TYPE_CHECKING:
-    from lark import Lark
+    from lark import Lark, Token, Tree
 
 Content = bool | int | float | str | list[str] | None
 
-Meaning = Callable[[Mapping[str, Any], Mapping[str, Any], str], Content]
+Meaning = Callable[[Mapping[str, object], Mapping[str, object], str], Content]
 """The value of an expression from plain answers, from the responses that are sent, and from the day."""
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
@@ -38,9 +38,9 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 def evaluate(
     expression: Expression,
-    answers: Mapping[str, Any],
+    answers: Mapping[str, object],
     *,
-    sent: Mapping[str, Any] | None = None,
+    sent: Mapping[str, object] | None = None,
     today: str | None = None,
 ) -> Content:
     """The value of an expression.
@@ -165,20 +165,14 @@ def _text(value: Content) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Content, Content], bool]:
-    def compare_sides(left_side: Content, right_side: Content) -> bool:
-        are_days = _is_day(left_side) and _is_day(right_side)
-        return compare(left_side, right_side) if are_days else compare(_number(left_side), _number(right_side))
-
-    return compare_sides
+def _compared(compare: Callable[[float, float], bool], left_side: Content, right_side: Content) -> bool:
+    if isinstance(left_side, str) and isinstance(right_side, str) and all(map(_DAY.fullmatch, (left_side, right_side))):
+        return compare((left_side > right_side) - (left_side < right_side), 0)
+    return compare(_number(left_side), _number(right_side))
 
 
-def _is_day(value: Content) -> bool:
-    return isinstance(value, str) and _DAY.fullmatch(value) is not None
-
-
-def _arithmetic(compute: Callable[[float, float], float]) -> Callable[[Content, Content], float]:
-    return lambda left_side, right_side: compute(_number(left_side), _number(right_side))
+def _computed(compute: Callable[[float, float], float], left_side: Content, right_side: Content) -> float:
+    return compute(_number(left_side), _number(right_side))
 
 
 def _quotient(dividend: float, divisor: float) -> float:
@@ -201,15 +195,15 @@ _OPERATIONS: dict[str, Callable[..., Content]] = {
     "not": lambda value: not truth(value),
     "=": _equal,
     "!=": lambda left_side, right_side: not _equal(left_side, right_side),
-    "<": _ordered(operator.lt),
-    "<=": _ordered(operator.le),
-    ">": _ordered(operator.gt),
-    ">=": _ordered(operator.ge),
-    "+": _arithmetic(operator.add),
-    "-": _arithmetic(operator.sub),
-    "*": _arithmetic(operator.mul),
-    "div": _arithmetic(_quotient),
-    "mod": _arithmetic(lambda a, b: math.nan if math.isinf(a) or b == 0 else math.fmod(a, b)),
+    "<": partial(_compared, operator.lt),
+    "<=": partial(_compared, operator.le),
+    ">": partial(_compared, operator.gt),
+    ">=": partial(_compared, operator.ge),
+    "+": partial(_computed, operator.add),
+    "-": partial(_computed, operator.sub),
+    "*": partial(_computed, operator.mul),
+    "div": partial(_computed, _quotient),
+    "mod": partial(_computed, lambda a, b: math.nan if math.isinf(a) or b == 0 else math.fmod(a, b)),
     "selected": _selected,
     "count_selected": lambda answer: len(answer) if isinstance(answer, list) else int(answer not in (None, "")),
     "string_length": lambda value: len(value) if isinstance(value, str) else 0,
@@ -418,68 +412,56 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def of(self, tree: Any, depth: int = 0) -> Expression:
+    def of(self, tree: Tree[Token], depth: int = 0) -> Expression:
         if depth > DEEPEST:
             raise self._unreadable(tree, f"expressions are nested {DEEPEST} deep at most")
-        if tree.data == "call":
-            return self._call(tree, depth)
-        if tree.data in ("number", "text", "answer", "self"):
-            return self._leaf(tree)
+        token_text = next((str(child) for child in tree.children if isinstance(child, str)), "")
+        if tree.data == "call" and token_text not in _COUNTS:
+            hint = _WAYS_OUT.get(token_text) or _checks.nearest(token_text, _COUNTS)
+            raise self._unreadable(tree, f"{token_text}() is not understood here; {hint}")
+        # a call without arguments has None in their place
         inner_expressions = tuple(
-            self.of(child_tree, depth + 1)
-            for child_tree in tree.children
-            if child_tree and not isinstance(child_tree, str)
+            self.of(child, depth + 1) for child in tree.children if child and not isinstance(child, str)
         )
-        if tree.data in ("and_", "or_"):
-            return Apply(op="and" if tree.data == "and_" else "or", args=inner_expressions)
-        if tree.data == "binary":
-            return Apply(op=str(tree.children[1]), args=inner_expressions)
-        if tree.data != "signed":
-            return inner_expressions[0]
-        sign, [operand] = str(tree.children[0]), inner_expressions
-        if isinstance(operand, Value) and not isinstance(operand.value, bool | str):
-            return Value(value=-operand.value if sign == "-" else operand.value)
-        return Apply(op=sign, args=(Value(value=0), operand))
+        match tree.data:
+            case "call":
+                return self._call(tree, token_text, inner_expressions)
+            case "self":
+                return Answer(of=".")
+            case "text":
+                return Value(value=token_text[1:-1])
+            case "answer":
+                return Answer(of=token_text.strip())
+            case "number":
+                token_number = float(token_text)
+                if math.isinf(token_number):
+                    raise self._unreadable(tree, "this number is too large")
+                return Value(value=int(token_text) if token_text.isdigit() and token_number < 2**53 else token_number)
+            case "and_" | "or_":
+                return Apply(op="and" if tree.data == "and_" else "or", args=inner_expressions)
+            case "binary":
+                return Apply(op=token_text, args=inner_expressions)
+            case "signed":
+                [operand] = inner_expressions
+                if isinstance(operand, Value) and not isinstance(operand.value, bool | str):
+                    return Value(value=-operand.value if token_text == "-" else operand.value)
+                return Apply(op=token_text, args=(Value(value=0), operand))
+        return inner_expressions[0]
 
-    def _leaf(self, tree: Any) -> Expression:
-        if tree.data == "self":
-            return Answer(of=".")
-        token_text = str(tree.children[0])
-        if tree.data == "text":
-            return Value(value=token_text[1:-1])
-        if tree.data == "answer":
-            return Answer(of=token_text.strip())
-        token_number = float(token_text)
-        if math.isinf(token_number):
-            raise self._unreadable(tree, "this number is too large")
-        return Value(value=int(token_text) if token_text.isdigit() and token_number < 2**53 else token_number)
-
-    def _call(self, tree: Any, depth: int) -> Expression:
-        function_name = str(tree.children[0])
-        if function_name not in _COUNTS:
-            hint = _WAYS_OUT.get(function_name) or _checks.nearest(function_name, _COUNTS)
-            raise self._unreadable(tree, f"{function_name}() is not understood here; {hint}")
-        argument_expressions = [
-            self.of(child_tree, depth + 1) for child_tree in tree.children[1:] if child_tree is not None
-        ]
+    def _call(self, tree: Tree[Token], function_name: str, arguments: tuple[Expression, ...]) -> Expression:
         least, most = _COUNTS[function_name]
-        if not least <= len(argument_expressions) <= most:
+        if not least <= len(arguments) <= most:
             expected_count = _checks.several(least, "argument", "arguments")
-            raise self._unreadable(tree, f"{function_name}() takes {expected_count}; got {len(argument_expressions)}")
+            raise self._unreadable(tree, f"{function_name}() takes {expected_count}; got {len(arguments)}")
         if function_name in ("true", "false"):
             return Value(value=function_name == "true")
         if function_name == "sent":
-            if isinstance(argument_expressions[0], Answer) and argument_expressions[0].of != ".":
-                return Sent(of=argument_expressions[0].of)
+            if isinstance(arguments[0], Answer) and arguments[0].of != ".":
+                return Sent(of=arguments[0].of)
             raise self._unreadable(tree, "sent() is of a private question, such as sent(${smoking})")
-        return (
-            self._day(tree, argument_expressions[0])
-            if function_name == "date"
-            else Apply(op=_FUNCTIONS[function_name], args=tuple(argument_expressions))
-        )
-
-    def _day(self, tree: Any, argument: Expression) -> Expression:
-        day_text = argument.value if isinstance(argument, Value) else None
+        if function_name != "date":
+            return Apply(op=_FUNCTIONS[function_name], args=arguments)
+        day_text = arguments[0].value if isinstance(arguments[0], Value) else None
         try:
             if isinstance(day_text, str) and len(day_text) == len("2026-11-20"):
                 return Value(value=datetime.date.fromisoformat(day_text).isoformat())
@@ -487,7 +469,7 @@ class _Reader:
             pass
         raise self._unreadable(tree, "date() is of a day in quotes, such as date('2026-11-20')")
 
-    def _unreadable(self, tree: Any, problem: str) -> DataError:
+    def _unreadable(self, tree: Tree[Token], problem: str) -> DataError:
         return _unreadable(self.text, tree.meta.start_pos, problem)
 
 
@@ -527,35 +509,31 @@ def write_expression(expression: Expression) -> str:
 
 
 def _expression_text(expression: Expression, outer: int) -> str:
+    """The text of an expression, in parentheses where what stands around it, of strength `outer`, binds as strongly."""
     if isinstance(expression, Value):
-        return _constant(expression)
+        value = expression.value
+        if isinstance(value, bool):
+            return "true()" if value else "false()"
+        if isinstance(value, str):
+            if "'" in value and '"' in value:
+                raise DataError(
+                    f"a text in an expression must not hold both kinds of quotes; got {value!r}", value=value
+                )
+            return f'"{value}"' if "'" in value else f"'{value}'"
+        return str(value) if isinstance(value, int) else str(np.format_float_positional(value, trim="-"))
     if isinstance(expression, Answer):
         return "." if expression.of == "." else f"${{{expression.of}}}"
     if isinstance(expression, Sent):
         return f"sent(${{{expression.of}}})"
-    if expression.op in _BINDS:
-        return _operation_text(expression.op, expression.args, outer)
-    argument_texts = ", ".join(_expression_text(argument, -1) for argument in expression.args)
-    return f"{_NAMES[expression.op]}({argument_texts})"
-
-
-def _operation_text(op: str, args: Sequence[Expression], outer: int) -> str:
-    strength = _BINDS[op]
-    flat = op in ("and", "or")  # these take any number of arguments, so that one inside another keeps its parentheses
+    if expression.op not in _BINDS:
+        argument_texts = ", ".join(_expression_text(argument, -1) for argument in expression.args)
+        return f"{_NAMES[expression.op]}({argument_texts})"
+    strength = _BINDS[expression.op]
+    # "and" and "or" take any number of arguments, so that one inside another keeps its parentheses
+    flat = expression.op in ("and", "or")
     side_texts = [
         _expression_text(argument, strength - (argument_place == 0 and not flat))
-        for argument_place, argument in enumerate(args)
+        for argument_place, argument in enumerate(expression.args)
     ]
-    operation_text = f" {op} ".join(side_texts)
+    operation_text = f" {expression.op} ".join(side_texts)
     return f"({operation_text})" if strength <= outer else operation_text
-
-
-def _constant(constant: Value) -> str:
-    value = constant.value
-    if isinstance(value, bool):
-        return "true()" if value else "false()"
-    if isinstance(value, str):
-        if "'" in value and '"' in value:
-            raise DataError(f"a text in an expression must not hold both kinds of quotes; got {value!r}", value=value)
-        return f'"{value}"' if "'" in value else f"'{value}'"
-    return str(value) if isinstance(value, int) else str(np.format_float_positional(value, trim="-"))

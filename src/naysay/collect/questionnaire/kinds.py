@@ -85,20 +85,9 @@ class _Number(Question):
 
     categories_in: ClassVar[str] = "bins"
 
-    def bin_of(self, value: float) -> str:
-        """The name of the bin that a number falls into, the category of a private number.
-
-        Examples
-        --------
-        >>> ends = [("small", 10), ("large", None)]
-        >>> bins = [Bin(name=name, label={}, below=below) for name, below in ends]
-        >>> Integer(name="n", label={}, bins=bins).bin_of(10)
-        'large'
-        """
-        return next(number_bin.name for number_bin in self.bins if number_bin.below is None or value < number_bin.below)
-
     def category_of(self, value: Any) -> Any:
-        return self.bin_of(value)
+        """The name of the bin that a number falls into, the category of a private number."""
+        return next(number_bin.name for number_bin in self.bins if number_bin.below is None or value < number_bin.below)
 
     def uncategorized(self, value: Any) -> str | None:
         last_bound = self.bins[-1].below
@@ -113,39 +102,35 @@ class _Number(Question):
         bin_bounds = [number_bin.below for number_bin in self.bins if number_bin.below is not None]
         bin_width = (bin_bounds[-1] - bin_bounds[0]) / (len(bin_bounds) - 1) if len(bin_bounds) > 1 else _SPAN
         low_limit = self.low if self.low is not None else min(0.0, *bin_bounds[:1], 0.0)
-        high_limit = (
-            self.high if self.high is not None else (bin_bounds[-1] + bin_width if bin_bounds else low_limit + _SPAN)
-        )
+        highest = bin_bounds[-1] + bin_width if bin_bounds else low_limit + _SPAN
+        high_limit = highest if self.high is None else self.high
         last_bound = self.bins[-1].below if self.bins else None
         return float(low_limit), float(high_limit if last_bound is None else min(high_limit, last_bound - 1))
 
     def flaws(self, path: str) -> Iterator[Problem]:
+        """Problems of the range and of the bins, which must rise and, for a private number, cover all numbers."""
+        bins_path, bin_ends = f"{path}.bins", [number_bin.below for number_bin in self.bins]
         if self.low is not None and self.high is not None and self.low > self.high:
             message = f"a range must run upwards; got {self.low} to {self.high}"
             yield Problem("scales", message, "", "exchange the ends", path=f"{path}.low")
-        yield from self._bin_flaws(f"{path}.bins")
-
-    def _bin_flaws(self, path: str) -> Iterator[Problem]:
-        """Problems of bins: they must rise and, for a private number, cover all numbers."""
         if self.private is None:
             if self.bins:
-                message = "bins of a direct number are not used"
-                yield Problem("bins", message, "its answer is sent as it is", "leave them out", "warning", path=path)
+                message, reason = "bins of a direct number are not used", "its answer is sent as it is"
+                yield Problem("bins", message, reason, "leave them out", "warning", path=bins_path)
             return
         if len(self.bins) < 2:
             message = f"a private number needs at least two bins; got {len(self.bins)}"
             way_out = "write where they end, such as 20,40,60"
-            yield Problem("bins", message, "a design is about categories", way_out, path=path)
+            yield Problem("bins", message, "a design is about categories", way_out, path=bins_path)
             return
-        bin_ends = [number_bin.below for number_bin in self.bins]
         for bin_place, (first_end, second_end) in enumerate(pairwise(bin_ends[:-1]), start=1):
             if first_end is not None and second_end is not None and not first_end < second_end:
                 message, way_out = f"bins must go up; {second_end:g} follows {first_end:g}", "put them in order"
-                yield Problem("bins", message, "a bin would be empty", way_out, path=f"{path}[{bin_place}].below")
+                yield Problem("bins", message, "a bin would be empty", way_out, path=f"{bins_path}[{bin_place}].below")
         for bin_place, bin_end in enumerate(bin_ends, start=1):
             if (bin_end is None) != (bin_place == len(bin_ends)):
                 message = "every bin but the last must say below what it ends, and the last must take all other numbers"
-                end_path, way_out = f"{path}[{bin_place - 1}].below", "write null there only"
+                end_path, way_out = f"{bins_path}[{bin_place - 1}].below", "write null there only"
                 yield Problem("bins", message, "some numbers would have no bin", way_out, path=end_path)
 
 
@@ -156,7 +141,7 @@ class Integer(_Whole, _Number):
     --------
     >>> few = Bin(name="few", label={"en": "Up to four"}, below=5)
     >>> many = Bin(name="many", label={"en": "Five or more"})
-    >>> Integer(name="drinks", label={"en": "How many drinks?"}, bins=(few, many)).bin_of(7)
+    >>> Integer(name="drinks", label={"en": "How many drinks?"}, bins=(few, many)).category_of(7)
     'many'
     """
 
@@ -281,8 +266,8 @@ class Date(Question):
     def longest(self) -> int:
         return len('"2026-11-20"')
 
-    def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
-        return {self.name: [value and datetime.date.fromisoformat(value) for value in values]}
+    def columns(self, values: Sequence[object]) -> dict[str, list[Any]]:
+        return {self.name: [datetime.date.fromisoformat(value) if isinstance(value, str) else None for value in values]}
 
     def value_of(self, cell: object) -> Any:
         day = cell.date() if isinstance(cell, datetime.datetime) else cell
@@ -403,9 +388,7 @@ class SelectMultiple(_Choosing):
         return {choice_name: YES_NO[choice_name not in value] for choice_name in self.parts}
 
     def complaint(self, value: object) -> str | None:
-        in_order = isinstance(value, list) and value == [
-            choice_name for choice_name in self.parts if choice_name in value
-        ]
+        in_order = isinstance(value, list) and value == [name for name in self.parts if name in value]
         return None if in_order else "must be a list of its choices, each once, in their order"
 
     @property
@@ -415,12 +398,14 @@ class SelectMultiple(_Choosing):
     def value_of(self, cell: object) -> Any:
         """The choices that apply, in their order."""
         if isinstance(cell, Mapping):
-            answer_of_choice = {choice_name: _yes(cell.get(choice_name)) for choice_name in self.parts}
-            if all(answer is None for answer in answer_of_choice.values()):
-                return None
-            if None in answer_of_choice.values():
+            filled_cells = {name: cell[name] for name in self.parts if not _checks.is_missing(cell.get(name))}
+            for part_cell in filled_cells.values():
+                if _flag_text(part_cell) not in _ANSWERS:
+                    raise DataError(f"must be yes or no (1 or 0); it is {described(part_cell)}")
+            if 0 < len(filled_cells) < len(self.parts):
                 raise DataError("must say yes or no (1 or 0) for every choice, or for none of them")
-            return [choice_name for choice_name in self.parts if answer_of_choice[choice_name]]
+            chosen_names = [name for name, part_cell in filled_cells.items() if _ANSWERS[_flag_text(part_cell)]]
+            return chosen_names if filled_cells else None
         chosen_names = _names_in_cell(cell)
         if (
             isinstance(chosen_names, list)
@@ -438,13 +423,8 @@ class SelectMultiple(_Choosing):
             yield Problem("choices", "at least one choice is needed", "", "add choices", path=f"{path}.choices")
 
 
-def _yes(cell: object) -> bool | None:
-    if _checks.is_missing(cell):
-        return None
-    answer = _ANSWERS.get(str(cell).strip().lower().removesuffix(".0"))
-    if answer is None:
-        raise DataError(f"must be yes or no (1 or 0); it is {described(cell)}")
-    return answer
+def _flag_text(cell: object) -> str:
+    return str(cell).strip().lower().removesuffix(".0")
 
 
 class Grid(_Choosing):
@@ -469,8 +449,8 @@ class Grid(_Choosing):
     def parts(self) -> tuple[str, ...]:
         return names_of(self.rows)
 
-    def empty(self, value: Any) -> bool:
-        return value is None or None in value.values()
+    def empty(self, value: object) -> bool:
+        return not isinstance(value, Mapping) or None in value.values()
 
     def complaint(self, value: object) -> str | None:
         allowed_names = {*self.names, None}  # rows in any order: JavaScript moves names such as "1" to the front
@@ -487,8 +467,9 @@ class Grid(_Choosing):
         longest_name = max((quoted(choice_name) for choice_name in self.names), default=0)
         return 2 + sum(quoted(row_name) + 2 + max(4, longest_name) for row_name in self.parts)
 
-    def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
-        return {f"{self.name}/{row_name}": [value and value[row_name] for value in values] for row_name in self.parts}
+    def columns(self, values: Sequence[object]) -> dict[str, list[Any]]:
+        answers = [value if isinstance(value, Mapping) else {} for value in values]
+        return {f"{self.name}/{row_name}": [answer.get(row_name) for answer in answers] for row_name in self.parts}
 
     def value_of(self, cell: object) -> Any:
         if not isinstance(cell, Mapping):

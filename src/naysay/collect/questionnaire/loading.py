@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from naysay import _checks
 from naysay.collect.questionnaire.kinds import KINDS
 from naysay.collect.questionnaire.problems import Draft, Problem, QuestionnaireError, located
-from naysay.collect.questionnaire.questionnaire import Group, Note, Questionnaire, item_of
+from naysay.collect.questionnaire.questionnaire import ITEM, Group, Item, Note, Questionnaire
 from naysay.collect.questionnaire.rules import check
 from naysay.collect.questionnaire.surveyjs import is_surveyjs, read_surveyjs
 from naysay.collect.questionnaire.xlsform import read_xlsform
@@ -131,7 +131,7 @@ def examine(path: str | Path) -> Examined:
     return _examine_draft(read_surveyjs(form, name=path.stem) if is_surveyjs(form) else Draft(form))
 
 
-def of_form(form: Mapping[str, Any]) -> Examined:
+def of_form(form: Mapping[str, object]) -> Examined:
     """The questionnaire that a JSON object describes, and every problem that it has.
 
     Parameters
@@ -152,7 +152,7 @@ def of_form(form: Mapping[str, Any]) -> Examined:
     return _examine_draft(Draft(dict(form)))
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> dict[str, object]:
     try:
         file_text = content_of(path).decode("utf-8-sig")
         form = json.loads(file_text, parse_constant=_no_number, object_pairs_hook=_without_repeats)
@@ -164,9 +164,9 @@ def _json(path: Path) -> dict[str, Any]:
     return form
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object whose fields differ: of two "private", the last would silently undo the first."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for field_name, value in pairs:
         if field_name in fields:
             raise ValueError(f"the field {field_name!r} is there twice in one object; leave one out")
@@ -174,7 +174,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _no_number(text: str) -> Any:
+def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
 
 
@@ -209,44 +209,43 @@ class _Reader:
         self.languages: tuple[str, ...] = ()
         self.replaced = 0
 
-    def questionnaire(self, form: Mapping[str, Any]) -> Questionnaire:
+    def questionnaire(self, form: Mapping[str, object]) -> Questionnaire:
         head_fields = {field_name: value for field_name, value in form.items() if field_name != "items"}
         raw_items = form.get("items")
         if not isinstance(raw_items, list):
             self.problems.append(Problem("form", "items must be a list of questions", path="items"))
+            raw_items = []
         try:
             bare_questionnaire = Questionnaire.model_validate({**head_fields, "items": []})
         except ValidationError as error:
             self.problems += _of_validation(error)
-            bare_questionnaire = self._salvage(head_fields, error)
+            wrong_fields = {error_detail["loc"][0] for error_detail in error.errors() if error_detail["loc"]}
+            right_fields: dict[str, Any] = {
+                field_name: value for field_name, value in head_fields.items() if field_name not in wrong_fields
+            }
+            languages = right_fields.get("languages", ("en",))
+            spare_fields = {"name": "unread", "languages": languages, "title": dict.fromkeys(languages, "-")}
+            bare_questionnaire = Questionnaire.model_validate({**spare_fields, **right_fields, "items": []})
         self.languages = bare_questionnaire.languages
-        return bare_questionnaire.model_copy(
-            update={"items": self._items(raw_items if isinstance(raw_items, list) else [], "items", 0)}
-        )
+        return bare_questionnaire.model_copy(update={"items": self._items(raw_items, "items", 0)})
 
-    def _salvage(self, head: Mapping[str, Any], error: ValidationError) -> Questionnaire:
-        """The rest of a questionnaire whose own fields are wrong."""
-        wrong_fields = {error_detail["loc"][0] for error_detail in error.errors() if error_detail["loc"]}
-        right_fields = {field_name: value for field_name, value in head.items() if field_name not in wrong_fields}
-        languages = right_fields.get("languages", ("en",))
-        spare_fields = {"name": "unread", "languages": languages, "title": dict.fromkeys(languages, "-")}
-        return Questionnaire.model_validate({**spare_fields, **right_fields, "items": []})
+    def _items(self, raw_items: list[object], path: str, depth: int) -> tuple[Item, ...]:
+        items: list[Item] = []
+        for item_place, raw in enumerate(raw_items):
+            item_path = f"{path}[{item_place}]"
+            if isinstance(raw, dict) and raw.get("kind") == "group" and isinstance(raw.get("items"), list):
+                items.append(self._group(raw, raw["items"], item_path, depth))
+                continue
+            try:
+                items.append(ITEM.validate_python(raw))
+            except ValidationError as error:
+                self.problems += _of_validation(error, item_path)
+                if isinstance(raw, dict):
+                    self.omitted.add(str(raw.get("name")))
+                items.append(Note.model_validate(self._spare()))
+        return tuple(items)
 
-    def _items(self, raw: Sequence[Any], path: str, depth: int) -> tuple[Any, ...]:
-        return tuple(self._item(raw_item, f"{path}[{item_place}]", depth) for item_place, raw_item in enumerate(raw))
-
-    def _item(self, raw: object, path: str, depth: int) -> Any:
-        if isinstance(raw, dict) and raw.get("kind") == "group" and isinstance(raw.get("items"), list):
-            return self._group(raw, raw["items"], path, depth)
-        try:
-            return item_of(raw)
-        except ValidationError as error:
-            self.problems += _of_validation(error, path)
-            if isinstance(raw, dict):
-                self.omitted.add(str(raw.get("name")))
-            return Note.model_validate(self._spare())
-
-    def _group(self, raw: dict[str, Any], inner: list[Any], path: str, depth: int) -> Any:
+    def _group(self, raw: dict[str, object], inner: list[object], path: str, depth: int) -> Group:
         if depth >= _MOST_NESTED:
             message = f"groups must be nested {_MOST_NESTED} deep at most"
             self.problems.append(Problem("form", message, "", "put some of them side by side", path=path))
@@ -265,13 +264,8 @@ class _Reader:
 
 def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
     """The problems for which an object cannot be part of a questionnaire."""
-    union_members = {
-        *KINDS,
-        Note.flavor(),
-        Group.flavor(),
-        *_NODES,
-        *_PRACTICE,
-    }  # pydantic's path also names the member of a union that it tried
+    # pydantic's path also names the member of a union that it tried
+    union_members = {*KINDS, Note.flavor(), Group.flavor(), *_NODES, *_PRACTICE}
     problems = []
     for error_detail in error.errors(include_url=False, include_context=False):
         path_steps = [path_step for path_step in error_detail["loc"] if path_step not in union_members]

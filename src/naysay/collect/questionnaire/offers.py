@@ -12,10 +12,10 @@ import inspect
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from naysay import _checks, designs
 from naysay.collect.questionnaire.privacy import assumes_prevalence, by_hand_design, way_by_hand
@@ -39,6 +39,17 @@ _SINK = {
 }
 
 
+class PrivateForm(TypedDict):
+    """The JSON form of `Private`."""
+
+    by_hand: list[str]
+    responses: dict[str, Label]
+    design: dict[str, Any]
+    modes: NotRequired[list[str]]
+    innocuous: NotRequired[Label]
+    begins_at: NotRequired[str]
+
+
 def private_of(
     categories: Sequence[str],
     *,
@@ -46,8 +57,8 @@ def private_of(
     levels: str = "",
     sink: str = "",
     words: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """The privacy that the cells of a row describe, as the JSON form of `Private`.
+) -> PrivateForm:
+    """The privacy that the cells of a row describe.
 
     Parameters
     ----------
@@ -65,7 +76,7 @@ def private_of(
 
     Returns
     -------
-    object
+    PrivateForm
 
     Raises
     ------
@@ -82,19 +93,44 @@ def private_of(
         raise DesignError(
             f"a private question must have at most {_MOST_CATEGORIES} categories; got {len(category_names):,}"
         )
+    offered_levels, sink_names = parted(levels), parted(sink)
     if sink:
-        return _with_sink(category_names, design, levels, sink, _SINK if words is None else words)
-    offered_levels = [level_range.strip() for level_range in levels.split(",") if level_range.strip()]
+        if design.replace("()", "").strip() not in ("", "negative", "negative_sink", "negative_levels"):
+            raise DesignError(f"a sink goes with the design negative; got {design} (leave the design or the sink out)")
+        if COIN in offered_levels:
+            raise DesignError(
+                "a sink and the coin exclude each other: of the two options that are shown one is ruled out, and it "
+                f"may be the sink (leave {COIN!r} out of the levels)"
+            )
+        label_of_sink = {name: "sink" if len(sink_names) == 1 else f"sink_{name}" for name in sink_names}
+        sink_offer: Answerable = designs.negative_sink(category_names, sinks=label_of_sink)
+        if offered_levels or "levels" in design:
+            levels_with_sink = designs.negative_levels(category_names, sinks=label_of_sink)
+            sink_offer = designs.levels(_on_offer(levels_with_sink, offered_levels))
+        sink_label = dict(_SINK if words is None else words)
+        return _form(sink_offer, responses=dict.fromkeys(label_of_sink.values(), sink_label))
     level_ranges = [level_range for level_range in offered_levels if level_range != COIN]
-    base_design = _base(category_names, design, level_ranges) if design or level_ranges else None
-    if not offered_levels:
-        return _form(_fitting_design(base_design, category_names))
-    design_of_level = (
-        {} if base_design is None else _on_offer(_fitting_design(base_design, category_names), level_ranges)
-    )
+    design_of_level = {}
+    if design or level_ranges or not offered_levels:
+        base_design = _base(category_names, design, level_ranges) if design or level_ranges else None
+        fitting_design = _fitting_design(base_design, category_names)
+        if not offered_levels:
+            return _form(fitting_design)
+        design_of_level = _on_offer(fitting_design, level_ranges)
     if COIN in offered_levels:
         design_of_level[COIN] = by_hand_design(category_names)
     return _form(designs.levels(design_of_level), by_hand=[COIN] if COIN in offered_levels else [])
+
+
+def parted(text: str) -> list[str]:
+    """The pieces of a cell that are parted by commas.
+
+    Examples
+    --------
+    >>> parted("1..3, coin,")
+    ['1..3', 'coin']
+    """
+    return [piece.strip() for piece in text.split(",") if piece.strip()]
 
 
 def sink_words(languages: Sequence[str]) -> dict[str, str]:
@@ -108,8 +144,10 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
     return in_languages(_SINK, languages)
 
 
-def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
-    return {"by_hand": [], "responses": {}, "design": json.loads(design.to_json()), **fields}
+def _form(
+    design: Answerable, *, by_hand: Sequence[str] = (), responses: Mapping[str, Label] | None = None
+) -> PrivateForm:
+    return {"by_hand": list(by_hand), "responses": dict(responses or {}), "design": json.loads(design.to_json())}
 
 
 def _base(names: tuple[str, ...], design: str, level_ranges: list[str]) -> Answerable:
@@ -168,24 +206,6 @@ def _range(text: str, level_names: list[str]) -> list[str]:
     return level_names[floor_place : ceiling_place + 1]
 
 
-def _with_sink(names: tuple[str, ...], design: str, levels: str, sink: str, words: Mapping[str, str]) -> dict[str, Any]:
-    level_ranges = [level_range.strip() for level_range in levels.split(",") if level_range.strip()]
-    if design.replace("()", "").strip() not in ("", "negative", "negative_sink", "negative_levels"):
-        raise DesignError(f"a sink goes with the design negative; got {design} (leave the design or the sink out)")
-    if COIN in level_ranges:
-        raise DesignError(
-            "a sink and the coin exclude each other: of the two options that are shown one is ruled out, and it may be "
-            f"the sink (leave {COIN!r} out of the levels)"
-        )
-    sink_names = [sink_name.strip() for sink_name in sink.split(",") if sink_name.strip()]
-    label_of_sink = {name: "sink" if len(sink_names) == 1 else f"sink_{name}" for name in sink_names}
-    offers_levels = bool(level_ranges) or "levels" in design
-    sink_offer: Answerable = designs.negative_sink(names, sinks=label_of_sink)
-    if offers_levels:
-        sink_offer = designs.levels(_on_offer(designs.negative_levels(names, sinks=label_of_sink), level_ranges))
-    return _form(sink_offer, responses={sink_label: dict(words) for sink_label in label_of_sink.values()})
-
-
 def written_private(private: Private) -> dict[str, str]:
     """The cells design, levels and sink that describe a question's privacy; `private_of` reads them back.
 
@@ -204,41 +224,31 @@ def written_private(private: Private) -> dict[str, str]:
     >>> [written_private(q.private) for q in sample().questions if q.name == "income"]
     [{'design': 'negative', 'levels': '1..3, coin'}]
     """
-    category_names = tuple(map(str, private.offer.categories))
-    expected_form = {"design": private.design, "by_hand": list(private.by_hand)}
-    for candidate_cells in _candidates(private, category_names):
+    offer, category_names = private.offer, tuple(map(str, private.offer.categories))
+    sink_names = [category_name for category_name in category_names if f"sink_{category_name}" in private.responses]
+    candidates = [{"design": "negative", "sink": name} for name in category_names if "sink" in private.responses]
+    candidates += [{"design": "negative", "sink": ", ".join(sink_names)}] if sink_names else []
+    if offer.offer.assigned_by != "respondent":
+        candidates += [{"design": offer.name.removesuffix("()")}, {"design": offer.name}]
+    else:
+        coin_suffix = f", {COIN}" if private.by_hand else ""
+        device_levels = [device_level for device_level in private.levels if device_level not in private.by_hand]
+        if device_levels:
+            level_range = f"{device_levels[0]}..{device_levels[-1]}"
+            candidates = [{**cells, "levels": level_range} for cells in candidates]
+            candidates.append({"design": "negative", "levels": f"{level_range}{coin_suffix}"})
+            candidates.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
+        candidates.append({"design": offer.name, "levels": coin_suffix.removeprefix(", ")})
+        candidates.append({"design": "", "levels": COIN})
+    for candidate_cells in candidates:  # the plainest first
         try:
             design, levels, sink = (candidate_cells.get(cell_name, "") for cell_name in ("design", "levels", "sink"))
             read_back = private_of(category_names, design=design, levels=levels, sink=sink)
         except DesignError:
             continue
-        if {field_name: read_back[field_name] for field_name in expected_form} == expected_form:
+        if read_back["design"] == private.design and read_back["by_hand"] == list(private.by_hand):
             return candidate_cells
     return {"design": json.dumps(private.design, ensure_ascii=False)}
-
-
-def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """Candidate cells for a design, the plainest first."""
-    offer = private.offer
-    sink_names = [category_name for category_name in names if f"sink_{category_name}" in private.responses]
-    candidates = [
-        {"design": "negative", "sink": category_name} for category_name in names if "sink" in private.responses
-    ]
-    candidates += [{"design": "negative", "sink": ", ".join(sink_names)}] if sink_names else []
-    if offer.offer.assigned_by != "respondent":
-        return [*candidates, {"design": offer.name.removesuffix("()")}, {"design": offer.name}]
-    coin_suffix = f", {COIN}" if private.by_hand else ""
-    device_levels = [device_level for device_level in private.levels if device_level not in private.by_hand]
-    if device_levels:
-        level_range = f"{device_levels[0]}..{device_levels[-1]}"
-        candidates = [{**cells, "levels": level_range} for cells in candidates]
-        candidates.append({"design": "negative", "levels": f"{level_range}{coin_suffix}"})
-        candidates.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
-    return [
-        *candidates,
-        {"design": offer.name, "levels": coin_suffix.removeprefix(", ")},
-        {"design": "", "levels": COIN},
-    ]
 
 
 def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -> list[dict[str, Any]]:
@@ -261,15 +271,16 @@ def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -
     >>> [each["label"]["en"] for each in bins_of((20, 40), ("en",), whole=True)]
     ['under 20', '20 to 39', '40 or more']
     """
-    bin_edges = [None, *bounds, None]
-    return [
-        {
-            "name": (f"below_{high_edge:.15g}" if low_edge is None else f"from_{low_edge:.15g}").translate(_NAME_PARTS),
-            "label": {language: _bin_label(low_edge, high_edge, language, whole=whole) for language in languages},
-            "below": high_edge,
-        }
-        for low_edge, high_edge in pairwise(bin_edges)
-    ]
+    patterns_of_language = {tag: _WORDS.get(tag.partition("-")[0].lower(), _SIGNS) for tag in languages}
+    bins = []
+    for low_edge, high_edge in pairwise([None, *bounds, None]):
+        pattern_place = 0 if low_edge is None else 3 if high_edge is None else 1 if whole else 2
+        bin_ends = {"low": low_edge, "high": high_edge, "last": None if high_edge is None else high_edge - 1}
+        end_texts = {end_name: f"{end:.15g}" for end_name, end in bin_ends.items() if end is not None}
+        bin_name = f"below_{high_edge:.15g}" if low_edge is None else f"from_{low_edge:.15g}"
+        bin_label = {tag: patterns[pattern_place].format(**end_texts) for tag, patterns in patterns_of_language.items()}
+        bins.append({"name": bin_name.translate(_NAME_PARTS), "label": bin_label, "below": high_edge})
+    return bins
 
 
 _NAME_PARTS = str.maketrans({"-": "minus_", ".": "_", "+": ""})
@@ -281,20 +292,8 @@ _WORDS = {
     "es": ("menos de {high}", "de {low} a {last}", "de {low} a menos de {high}", "{low} o más"),
     "ar": ("أقل من {high}", "من {low} إلى {last}", "من {low} إلى أقل من {high}", "{low} أو أكثر"),
 }
+"""The first bin, one of whole numbers between two bounds, one of other numbers there, and the last bin."""
 _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
-
-
-def _bin_label(low: float | None, high: float | None, language: str, *, whole: bool) -> str:
-    first_pattern, closed_pattern, half_open, last_pattern = _WORDS.get(
-        language.split("-", maxsplit=1)[0].lower(), _SIGNS
-    )
-    between_pattern = closed_pattern if whole else half_open
-    pattern = first_pattern if low is None else last_pattern if high is None else between_pattern
-    bin_ends = {"low": low, "high": high, "last": None if high is None else high - 1}
-    return pattern.format(
-        **{end_name: f"{bin_end:.15g}" for end_name, bin_end in bin_ends.items() if bin_end is not None}
-    )
-
 
 _MODES = ("hand", "device")
 _RESPONSES = {
@@ -328,7 +327,7 @@ _MONTHS = {
 
 
 def carried_out(
-    form: dict[str, Any],
+    form: PrivateForm,
     languages: Sequence[str],
     *,
     mode: str = "",
@@ -336,13 +335,13 @@ def carried_out(
     innocuous: Label | None = None,
     first: Label | None = None,
     second: Label | None = None,
-) -> dict[str, Any]:
+) -> PrivateForm:
     """The privacy of a question, completed by who carries out its design and in which words.
 
     Parameters
     ----------
-    form : object
-        The JSON form of `Private`, as `private_of` gives it.
+    form : PrivateForm
+        As `private_of` gives it.
     languages : sequence of str
     mode : str
         ``hand, device``; the first is what the page begins with. By default by hand where there is an innocuous
@@ -366,20 +365,26 @@ def carried_out(
     >>> told["modes"], told["innocuous"]
     (['hand', 'device'], {'en': "Is your mother's birthday in the months January to March?"})
     """
-    mode_names = _modes(mode)
+    mode_names = parted(mode.lower())
+    unknown_modes = [mode_name for mode_name in mode_names if mode_name not in _MODES]
+    if unknown_modes:
+        raise DesignError(f"a mode must be hand or device; {_checks.nearest(unknown_modes[0], _MODES)}")
     offer = read(form["design"])
     asks_innocuous = mode_names != ["device"] and not several and assumes_prevalence(offer)
     innocuous_label = innocuous or (_birthday(offer, languages) if asks_innocuous else {})
     mode_names = mode_names or (["hand", "device"] if innocuous_label else ["device"])
-    response_words = _default_words(offer, languages)
-    label_pairs = zip(_labels(offer), (first, second), strict=False)
-    response_words |= {label: dict(response_label) for label, response_label in label_pairs if response_label}
-    mode_fields = {"modes": mode_names} | ({"innocuous": dict(innocuous_label)} if innocuous_label else {})
-    return {
-        **form,
-        "responses": form["responses"] | response_words,
-        **(mode_fields if innocuous_label or mode_names != ["device"] else {}),
-    }
+    response_words = dict(form["responses"])
+    default_words = in_languages(_RESPONSES.get(_way(offer) or "", {}), languages)
+    for response_place, (response, own_label) in enumerate(zip(_labels(offer), (first, second), strict=False)):
+        default_label = {language_tag: words[response_place] for language_tag, words in default_words.items()}
+        if own_label or default_label:
+            response_words[response] = dict(own_label or default_label)
+    completed_form: PrivateForm = {**form, "responses": response_words}
+    if innocuous_label or mode_names != ["device"]:
+        completed_form["modes"] = mode_names
+    if innocuous_label:
+        completed_form["innocuous"] = dict(innocuous_label)
+    return completed_form
 
 
 def written_carried(private: Private) -> dict[str, Any]:
@@ -392,14 +397,6 @@ def written_carried(private: Private) -> dict[str, Any]:
     return privacy_cells
 
 
-def _modes(text: str) -> list[str]:
-    mode_names = [mode_name.strip().lower() for mode_name in text.split(",") if mode_name.strip()]
-    unknown_modes = [mode_name for mode_name in mode_names if mode_name not in _MODES]
-    if unknown_modes:
-        raise DesignError(f"a mode must be hand or device; {_checks.nearest(unknown_modes[0], _MODES)}")
-    return mode_names
-
-
 def _single(offer: Answerable) -> Design | None:
     """The one design of an offer without levels or samples."""
     return next(iter(offer.parts.values())) if offer.offer.assigned_by == "nobody" else None
@@ -408,9 +405,7 @@ def _single(offer: Answerable) -> Design | None:
 def _labels(offer: Answerable) -> list[str]:
     """The two responses of a design for two categories, if they differ from the categories; else none."""
     design = _single(offer)
-    response_labels = (
-        [] if design is None or not design.space.one_label else [str(label) for label in design.space.labels]
-    )
+    response_labels = [] if design is None or not design.space.one_label else list(map(str, design.space.labels))
     return response_labels if len(response_labels) == 2 and response_labels != list(map(str, offer.categories)) else []
 
 
@@ -420,36 +415,25 @@ def _way(offer: Answerable) -> str | None:
     return way_by_hand(design, innocuous=True) if design is not None and assumes_prevalence(offer) else None
 
 
-def _default_words(offer: Answerable, languages: Sequence[str]) -> dict[str, Label]:
-    words_of_language = in_languages(_RESPONSES.get(_way(offer) or "", {}), languages)
-    return {
-        response_label: {language_tag: words[response_place] for language_tag, words in words_of_language.items()}
-        for response_place, response_label in enumerate(_labels(offer))
-        if words_of_language
-    }
-
-
 def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
-    """An innocuous question about birthdays for a prevalence in twelfths; empty for other prevalences."""
-    month_count = _prevalence(offer) * 12
-    if month_count.denominator > 1 or not 2 <= month_count <= 11:
-        return {}
-    question_texts = in_languages(_BIRTHDAY, languages)
-    month_names = in_languages(_MONTHS, languages)
-    return {
-        language_tag: question_text.format(month=month_names[language_tag].split()[int(month_count) - 2])
-        for language_tag, question_text in question_texts.items()
-    }
+    """An innocuous question about birthdays for a prevalence in twelfths; empty for other prevalences.
 
-
-def _prevalence(offer: Answerable) -> Fraction:
-    """The prevalence of the innocuous question: how often its yes makes others give the first response."""
+    The prevalence is how often the innocuous yes makes others give the first response.
+    """
     way = _way(offer)
     weights = offer.channel().integers(offer.space.listing()) if way else None
     if weights is None:
-        return Fraction(0)
+        return {}
     (a, b), (c, _) = weights.tolist()  # chances of both responses, for members and for others
-    return Fraction(b, b + c) if way == "unrelated" else Fraction(a if way == "crosswise" else b, a + c)
+    prevalence = Fraction(b, b + c) if way == "unrelated" else Fraction(a if way == "crosswise" else b, a + c)
+    month_count = prevalence * 12
+    if month_count.denominator > 1 or not 2 <= month_count <= 11:
+        return {}
+    month_names = in_languages(_MONTHS, languages)
+    return {
+        language_tag: question_text.format(month=month_names[language_tag].split()[int(month_count) - 2])
+        for language_tag, question_text in in_languages(_BIRTHDAY, languages).items()
+    }
 
 
 SENT_PLAINLY = "answers that were to be private would be sent as they are"
@@ -621,15 +605,21 @@ def reads_as_design(text: str, *, alone: bool = True) -> bool:
         _takes(_family(loose_match[1]), loose_match[2], alone=alone) or (alone and loose_match[1] in _ABBREVIATED)
     ):
         return True
-    if any(_names_arguments(*inner_call.groups()) for inner_call in _INSIDE.finditer(plain_text)):
+    for name, inside in _INSIDE.findall(plain_text):  # with arguments by their names, as in no ordinary sentence
+        if name in FAMILIES.keys() - _COMMON and not _parameters(name).isdisjoint(_ARGUMENT.findall(inside)):
+            return True
+    if not alone:
+        return False
+    if _PRICE.fullmatch(plain_text) or _SHORT.fullmatch(text.strip()):
         return True
-    return alone and (_PRICE.fullmatch(plain_text) is not None or _names_method(text, plain_text))
+    if difflib.get_close_matches(_family(plain_text), FAMILIES.keys() - _COMMON, n=1, cutoff=_ALIKE):
+        return True
+    is_short = len(plain_text.split()) <= _MOST_WORDS and _YEAR.search(plain_text) is None  # no remark, no citation
+    return is_short and _METHOD.search(plain_text.replace("-", " ")) is not None
 
 
-def _names_arguments(name: str, inside: str) -> bool:
-    """Whether a design is called with its arguments by their names, which no ordinary sentence does."""
-    parameter_names = name in FAMILIES.keys() - _COMMON and inspect.signature(FAMILIES[name]).parameters.keys()
-    return bool(parameter_names and set(_ARGUMENT.findall(inside)) & parameter_names)
+def _parameters(family: str) -> Set[str]:
+    return inspect.signature(FAMILIES[family]).parameters.keys()
 
 
 def _is_call(name: str, inside: str, *, alone: bool) -> bool:
@@ -643,7 +633,7 @@ def _is_call(name: str, inside: str, *, alone: bool) -> bool:
     likely_families = difflib.get_close_matches(_family(name), FAMILIES, n=1, cutoff=_ALIKE)
     if not likely_families:
         return False
-    if not inside.strip() or argument_names & inspect.signature(FAMILIES[likely_families[0]]).parameters.keys():
+    if not inside.strip() or argument_names & _parameters(likely_families[0]):
         return True
     return _takes(likely_families[0], inside, alone=alone)
 
@@ -658,13 +648,3 @@ def _takes(family: str, numbers: str, *, alone: bool) -> bool:
 
 def _family(name: str) -> str:
     return re.sub(r"[ -]", "_", name)
-
-
-def _names_method(text: str, plain: str) -> bool:
-    family_name = _family(plain)
-    if _SHORT.fullmatch(text.strip()) or difflib.get_close_matches(
-        family_name, FAMILIES.keys() - _COMMON, n=1, cutoff=_ALIKE
-    ):
-        return True
-    is_short = len(plain.split()) <= _MOST_WORDS and _YEAR.search(plain) is None  # no remark, and no citation
-    return is_short and _METHOD.search(plain.replace("-", " ")) is not None

@@ -152,11 +152,23 @@ def apart(walk: Walk) -> Iterator[Problem]:
     for entry, question in walk.questions():
         if question.privacy is None:
             continue
-        yield from _equal_choices(f"{entry.path}.choices", getattr(question, "choices", ()))
+        choices: Sequence[Choice] = getattr(question, "choices", ())
+        name_of_text: dict[tuple[str, str], str] = {}
+        for choice_place, choice in enumerate(choices):
+            for language_tag, choice_text in choice.label.items():
+                twin_name = name_of_text.setdefault((language_tag, letters(choice_text) or choice_text), choice.name)
+                if twin_name != choice.name:
+                    message = (
+                        "the choices of a private question must differ in words; "
+                        f"{choice.name!r} reads as {twin_name!r}"
+                    )
+                    reason = "the answer to one of them would be drawn twice"
+                    text_path = f"{entry.path}.choices[{choice_place}].label.{language_tag}"
+                    yield Problem("apart", message, reason, "leave one out", path=text_path)
         label_texts = set(_words(question.label))
         other_labels = [label for field_name, label in question.labels() if field_name != "label"]
         other_labels += [label for group in walk.around(entry) for _, label in group.item.labels()]
-        other_labels += [choice.label for choice in getattr(question, "choices", ())]
+        other_labels += [choice.label for choice in choices]
         other_texts = {text for label in other_labels for text in _words(label)}
         for earlier_name, earlier_texts, earlier_others in earlier_questions:
             if label_texts & (earlier_texts | earlier_others) or other_texts & earlier_texts:
@@ -169,23 +181,8 @@ def apart(walk: Walk) -> Iterator[Problem]:
         earlier_questions.append((question.name, label_texts, other_texts))
 
 
-def _equal_choices(path: str, choices: Sequence[Choice]) -> Iterator[Problem]:
-    name_of_text: dict[tuple[str, str], str] = {}
-    for choice_place, choice in enumerate(choices):
-        for language_tag, choice_text in choice.label.items():
-            twin_name = name_of_text.setdefault((language_tag, letters(choice_text) or choice_text), choice.name)
-            if twin_name != choice.name:
-                message = (
-                    f"the choices of a private question must differ in words; {choice.name!r} reads as {twin_name!r}"
-                )
-                reason = "the answer to one of them would be drawn twice"
-                yield Problem(
-                    "apart", message, reason, "leave one out", path=f"{path}[{choice_place}].label.{language_tag}"
-                )
-
-
-def _words(label: Label) -> Iterator[str]:
-    return filter(None, map(letters, label.values()))
+def _words(label: Label) -> list[str]:
+    return [visible_text for text in label.values() if (visible_text := letters(text))]
 
 
 def _disclosure_problems(design: Design, subject: str, path: str) -> Iterator[Problem]:
@@ -224,7 +221,8 @@ def categories(walk: Walk) -> Iterator[Problem]:
         is_nameable = np.any([_nameable(level_design) for level_design in level_designs], axis=0)
         for category_place, part in enumerate(dict(question.lists())[question.categories_in]):
             label_path = f"{item_path}.{question.categories_in}[{category_place}].label"
-            if shows_options and none_of_them(part):
+            meanings = meanings_of(part)
+            if shows_options and "none" in meanings:
                 message = f"{part.name!r} must not be offered where only some of the options are shown"
                 reason = (
                     "none of which? beside one other option it is read as none of these two, and its chances are "
@@ -232,8 +230,10 @@ def categories(walk: Walk) -> Iterator[Problem]:
                 )
                 way_out = "say what it holds, such as 'another party', or leave the coin and two_option out"
                 yield Problem("none_of_the_above", message, reason, way_out, path=label_path)
-            elif is_nameable[category_place] and (refusal(part) or complement(part) or none_of_them(part)):
-                admission = "that there is an answer to hide" if refusal(part) else "that something else is true"
+            elif is_nameable[category_place] and meanings:
+                admission = (
+                    "that there is an answer to hide" if "refusal" in meanings else "that something else is true"
+                )
                 message = f"ruling out {part.name!r} says {admission}"
                 reason = "some categories reveal something when they are ruled out (Esponda, Huerta & Guerrero 2016)"
                 way_out = f"never rule it out: write {part.name} into bind::naysay_sink"
@@ -272,7 +272,7 @@ def by_hand(walk: Walk) -> Iterator[Problem]:
 
 def modes(walk: Walk) -> Iterator[Problem]:
     """Each mode is named once, and people must be able to carry out a mode by hand."""
-    for item_path, question, private in offers(walk):
+    for item_path, _, private in offers(walk):
         modes_path, mode_names = f"{item_path}.private.modes", private.modes
         if not mode_names or len(set(mode_names)) < len(mode_names):
             message = f"modes must be hand, device or both, each once; got {_checks.listing_text(mode_names)}"
@@ -282,49 +282,41 @@ def modes(walk: Walk) -> Iterator[Problem]:
             way_out = "leave the mode out, and put a level drawn by hand on offer: bind::naysay_levels with coin"
             yield Problem("modes", message, "a level is sent, a mode is not", way_out, path=modes_path)
         elif "hand" in mode_names:
-            yield from _not_carried_out(modes_path, question, private)
+            if way_by_hand(private.channels[0][1], innocuous=bool(private.innocuous)) is None:
+                message = "the page cannot tell people how to carry this design out"
+                way_out = (
+                    "take crosswise, triangular, unrelated_question with p = 1/2 or sixths, two_coins, or two_option"
+                )
+                if assumes_prevalence(private.offer) and not private.innocuous:
+                    way_out = _INNOCUOUS
+                reason = "they have a coin, a die, or an innocuous question"
+                yield Problem("modes", message, reason, way_out, path=modes_path)
         elif assumes_prevalence(private.offer) and not private.innocuous:
             message = "respondents cannot carry this design out themselves: its innocuous question is not there"
             reason = "the device draws the innocuous answer, and must be told the sensitive one"
             yield Problem("modes", message, reason, _INNOCUOUS, "warning", path=modes_path)
 
 
-def _not_carried_out(path: str, question: Question, private: Private) -> Iterator[Problem]:
-    """The problem for which people cannot carry the design out."""
-    channel = private.channels[0][1]
-    if way_by_hand(channel, innocuous=bool(private.innocuous)) is not None:
-        return
-    message = "the page cannot tell people how to carry this design out"
-    reason = "they have a coin, a die, or an innocuous question"
-    way_out = "take crosswise, triangular, unrelated_question with p = 1/2 or sixths, two_coins, or two_option"
-    if assumes_prevalence(private.offer) and not private.innocuous:
-        way_out = _INNOCUOUS
-    yield Problem("modes", message, reason, way_out, path=path)
-
-
 def innocuous(walk: Walk) -> Iterator[Problem]:
     """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
     innocuous_texts: dict[str, str] = {}
-    question_of_text = {
-        letters(text): question.name for _, question in walk.questions() for text in _question_texts(question)
-    }
+    question_of_text: dict[str, str] = {}
+    for _, question in walk.questions():  # its label, and each line of it that has an answer of its own
+        answered_lines = getattr(question, "rows", getattr(question, "choices", ())) if question.parts else ()
+        for label in (question.label, *(line.label for line in answered_lines)):
+            question_of_text |= {letters(text): question.name for text in label.values()}
     for item_path, question, private in offers(walk):
         innocuous_path = f"{item_path}.private.innocuous"
         if not private.innocuous:
             continue
         yield from _fit(innocuous_path, question, private)
-        own_texts = _letters(private.innocuous)
+        own_texts = _words(private.innocuous)
         twin_question = next((innocuous_texts[text] for text in own_texts if text in innocuous_texts), None)
         if twin_question is not None:
             message = f"an innocuous question must protect one answer only; {twin_question!r} has the same"
             reason = "the two responses together would tell whether both answers are alike"
-            yield Problem(
-                "innocuous",
-                message,
-                reason,
-                "ask another, such as about another person's birthday",
-                path=innocuous_path,
-            )
+            way_out = "ask another, such as about another person's birthday"
+            yield Problem("innocuous", message, reason, way_out, path=innocuous_path)
         plain_question = next((question_of_text[text] for text in own_texts if text in question_of_text), None)
         if plain_question is not None:
             message = f"an innocuous question must be asked nowhere else; {plain_question!r} asks it"
@@ -351,17 +343,6 @@ def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
         reason = "if it is another one, the estimate is wrong, and its interval does not say so"
         way_out = "state the range in which it lies: between=(0.23, 0.27); estimates then have a band"
         yield Problem("innocuous", message, reason, way_out, "warning", path=path)
-
-
-def _question_texts(question: Question) -> Iterator[str]:
-    """What a question asks: its label, and each line of it that has an answer of its own."""
-    answered_lines = getattr(question, "rows", getattr(question, "choices", ())) if question.parts else ()
-    for label in (question.label, *(line.label for line in answered_lines)):
-        yield from label.values()
-
-
-def _letters(label: Label) -> list[str]:
-    return [letters(text) for text in label.values() if letters(text)]
 
 
 def assumes_prevalence(offer: Answerable) -> bool:
@@ -394,52 +375,31 @@ _COMPLEMENT = (
 )  # fmt: skip
 
 
-def _pattern_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+_MEANINGS = {
+    meaning: re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    for meaning, patterns in {"none": _NONE, "refusal": _REFUSAL, "complement": _COMPLEMENT}.items()
+}
 
 
-_NONE_OF_THEM, _REFUSED, _COMPLEMENTS = _pattern_of(_NONE), _pattern_of(_REFUSAL), _pattern_of(_COMPLEMENT)
+def meanings_of(choice: Choice | Bin) -> set[str]:
+    """What a choice means beside the other choices, as far as its name or a label tells.
 
-
-def none_of_them(choice: Choice | Bin) -> bool:
-    """Whether a choice stands for everything beside the other choices: "none of the above", "something else".
-
-    Examples
-    --------
-    >>> none_of_them(Choice(name="x", label={"de": "Keine davon"}))
-    True
-    """
-    return _any(_NONE_OF_THEM, choice)
-
-
-def refusal(choice: Choice | Bin) -> bool:
-    """Whether a choice says that there is no answer: "rather not say", "don't know".
+    "none" stands for everything beside them: "none of the above", "something else". "refusal" says that there is no
+    answer: "rather not say", "don't know". "complement" denies what the others admit, such as "never", "no", "0 to 2":
+    ruling it out admits the thing.
 
     Examples
     --------
-    >>> refusal(Choice(name="x", label={"es": "Prefiero no decirlo"}))
-    True
+    >>> meanings_of(Choice(name="x", label={"de": "Keine davon"}))
+    {'none'}
+    >>> meanings_of(Choice(name="x", label={"es": "Prefiero no decirlo"})), meanings_of(Choice(name="never", label={}))
+    ({'refusal'}, {'complement'})
     """
-    return _any(_REFUSED, choice)
-
-
-def complement(choice: Choice | Bin) -> bool:
-    """Whether a choice denies what the others admit, such as "never", "no", "0 to 2". Ruling it out admits the thing.
-
-    Examples
-    --------
-    >>> complement(Choice(name="x", label={"en": "Never"}))
-    True
-    """
-    return _any(_COMPLEMENTS, choice)
-
-
-def _any(pattern: re.Pattern[str], choice: Choice | Bin) -> bool:
-    """Whether the name or a label fits, without the characters around its words."""
-    plain_labels = (
+    plain_labels = [
         re.sub(r"\s+", " ", label_text).strip(" .,;:!?()[]«»\"'“”„…،؟") for label_text in choice.label.values()
-    )
-    return any(map(pattern.fullmatch, (choice.name.replace("_", " "), *plain_labels)))
+    ]
+    choice_texts = (choice.name.replace("_", " "), *plain_labels)
+    return {meaning for meaning, pattern in _MEANINGS.items() if any(map(pattern.fullmatch, choice_texts))}
 
 
 Way = Literal["crosswise", "triangular", "unrelated", "coins", "options"]
@@ -473,7 +433,12 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
     'coins'
     """
     if not innocuous:
-        return _way_by_coin(design)
+        coin_design = by_hand_design(design.categories)
+        # with more categories people see two options; the same probabilities from other means are no coin
+        if len(design.categories) > 2:
+            return "options" if design == coin_design else None
+        same_space = design.space == coin_design.space and design.space.listable
+        return "coins" if same_space and (design.matrix == coin_design.matrix).all() else None
     has_two = len(design.categories) == 2 and design.space.size == 2
     if not design.structure.tabular or not has_two or not design.space.one_label:
         return None
@@ -486,15 +451,6 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
     if (a, b) == (d, c) and a and b and a != b:
         return "crosswise"
     return "triangular" if not c and b and d else None
-
-
-def _way_by_coin(design: Design) -> Way | None:
-    coin_design = by_hand_design(design.categories)
-    # with more categories people see two options; the same probabilities from other means are no coin
-    if len(design.categories) > 2:
-        return "options" if design == coin_design else None
-    same_space = design.space == coin_design.space and design.space.listable
-    return "coins" if same_space and (design.matrix == coin_design.matrix).all() else None
 
 
 def by_hand_design(names: Sequence[str]) -> Design:
@@ -546,13 +502,24 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     >>> statements(sample())["smoking"][0]["still_possible"]
     [2, 2]
     """
-    return {
-        question.name: [
-            {"level": level, "by_hand": level in private.by_hand, **_measures(channel)}
-            for level, channel in private.channels
-        ]
-        for question, private in private_questions(questionnaire)
-    }
+    statements_of_question: dict[str, list[dict[str, Any]]] = {}
+    for question, private in private_questions(questionnaire):
+        level_statements = statements_of_question[question.name] = []
+        for level, design in private.channels:
+            possible_counts = list(privacy.still_possible(design))
+            level_statements.append(
+                {
+                    "level": level,
+                    "by_hand": level in private.by_hand,
+                    "categories": len(design.categories),
+                    "still_possible": possible_counts,
+                    "epsilon": _finite(privacy.epsilon(design)),
+                    "odds": _finite(float(privacy.odds(design).max())),
+                    "bits": float(privacy.information(design)),
+                    "reveals": possible_counts[0] == 1,
+                }
+            )
+    return statements_of_question
 
 
 def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
@@ -560,18 +527,6 @@ def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, 
     for question in questionnaire.questions:
         if question.privacy is not None:
             yield question, question.privacy
-
-
-def _measures(design: Design) -> dict[str, Any]:
-    possible_counts = list(privacy.still_possible(design))
-    return {
-        "categories": len(design.categories),
-        "still_possible": possible_counts,
-        "epsilon": _finite(privacy.epsilon(design)),
-        "odds": _finite(float(privacy.odds(design).max())),
-        "bits": float(privacy.information(design)),
-        "reveals": possible_counts[0] == 1,
-    }
 
 
 def _finite(number: float) -> float | None:
@@ -601,34 +556,20 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     >>> together(sample())["epsilon"] is None
     True
     """
-    repeated_offers = [(private.offer, times(question)) for question, private in private_questions(questionnaire)]
-    repeated_designs = [(list(offer.parts.values()), repeats) for offer, repeats in repeated_offers]
-    return {
-        "epsilon": _finite(
-            math.fsum(repeats * max(map(privacy.epsilon, level_designs)) for level_designs, repeats in repeated_designs)
-        ),
-        "bits": math.fsum(repeats * _at_most(offer) for offer, repeats in repeated_offers),
-        "odds": _finite(
-            max(
-                (
-                    float(privacy.odds(design).max())
-                    for level_designs, _ in repeated_designs
-                    for design in level_designs
-                ),
-                default=1.0,
-            )
-        ),
-    }
+    epsilons, bits, odds = [], [], []
+    for question, private in private_questions(questionnaire):
+        repeats, offer, level_designs = times(question), private.offer, list(private.offer.parts.values())
+        epsilons.append(repeats * max(map(privacy.epsilon, level_designs)))
+        # the most bits that an answer and its level can tell under any prior
+        chosen_offer = offer if offer.offer.assigned_by == "respondent" else designs.levels({"only": offer})
+        bits.append(repeats * privacy.choosing(chosen_offer))
+        odds += [float(privacy.odds(design).max()) for design in level_designs]
+    return {"epsilon": _finite(math.fsum(epsilons)), "bits": math.fsum(bits), "odds": _finite(max(odds, default=1.0))}
 
 
 def times(question: Question) -> int:
     """How many randomized answers a private question takes: one, or one for each choice of a select multiple."""
     return len(question.parts) or 1
-
-
-def _at_most(offer: Answerable) -> float:
-    """The most bits that an answer and its level can tell under any prior."""
-    return privacy.choosing(offer if offer.offer.assigned_by == "respondent" else designs.levels({"only": offer}))
 
 
 def lines(questionnaire: Questionnaire) -> list[str]:
@@ -662,14 +603,12 @@ def lines(questionnaire: Questionnaire) -> list[str]:
             )
     if not statement_lines:
         return ["privacy: no question is private; every answer is sent as it is"]
-    return [*statement_lines, _sum_line(together(questionnaire))]
-
-
-def _sum_line(total: dict[str, float | None]) -> str:
+    total = together(questionnaire)
     epsilon, odds = total["epsilon"], total["odds"]
     every = "∞ (some answers rule something out for certain, so the sum says no more)"
     odds_shown = "∞: it may reveal the category" if odds is None else f"{odds:.3g} at most under a uniform prior"
-    return (
+    sum_line = (
         f"all answers together: ε = {every if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
         f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
     )
+    return [*statement_lines, sum_line]

@@ -73,11 +73,6 @@ Item = Annotated[Question | Note | Group, _OneOfKinds()]
 Group.model_rebuild()
 
 
-def _is_default(practice: object) -> bool:
-    """Whether the practice question is the page's own; then no field is written, so that old fingerprints stay."""
-    return practice is True
-
-
 class Questionnaire(Model):
     """What respondents are asked, in every language, and how private each answer is.
 
@@ -113,7 +108,8 @@ class Questionnaire(Model):
     thanks: Label = Field(default_factory=dict)
     languages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...]
     items: tuple[Item, ...]
-    practice: bool | Practice = Field(True, exclude_if=_is_default)
+    # the page's own is not written, so that old fingerprints stay
+    practice: bool | Practice = Field(True, exclude_if=lambda practice: practice is True)
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -171,12 +167,8 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_form}
 
 
-_ITEM: TypeAdapter[Any] = TypeAdapter(Item)
-
-
-def item_of(form: object) -> Any:
-    """The question, note or group that a JSON object describes; else pydantic's `ValidationError`."""
-    return _ITEM.validate_python(form)
+ITEM: TypeAdapter[Item] = TypeAdapter(Item)
+"""Makes a question, note or group of the JSON object that describes it; else it raises pydantic's `ValidationError`."""
 
 
 @contextlib.contextmanager
@@ -218,7 +210,7 @@ def _compile() -> None:
     rebuilt_models: list[type[Model]] = [Group, *models_with_items]  # a group first: all other models hold it
     for model in rebuilt_models:
         model.model_rebuild(force=True)
-    _ITEM.rebuild(force=True)
+    ITEM.rebuild(force=True)
 
 
 _PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
@@ -263,14 +255,9 @@ def in_words(text: str, form: Questionnaire, language: str) -> str:
     """
     label_of_question = {question.name: question.label.get(language, "") for question in form.questions}
     answer_pattern = ANSWER_TO.get(language.partition("-")[0].lower(), ANSWER_TO["en"])
-
-    def question_of(match: re.Match[str]) -> str:
-        question_label = _PIPED.sub(
-            "…", label_of_question.get(match[1], "")
-        ).strip()  # a question that repeats an answer itself
-        return answer_pattern.format(question=question_label or match[1])
-
-    return _PIPED.sub(question_of, text)
+    # a question may repeat an answer itself
+    short_labels = {name: _PIPED.sub("…", label).strip() for name, label in label_of_question.items()}
+    return _PIPED.sub(lambda match: answer_pattern.format(question=short_labels.get(match[1]) or match[1]), text)
 
 
 _TEXT_NAMES = {"label": "a label", "hint": "the hint"}
@@ -342,9 +329,17 @@ class Walk:
         practice = questionnaire.practice
         self.practice = practice.choices if isinstance(practice, Practice) else None
         self.entries: list[Entry] = []
-        _enter(questionnaire.items, "items", self.entries)
+        self._enter(questionnaire.items, "items")
         self.by_name = {entry.item.name: entry for entry in self.entries}
         self.texts = [*_texts(questionnaire), *(shown_text for entry in self.entries for shown_text in _within(entry))]
+
+    def _enter(self, items: Sequence[Item], path: str) -> None:
+        for item_place, item in enumerate(items):
+            item_path, order = f"{path}[{item_place}]", len(self.entries)
+            self.entries.append(Entry(item_path, item, order, order))
+            if isinstance(item, Group):
+                self._enter(item.items, f"{item_path}.items")
+                self.entries[order] = Entry(item_path, item, order, len(self.entries) - 1)
 
     def questions(self) -> Iterator[tuple[Entry, Question]]:
         """Every question with its place; notes and groups are left out."""
@@ -363,15 +358,6 @@ class Walk:
         )
 
 
-def _enter(items: Sequence[Item], path: str, entries: list[Entry]) -> None:
-    for item_place, item in enumerate(items):
-        item_path, order = f"{path}[{item_place}]", len(entries)
-        entries.append(Entry(item_path, item, order, order))
-        if isinstance(item, Group):
-            _enter(item.items, f"{item_path}.items", entries)
-            entries[order] = Entry(item_path, item, order, len(entries) - 1)
-
-
 def _texts(questionnaire: Questionnaire) -> Iterator[ShownText]:
     """Every text of the questionnaire itself."""
     yield ShownText("title", questionnaire.title, True, "a title")
@@ -387,20 +373,18 @@ def _within(entry: Entry) -> Iterator[ShownText]:
     """Every text of one item."""
     item, item_path = entry.item, entry.path
     for field_name, label in item.labels():
-        yield ShownText(
-            f"{item_path}.{field_name}", label, field_name == "label", _TEXT_NAMES.get(field_name, field_name), entry
-        )
+        text_name = _TEXT_NAMES.get(field_name, field_name)
+        yield ShownText(f"{item_path}.{field_name}", label, field_name == "label", text_name, entry)
     if entry.constraint is not None:
         yield ShownText(f"{item_path}.constraint.message", entry.constraint.message, False, "the message", entry)
     for field_name, list_parts in item.lists():
         for part_place, part in enumerate(list_parts):
             yield ShownText(f"{item_path}.{field_name}[{part_place}].label", part.label, True, "a label", entry)
-    for response, label in ({} if item.privacy is None else item.privacy.responses).items():
-        yield ShownText(f"{item_path}.private.responses.{response}", label, True, "words", entry)
     if item.privacy is not None:
-        yield ShownText(
-            f"{item_path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry
-        )
+        for response, label in item.privacy.responses.items():
+            yield ShownText(f"{item_path}.private.responses.{response}", label, True, "words", entry)
+        innocuous_path = f"{item_path}.private.innocuous"
+        yield ShownText(innocuous_path, item.privacy.innocuous, False, "the innocuous question", entry)
 
 
 def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:

@@ -243,7 +243,7 @@ class Question(BaseItem):
         """What an answer must be to have a category, if it has none, worded as in `complaint`; else None."""
         return None
 
-    def empty(self, value: Any) -> bool:
+    def empty(self, value: object) -> bool:
         """Whether an answer says nothing."""
         return value in (None, "", [])
 
@@ -260,7 +260,7 @@ class Question(BaseItem):
     def longest(self) -> int:
         """Bytes of the longest plain answer, as compact JSON."""
 
-    def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
+    def columns(self, values: Sequence[object]) -> dict[str, list[Any]]:
         """The columns of a table that hold these plain answers; their cells have the type `stored`."""
         return {self.name: list(values)}
 

@@ -18,7 +18,6 @@ from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import (
     Entry,
     Group,
-    Item,
     Questionnaire,
     Walk,
     expressions,
@@ -37,20 +36,17 @@ def conditions(walk: Walk) -> Iterator[Problem]:
         for condition_path, expression in expressions(entry):
             for node in nodes(expression):
                 if isinstance(node, Apply):
-                    yield from _arity(node, condition_path)
+                    least, most = ARITY[node.op]
+                    if not least <= len(node.args) <= most:
+                        expected_count = _checks.several(least, "argument", "arguments")
+                        message = f"{node.op} takes {expected_count}; got {len(node.args)}"
+                        yield Problem("expressions", message, "", "correct the condition", path=condition_path)
                 elif isinstance(node, Sent) or (isinstance(node, Answer) and node.of != "."):
                     yield from _reference(node, entry, condition_path, walk)
                 elif isinstance(node, Answer) and condition_path.endswith(".relevant"):
                     message = "relevant must not refer to the answer itself, '.'"
                     reason = "it is decided before the question is asked"
                     yield Problem("references", message, reason, "refer to another question", path=condition_path)
-
-
-def _arity(node: Apply, path: str) -> Iterator[Problem]:
-    least, most = ARITY[node.op]
-    if not least <= len(node.args) <= most:
-        message = f"{node.op} takes {_checks.several(least, 'argument', 'arguments')}; got {len(node.args)}"
-        yield Problem("expressions", message, "", "correct the condition", path=path)
 
 
 def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iterator[Problem]:
@@ -64,38 +60,28 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iter
     if target_entry.order >= entry.order and not (target_entry is entry and path.endswith(".constraint.expression")):
         message = f"${{{node.of}}} must be asked before; it comes later"
         yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
-    yield from (
-        _sent_reference(target_entry.item, path)
-        if isinstance(node, Sent)
-        else _plain_reference(target_entry.item, entry.item, path)
-    )
-
-
-def _plain_reference(target_question: Question, asking_item: Item, path: str) -> Iterator[Problem]:
-    if target_question.privacy is not None and target_question is not asking_item:
+    question, target = target_entry.item, f"${{{node.of}}}"
+    if isinstance(node, Sent):
+        if question.privacy is None:
+            message, way_out = f"sent() is of a private question; {target} is direct", f"write {target}"
+            yield Problem("references", message, "its answer is sent as it is", way_out, path=path)
+        elif question.parts:
+            message = f"sent() must not be of the select multiple {target}"
+            way_out = "ask a select one, or branch on something else"
+            yield Problem("references", message, "it sends one response for each choice", way_out, path=path)
+        return
+    if question.privacy is not None and question is not entry.item:
         rule_name, what, telling = (
             ("skip_logic", "asked", "which questions a person answers")
             if path.endswith(".relevant")
             else ("validation", "accepted", "which answers pass")
         )
-        message = f"what is {what} must not depend on the private answer ${{{target_question.name}}}"
+        message = f"what is {what} must not depend on the private answer {target}"
         yield Problem(rule_name, message, f"{telling} would tell their true answer", _ASK_ALL, path=path)
-    if not target_question.comparable:
-        message = f"a condition must not refer to the {target_question.kind} ${{{target_question.name}}}"
+    if not question.comparable:
+        message = f"a condition must not refer to the {question.kind} {target}"
         reason = "its answer is one choice for each row, which compares with nothing"
         yield Problem("references", message, reason, "ask the row as a question of its own", path=path)
-
-
-def _sent_reference(target_question: Question, path: str) -> Iterator[Problem]:
-    if target_question.privacy is None:
-        message = f"sent() is of a private question; ${{{target_question.name}}} is direct"
-        yield Problem(
-            "references", message, "its answer is sent as it is", f"write ${{{target_question.name}}}", path=path
-        )
-    elif target_question.parts:
-        message = f"sent() must not be of the select multiple ${{{target_question.name}}}"
-        reason = "it sends one response for each choice"
-        yield Problem("references", message, reason, "ask a select one, or branch on something else", path=path)
 
 
 def behind_sent(walk: Walk) -> Iterator[Problem]:
@@ -104,22 +90,20 @@ def behind_sent(walk: Walk) -> Iterator[Problem]:
     Respondents whose forced "yes" leads them to "How often?" answer "never" there. All others who are asked it have
     told the truth about the first question.
     """
-    plain_questions = [(entry.order, question.name) for entry, question in walk.questions() if question.privacy is None]
-    for question_order, question_name in plain_questions:
-        for outer_entry in walk.entries:
-            if outer_entry.order <= question_order <= outer_entry.last and outer_entry.item.relevant is not None:
-                for node in nodes(outer_entry.item.relevant):
-                    if isinstance(node, Sent):
-                        yield _behind_sent(question_name, node.of, f"{outer_entry.path}.relevant")
-
-
-def _behind_sent(name: str, private: str, path: str) -> Problem:
-    message = f"the direct question {name!r} is asked after some responses to ${{{private}}} only"
-    reason = (
-        f"its answers are sent as they are; they tell who gave a true response to ${{{private}}}, and who a random one"
-    )
-    way_out = f"ask {name!r} of everybody, make it private, or leave it out"
-    return Problem("skip_logic", message, reason, way_out, "warning", path=path)
+    for entry, question in walk.questions():
+        for outer_entry in (*walk.around(entry), entry) if question.privacy is None else ():
+            relevant = outer_entry.item.relevant
+            for node in () if relevant is None else nodes(relevant):
+                if isinstance(node, Sent):
+                    private = f"${{{node.of}}}"
+                    message = f"the direct question {question.name!r} is asked after some responses to {private} only"
+                    reason = (
+                        f"its answers are sent as they are; they tell who gave a true response to {private}, and who a "
+                        "random one"
+                    )
+                    way_out = f"ask {question.name!r} of everybody, make it private, or leave it out"
+                    relevant_path = f"{outer_entry.path}.relevant"
+                    yield Problem("skip_logic", message, reason, way_out, "warning", path=relevant_path)
 
 
 def constraints(walk: Walk) -> Iterator[Problem]:
@@ -155,7 +139,12 @@ _OF_OBJECTS = frozenset(
 def names(walk: Walk) -> Iterator[Problem]:
     """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
     path_of_name: dict[str, str] = {}
-    reserved_names = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
+    reserved_names = {"day": "the day of the reply"}
+    for _, question in walk.questions():
+        # the raw form: the design may be unreadable
+        design_form = question.privacy and question.privacy.design.get("design")
+        if isinstance(design_form, dict) and "levels" in design_form:
+            reserved_names[f"{question.name}_level"] = f"the level of {question.name!r}"
     for entry in walk.entries:
         name, name_path = entry.item.name, f"{entry.path}.name"
         if name in reserved_names and isinstance(entry.item, Question):
@@ -172,15 +161,6 @@ def names(walk: Walk) -> Iterator[Problem]:
                 if name_counts[part.name] > 1:
                     yield _twice(part.name, part_path, f"{name_counts[part.name]} {list_name} of {name!r} have it")
                 yield from _unsafe(part.name, part_path)
-
-
-def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
-    """The columns of the replies that hold the level of an answer, with a description."""
-    for _, question in walk.questions():
-        # the raw form: the design may be unreadable
-        design_form = question.privacy and question.privacy.design.get("design")
-        if isinstance(design_form, dict) and "levels" in design_form:
-            yield f"{question.name}_level", f"the level of {question.name!r}"
 
 
 def _unsafe(name: str, path: str) -> Iterator[Problem]:
@@ -209,11 +189,8 @@ def languages(walk: Walk) -> Iterator[Problem]:
         for language_tag in language_tags:
             if language_tag not in present_tags:
                 message = f"{shown_text.what} must be there in every language; {language_tag!r} is missing"
-                way_out, label_path = (
-                    "translate it" if present_tags else "write it",
-                    f"{shown_text.path}.{language_tag}",
-                )
-                yield Problem("languages", message, "respondents choose their language", way_out, path=label_path)
+                way_out, text_path = "translate it" if present_tags else "write it", f"{shown_text.path}.{language_tag}"
+                yield Problem("languages", message, "respondents choose their language", way_out, path=text_path)
         for language_tag in sorted(present_tags - set(language_tags)):
             message = f"{shown_text.what} is in {language_tag!r}, which the questionnaire does not offer"
             way_out = f"add {language_tag!r} to the languages, or leave the text out"
@@ -224,10 +201,8 @@ def wording(walk: Walk) -> Iterator[Problem]:
     """Texts are shown as they are written, so they must hold no markup and nothing invisible."""
     for _, text_path, text in walk.wordings():
         if markup := _MARKUP.search(text):
-            message = f"markup is shown as it is written; got {markup[0]!r}"
-            yield Problem(
-                "wording", message, "texts are never read as HTML", "write plain text", "warning", path=text_path
-            )
+            message, reason = f"markup is shown as it is written; got {markup[0]!r}", "texts are never read as HTML"
+            yield Problem("wording", message, reason, "write plain text", "warning", path=text_path)
         if control := _CONTROL.search(text):
             message = f"texts must hold no control characters; got U+{ord(control[0]):04X}"
             reason = "they can make a text read other than it is written"
@@ -238,24 +213,21 @@ def piping(walk: Walk) -> Iterator[Problem]:
     """``${question}`` in a text may repeat an earlier plain answer, never a private one."""
     for shown_text, text_path, text in walk.wordings():
         for question_name in piped(text):
+            target_entry = walk.by_name.get(question_name)
             if shown_text.entry is None:
                 message = f"{shown_text.what} of the questionnaire must repeat no answer; got ${{{question_name}}}"
                 yield Problem("piping", message, "it stands before or after all questions", path=text_path)
-            else:
-                yield from _piped_reference(walk.by_name.get(question_name), question_name, shown_text.entry, text_path)
-
-
-def _piped_reference(target_entry: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
-    if target_entry is None or not isinstance(target_entry.item, Question):
-        message = f"${{{name}}} must be a question; there is none of that name"
-        yield Problem("references", message, "", "correct the name", path=path)
-    elif target_entry.item.privacy is not None:
-        message = f"a text must not repeat the private answer ${{{name}}}"
-        reason = "whoever looks at the screen, or at its size, would see the true answer"
-        yield Problem("piping", message, reason, "leave it out, or ask in words that fit every answer", path=path)
-    elif target_entry.order >= entry.order:
-        message = f"${{{name}}} must be asked before; it comes later"
-        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+            elif target_entry is None or not isinstance(target_entry.item, Question):
+                message = f"${{{question_name}}} must be a question; there is none of that name"
+                yield Problem("references", message, "", "correct the name", path=text_path)
+            elif target_entry.item.privacy is not None:
+                message = f"a text must not repeat the private answer ${{{question_name}}}"
+                reason = "whoever looks at the screen, or at its size, would see the true answer"
+                way_out = "leave it out, or ask in words that fit every answer"
+                yield Problem("piping", message, reason, way_out, path=text_path)
+            elif target_entry.order >= shown_text.entry.order:
+                message = f"${{{question_name}}} must be asked before; it comes later"
+                yield Problem("references", message, "there is no answer yet", "move the question up", path=text_path)
 
 
 def scales(walk: Walk) -> Iterator[Problem]:
