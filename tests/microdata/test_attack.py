@@ -11,8 +11,8 @@ import scipy
 from naysay import microdata
 from naysay.errors import DataError, NaysayError
 from naysay.microdata import attack
+from naysay.microdata.attack.inference import attack_html
 from naysay.microdata.attack.linkage import candidates
-from naysay.microdata.attack.page import attack_html
 from naysay.microdata.attack.register import Register
 
 NAMES = ("a", "b", "c")

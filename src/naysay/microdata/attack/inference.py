@@ -1,6 +1,7 @@
 """What an intruder learns about a person beside their keys, for released and for synthetic records.
 
-People who are alone with their keys in the original, and stand again in a synthetic file.
+People who are alone with their keys in the original, and stand again in a synthetic file. At the end stands the page
+on all attacks.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,15 @@ from scipy.special import gammaln
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.attack.linkage import nearest_records
+from naysay.microdata.attack.linkage import Linkage, nearest_records
 from naysay.microdata.attack.register import Register, Share, frame_of, share_of, texts
 from naysay.microdata.formats import DASH, Printed, percent
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.uniques import Sample, pitman
-from naysay.show import Content, Facts, Note, Sentence
+from naysay.show import Chart, Content, Facts, Note, Sentence, charts, page
+from naysay.show.page import Section
+from naysay.show.rows import Mark
 
 _Z = 1.959963984540054
 
@@ -100,12 +102,12 @@ class Inference(Printed):
 
 
 def infer(
-    release: Any,
-    original: Any,
+    release: object,
+    original: object,
     keys: Sequence[str],
     secret: str,
     *,
-    control: Any = None,
+    control: object = None,
     most: int | None = 1_000,
     confidence: float = 0.95,
     seed: int = 1,
@@ -162,7 +164,7 @@ def infer(
 
 
 def _guess_chances(
-    file: Any, people: Any, keys: Sequence[str], secret: str, most: int | None, seed: int
+    file: pl.DataFrame, people: pl.DataFrame, keys: Sequence[str], secret: str, most: int | None, seed: int
 ) -> NDArray[np.float64]:
     """The chance of each guess to be right."""
     no_rows = np.full(people.height, -1)
@@ -229,7 +231,7 @@ class Replicated(Printed):
         return dict(vars(self))
 
 
-def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: Any = None) -> Replicated:
+def replicated(synthetic: object, original: object, keys: Sequence[str], *, control: object = None) -> Replicated:
     """How many unique people of the original stand again in a synthetic file, beside what a fresh sample holds.
 
     Parameters
@@ -256,11 +258,16 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
         frame_of(original, what="the original"),
         frame_of(synthetic, what="the synthetic file"),
     )
-    unique_people = _unique(original_frame, keys)
-    copied_people = _again(unique_people, synthetic_frame, keys)
+    key_table = _known_keys(original_frame, keys)
+    unique_people = key_table.filter(key_table.is_unique())
+
+    def again(frame: pl.DataFrame) -> int:
+        return unique_people.join(_known_keys(frame, keys).unique(), on=list(keys), how="semi").height
+
+    copied_people = again(synthetic_frame)
     if control is None:
         return Replicated(
-            tuple(keys), unique_people.height, copied_people, recurring(original_frame, keys, synthetic_frame.height), 0
+            tuple(keys), unique_people.height, copied_people, recurring(key_table, synthetic_frame.height), 0
         )
     control_frame = frame_of(control, what="the control")
     if control_frame.height < synthetic_frame.height:
@@ -269,18 +276,17 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
             "synthetic records"
         )
         raise DataError(f"a control must have as many people as there are synthetic records; {counts_text}")
-    fresh_count = _again(unique_people, control_frame.head(synthetic_frame.height), keys)
+    fresh_count = again(control_frame.head(synthetic_frame.height))
     return Replicated(tuple(keys), unique_people.height, copied_people, fresh_count, synthetic_frame.height)
 
 
-def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float:
+def recurring(key_table: pl.DataFrame, people: int) -> float:
     """How many of the unique people of a file have their keys again among so many others of its population.
 
     Under Pitman's model with θ and α a class of one person stays alone in m more draws after n with probability
     Γ(θ+n+m-1+α) Γ(θ+n) / (Γ(θ+n-1+α) Γ(θ+n+m)). NaN where the model has no answer.
     """
-    key_table = pl.DataFrame({name: texts(original[name]) for name in keys}).drop_nulls()
-    class_sizes = key_table.group_by(list(keys)).len()["len"].cast(pl.Int64).to_numpy()
+    class_sizes = key_table.group_by(key_table.columns).len()["len"].cast(pl.Int64).to_numpy()
     n = int(class_sizes.sum())
     if n < 2:
         return float("nan")
@@ -293,14 +299,87 @@ def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float
     return float((class_sizes == 1).sum() * -np.expm1(log_chance_alone))
 
 
-def _unique(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The keys of people who are alone with them, all of them known."""
+def _known_keys(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The keys of people of whom all are known."""
     Keys(frame, keys)  # checks them
-    key_table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls()
-    return key_table.filter(key_table.is_unique())
+    return pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls()
 
 
-def _again(alone: pl.DataFrame, frame: pl.DataFrame, keys: Sequence[str]) -> int:
-    Keys(frame, keys)
-    key_table = pl.DataFrame({name: texts(frame[name]) for name in keys}).drop_nulls().unique()
-    return alone.join(key_table, on=list(keys), how="semi").height
+_HEADINGS = {"linkage": "Links", "inference": "What is learned beside", "replicated": "Copies of people"}
+
+
+def right_links_chart(linkage: Linkage, *, size: int = 640, room: int = 26) -> str:
+    """An SVG image of the share of right links of each attack, and of the links made to people who are not there.
+
+    Parameters
+    ----------
+    linkage : Linkage
+    size, room : int
+        As in `charts.dots`.
+    """
+
+    def mark(role: str, name: str, shares: Sequence[Share]) -> Mark:
+        share_values, bounds = [share.value for share in shares], [share.interval for share in shares]
+        return Mark(role, name, share_values, bounds)
+
+    attacks = linkage.attacks
+    marks = [
+        mark("estimate", "right, of all people", [success.of_all for success in attacks]),
+        mark("pooled", "right, of links made", [success.of_links for success in attacks]),
+    ]
+    if linkage.control:
+        marks.append(Mark("truth", "control: links made", [success.control.value for success in attacks]))
+    return charts.dots(
+        [success.name for success in attacks],
+        marks,
+        title="What share of links is right",
+        size=size,
+        room=room,
+        axis="share",
+    )
+
+
+def attack_html(
+    results: Sequence[Linkage | Inference | Replicated], *, title: str = "What an intruder would find"
+) -> str:
+    """What attacks on a release achieve, as a whole page. It holds no person's value.
+
+    Parameters
+    ----------
+    results : sequence of Linkage, Inference or Replicated
+    title : str
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay.microdata import attack
+    >>> table = {"age": [20, 30, 40, 40]}
+    >>> attack_html([attack.link(table, table, ["age"])]).startswith("<!doctype html>")
+    True
+    """
+
+    def links_image(linkage: Linkage) -> Chart:
+        return Chart(lambda size, room: right_links_chart(linkage, size=size, room=room))
+
+    sections, facts = [], []
+    for result in results:
+        section_content = list(result.parts())
+        if isinstance(result, Linkage) and result.people:
+            section_content.insert(1, links_image(result))
+            best_attack = result.strongest
+            facts.append(
+                (
+                    f"{100 * best_attack.of_all.value:.1f} %",
+                    f"of the people found by the strongest attack, {best_attack.name}",
+                )
+            )
+        if isinstance(result, Inference) and not np.isnan(result.excess):
+            facts.append((f"{100 * result.excess:.1f} %", f"what being in the file costs, of {result.secret!r}"))
+        if isinstance(result, Replicated):
+            facts.append((f"{result.found:,}", "unique people stand again in the synthetic file"))
+        sections.append(Section(_HEADINGS[result.name], section_content))
+    return page.html(title, sections, facts=facts, flow=True)

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import Floats
 from naysay.errors import DataError, NaysayError
-from naysay.microdata.attack.register import Linked, Register, Share, Success, texts
+from naysay.microdata.attack.register import Linked, Register, Share, Success, Value, texts
 from naysay.microdata.formats import Printed, grid
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.keys.matches import matches_of_tuples
@@ -78,18 +79,16 @@ def probabilistic(register: Register, *, seed: int = 1) -> dict[str, Linked]:
         linker.training.estimate_parameters_using_expectation_maximisation(splink.block_on(f"key_{key_number}"))
     predictions = pl.DataFrame(pl.from_arrow(linker.inference.predict().as_pyarrow_table()))
     link_made, right_chances, chance = _best(predictions, drawn_register)
-    link_arrays = np.zeros((3, person_count))
+    all_made, all_right, all_chances = link_arrays = np.zeros((3, person_count))
     link_arrays[:, person_rows] = link_made, right_chances, chance
     is_tried = np.isin(np.arange(person_count), person_rows)
     return {
-        "probabilistic": Linked(link_arrays[0] > 0, link_arrays[1], is_tried),
-        "probabilistic, at least even": Linked(
-            (link_arrays[0] > 0) & (link_arrays[2] >= _EVEN), link_arrays[1], is_tried
-        ),
+        "probabilistic": Linked(all_made > 0, all_right, is_tried),
+        "probabilistic, at least even": Linked((all_made > 0) & (all_chances >= _EVEN), all_right, is_tried),
     }
 
 
-def _linker(splink: Any, register: Register) -> Any:
+def _linker(splink: ModuleType, register: Register) -> Any:
     """The linker of both tables."""
     import splink.comparison_level_library as levels
     import splink.comparison_library as comparisons
@@ -192,7 +191,18 @@ def nearest(register: Register, *, seed: int = 1) -> dict[str, Linked]:
 
 def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
     """Which records are nearest to some people, in pieces: their rows, and (rows, records)."""
-    key_columns = [_comparable(register, name) for name in register.keys]
+    # a key on both sides: numbers in standard deviations, or codes; NaN for gaps
+    key_columns: list[tuple[Floats, Floats, bool]] = []
+    for name in register.keys:
+        person_side, record_side = register.people[name], register.release[name]
+        if person_side.dtype.is_numeric() and record_side.dtype.is_numeric():
+            x, y = (cells.cast(pl.Float64).to_numpy() for cells in (person_side, record_side))
+            unit = (np.nanstd(y) if (~np.isnan(y)).any() else 1.0) or 1.0
+            key_columns.append((x / unit, y / unit, True))
+        else:
+            cells_of_both = pl.concat([texts(person_side).rename(name), texts(record_side).rename(name)])
+            codes = cells_of_both.rank("dense").cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            key_columns.append((codes[: len(person_side)], codes[len(person_side) :], False))
     person_count, record_count = register.people.height, register.release.height
     step = max(1, _CELLS // record_count)
     for start in range(0, person_count, step):
@@ -210,18 +220,6 @@ def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDAr
             ).astype(np.float32)
         distances[~has_evidence] = np.inf
         yield person_rows, has_evidence & (distances <= distances.min(axis=1, keepdims=True) + _ALIKE)
-
-
-def _comparable(register: Register, name: str) -> tuple[Floats, Floats, bool]:
-    """A key on both sides: numbers in standard deviations, or codes; NaN for gaps."""
-    person_cells, record_cells = register.people[name], register.release[name]
-    if person_cells.dtype.is_numeric() and record_cells.dtype.is_numeric():
-        x, y = (cells.cast(pl.Float64).to_numpy() for cells in (person_cells, record_cells))
-        unit = np.nanstd(y) if (~np.isnan(y)).any() else 1.0
-        return x / (unit or 1.0), y / (unit or 1.0), True
-    cells_of_both = pl.concat([texts(person_cells).rename(name), texts(record_cells).rename(name)])
-    codes = cells_of_both.rank("dense").cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return codes[: len(person_cells)], codes[len(person_cells) :], False
 
 
 Places = NDArray[np.int64]
@@ -273,7 +271,20 @@ def candidates(register: Register) -> Candidates:
     register : Register
     """
     person_count = register.people.height
-    keys = Keys(_stacked(register), register.keys)
+    if not person_count:
+        raise DataError("the register has nobody to look for")
+    cells_of: dict[str, object] = {}  # the keys of the people, and below them those of the records
+    for key_name in register.keys:
+        file_cells = [register.people[key_name], register.release[key_name]]
+        are_lists = [isinstance(series.dtype, pl.List | pl.Array) for series in file_cells]
+        text_cells = [
+            series.cast(pl.List(pl.String)) if is_list else texts(series).rename(key_name)
+            for series, is_list in zip(file_cells, are_lists, strict=True)
+        ]
+        cells_of[key_name] = (
+            [*text_cells[0].to_list(), *text_cells[1].to_list()] if any(are_lists) else pl.concat(text_cells)
+        )
+    keys = Keys(cells_of, register.keys)
     candidate_counts, own_is_among = np.zeros(person_count, np.int64), np.zeros(person_count, bool)
     known_keys = np.column_stack([column[keys.owner[:person_count]] > 0 for column in keys.tuples.columns])
     patterns, pattern_numbers = np.unique(known_keys, axis=0, return_inverse=True)
@@ -317,25 +328,6 @@ def _candidates_of(
             )
         own_is_among &= keys_agree
     return candidate_counts, own_is_among
-
-
-def _stacked(register: Register) -> dict[str, object]:
-    """The keys of the people, and below them those of the records."""
-    cells_of: dict[str, object] = {}
-    for key_name in register.keys:
-        file_cells = [register.people[key_name], register.release[key_name]]
-        are_lists = [isinstance(series.dtype, pl.List | pl.Array) for series in file_cells]
-        if any(are_lists):
-            cells = [
-                series.cast(pl.List(pl.String)) if is_list else texts(series)
-                for series, is_list in zip(file_cells, are_lists, strict=True)
-            ]
-            cells_of[key_name] = [*cells[0].to_list(), *cells[1].to_list()]
-        else:
-            cells_of[key_name] = pl.concat([texts(series).rename(key_name) for series in file_cells])
-    if not register.people.height:
-        raise DataError("the register has nobody to look for")
-    return cells_of
 
 
 ATTACKS: dict[str, Callable[..., dict[str, Linked]]] = {
@@ -460,15 +452,15 @@ def _share_text(share: Share) -> str:
 
 
 def link(
-    release: Any,
-    register: Any,
+    release: object,
+    register: object,
     keys: Sequence[str],
     *,
     id: str | None = None,
     household: str | None = None,
     wave: str | None = None,
     attacks: Sequence[str] = ("exact", "nearest"),
-    recodings: Mapping[str, Mapping[Any, Any]] | None = None,
+    recodings: Mapping[str, Mapping[Value, object]] | None = None,
     most: int | None = 1_000,
     confidence: float = 0.95,
     seed: int = 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from naysay.microdata.formats import percent
 from naysay.microdata.keys.codes import check_names
 
 Places = NDArray[np.int64]
+Value = TypeVar("Value")
 _NAME = "naysay name"
 
 
@@ -49,14 +50,14 @@ class Register:
     @classmethod
     def of(
         cls,
-        release: Any,
-        register: Any,
+        release: object,
+        register: object,
         keys: Sequence[str],
         *,
         identity: str | None = None,
         household: str | None = None,
         wave: str | None = None,
-        recodings: Mapping[str, Mapping[Any, Any]] | None = None,
+        recodings: Mapping[str, Mapping[Value, object]] | None = None,
         most: int | None = None,
         seed: int = 1,
     ) -> Register:
@@ -89,7 +90,7 @@ class Register:
         """Who is in the release."""
         return np.asarray(self.own >= 0)
 
-    def translated(self, recodings: Mapping[str, Mapping[Any, Any]]) -> Register:
+    def translated(self, recodings: Mapping[str, Mapping[Value, object]]) -> Register:
         """The register in the values of the release: by the recodings that are given, or as linked people show them.
 
         Documentation that comes with a release says how it was recoded, so an intruder is taken to know it.
@@ -212,24 +213,20 @@ def texts_of(name: str) -> pl.Expr:
     return pl.col(name).map_batches(texts, return_dtype=pl.String)
 
 
-def frame_of(data: Any, *, what: str) -> pl.DataFrame:
+def frame_of(data: object, *, what: str) -> pl.DataFrame:
     """Any table in memory as a polars frame; empty texts and NaN are missing, categories are texts."""
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, Mapping):
         data = pl.DataFrame({column_name: list(cells) for column_name, cells in data.items()}, strict=False)
-    if not isinstance(data, pl.DataFrame):
-        try:
-            data = pl.DataFrame(data)
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
-            raise DataError(f"{what} must be a table, such as a dataframe; got {type(data).__name__}") from None
-    if not data.height:
+    try:
+        frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)  # type: ignore[arg-type]  # it says so
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise DataError(f"{what} must be a table, such as a dataframe; got {type(data).__name__}") from None
+    if not frame.height:
         raise DataError(f"{what} has no rows; a file of at least one person is needed")
-    type_selectors = pl.selectors
-    table: pl.DataFrame = data.with_columns(
-        type_selectors.categorical().cast(pl.String), type_selectors.enum().cast(pl.String)
-    )
-    return table.with_columns(type_selectors.float().fill_nan(None), type_selectors.string().replace("", None))
+    frame = frame.with_columns(pl.selectors.categorical().cast(pl.String), pl.selectors.enum().cast(pl.String))
+    return frame.with_columns(pl.selectors.float().fill_nan(None), pl.selectors.string().replace("", None))
 
 
 def texts(series: pl.Series) -> pl.Series:

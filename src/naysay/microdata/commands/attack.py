@@ -17,9 +17,8 @@ from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
 from naysay.errors import DataError
 from naysay.microdata import attack
-from naysay.microdata.attack.inference import Inference, Replicated
+from naysay.microdata.attack.inference import Inference, Replicated, attack_html
 from naysay.microdata.attack.linkage import Linkage, csv_of_links
-from naysay.microdata.attack.page import attack_html
 from naysay.microdata.commands import inputs
 from naysay.microdata.commands.inputs import RECORD, Reading
 from naysay.microdata.commands.options import Place, Text, Texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -54,10 +54,10 @@ class Dated:
 
 
 def when_changed(
-    waves: Any,
+    waves: object,
     variable: str,
     *,
-    to: Any = None,
+    to: object = None,
     which: Which = "last",
     name: str | None = None,
     unchanged: str | None = None,
@@ -204,7 +204,7 @@ class Gain:
         return self.with_both - self.with_variable
 
 
-def gain(table: Any, keys: Sequence[str], *, variable: str, date: str, rule: str = "worst") -> Gain:
+def gain(table: object, keys: Sequence[str], *, variable: str, date: str, rule: str = "worst") -> Gain:
     """How much uniqueness the date of a change adds over the current value.
 
     Parameters
@@ -319,7 +319,7 @@ class Birthdays(Result):
 
 
 def month_of_birth(
-    waves: Any,
+    waves: object,
     *,
     age: str = "age",
     respondent: str = "respondent",

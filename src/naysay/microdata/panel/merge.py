@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -99,7 +98,7 @@ class Merged(Result):
 
 
 def merge_waves(
-    waves: Any,
+    waves: object,
     *,
     respondent: str = "respondent",
     wave: str = "wave",

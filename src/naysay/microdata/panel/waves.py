@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -63,7 +62,7 @@ class Waves:
     warnings: tuple[StatisticalWarning, ...] = ()
 
     @classmethod
-    def of(cls, waves: Any, *, respondent: str, wave: str, number: str | None = None) -> Waves:
+    def of(cls, waves: object, *, respondent: str, wave: str, number: str | None = None) -> Waves:
         """The waves in one long table, in a sequence of tables, or in a mapping of month to table.
 
         Parameters
@@ -163,12 +162,22 @@ def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
     raise IndexError(row)
 
 
-def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
+def _tables(waves: object, wave: str) -> Iterator[tuple[str, object, int | None]]:
     """Each table with what messages call it, and its month where that is said beside it."""
-    wave_tables = list(waves.values()) if isinstance(waves, Mapping) else []
-    if wave_tables and all(isinstance(wave_table, Mapping) or is_frame(wave_table) for wave_table in wave_tables):
+    if (
+        isinstance(waves, Mapping)
+        and waves
+        and all(isinstance(wave_table, Mapping) or is_frame(wave_table) for wave_table in waves.values())
+    ):
         for wave_name, table in waves.items():
-            month = _month_of(wave_name, table, wave)
+            try:
+                month = one_month(wave_name)
+            except DataError:  # no month, but the table may have a column of months
+                if wave not in (
+                    table if isinstance(table, Mapping) else nw.from_native(table).collect_schema().names()
+                ):
+                    raise
+                month = None
             yield f"wave {wave_name}" if month is not None else str(wave_name), table, month
     elif isinstance(waves, Sequence) and not isinstance(waves, str):
         for table_number, table in enumerate(waves):
@@ -177,19 +186,10 @@ def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
         yield "", waves, None
 
 
-def _month_of(name: Any, table: Any, wave: str) -> int | None:
-    """The month that a table is named after; None where the table has a column of months."""
-    try:
-        return one_month(name)
-    except DataError:
-        if wave in (table if isinstance(table, Mapping) else nw.from_native(table).collect_schema().names()):
-            return None
-        raise
-
-
-def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
+def _part_of(place: str, data: object, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
     """One file, its respondents not yet numbered among those of all files."""
-    table = Table.of(nw.from_native(data).collect(backend="polars") if engine_of(data) else data)
+    is_lazy = engine_of(data) is not None
+    table = Table.of(nw.from_native(data).collect(backend="polars") if is_lazy else data)  # type: ignore[call-overload]
     if not table.n:
         raise DataError(f"{place or 'the table'} has no rows")
     with_month = month is None or wave in table.names
@@ -202,7 +202,19 @@ def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | Non
                 f"it holds {month_text(int(months[clash_row]))} in row {clash_row + 1}", row=clash_row, column=wave
             )
         if number is not None:
-            _check_numbers(table, number, months)
+            wave_numbers = column_of(table, number).cast(pl.Float64, strict=False)
+            if (row := first_row(wave_numbers.is_null())) is not None:
+                raise DataError(f"waves must be numbered; column {number!r}, row {row + 1}, holds no number", row=row)
+            # they rise with the months
+            pairs = pl.DataFrame({"number": wave_numbers, "month": months}).unique().sort("number", "month")
+            fault_place = first_row((pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0))
+            if fault_place is not None:
+                later_text, former_text = (
+                    f"number {wave_number:g} is of {month_text(pair_month)}"
+                    for wave_number, pair_month in (pairs.row(fault_place), pairs.row(fault_place - 1))
+                )
+                advice = f"correct column {number!r} or the months"
+                raise DataError(f"waves are out of order: {later_text}, but {former_text} ({advice})", column=number)
         return Part(place, table, respondents_of(table, respondent), months, np.zeros(0, np.int64))
     except DataError as error:
         if not place:
@@ -210,23 +222,7 @@ def _part_of(place: str, data: Any, respondent: str, wave: str, month: int | Non
         raise DataError(f"{place}: {error}", row=error.row, column=error.column, value=error.value) from None
 
 
-def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None:
-    """Raise unless the numbers of waves rise with their months."""
-    wave_numbers = column_of(table, number).cast(pl.Float64, strict=False)
-    if (row := first_row(wave_numbers.is_null())) is not None:
-        raise DataError(f"waves must be numbered; column {number!r}, row {row + 1}, holds no number", row=row)
-    number_months = pl.DataFrame({"number": wave_numbers, "month": months}).unique().sort("number", "month")
-    fault_place = first_row((number_months["number"].diff() == 0) | (number_months["month"].diff() <= 0))
-    if fault_place is not None:
-        former_pair, later_pair = number_months.row(fault_place - 1), number_months.row(fault_place)
-        later_text, former_text = (
-            f"number {wave_number:g} is of {month_text(month)}" for wave_number, month in (later_pair, former_pair)
-        )
-        advice = f"correct column {number!r} or the months"
-        raise DataError(f"waves are out of order: {later_text}, but {former_text} ({advice})", column=number)
-
-
-def cells_at(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
+def cells_at(cells: pl.Series, places: NDArray[np.integer]) -> pl.Series:
     """The cells at these places, null where a place is -1."""
     cell_places = pl.Series(places, dtype=pl.Int64)
     return cells.gather(cell_places.set(cell_places < 0, None))  # polars would count -1 from the end
@@ -299,20 +295,9 @@ def all_respondents(named: Named, respondent: str) -> tuple[pl.Series, tuple[Sta
     all_names = pl.concat([cells for _, cells in named]).unique().sort()
     if name_type != pl.String:
         return all_names, ()
-    _check_number_texts(named, all_names.filter(all_names.str.contains(_NUMBER)), respondent)
-    has_marks = all_names.str.contains(_THOUSANDS)
-    plain_names = all_names.str.to_lowercase().zip_with(~has_marks, all_names.str.replace_all(r"[ .,'’]", ""))
-    alike_count, row_pair = _count_alike(named, all_names, _plain_numbers(plain_names))
-    warning = (
-        f"{alike_count:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
-        f" between thousands, as those in {row_pair}; they count as different people (write them alike if they are not)"
-    )
-    return all_names, (StatisticalWarning(warning),) if alike_count else ()
-
-
-def _check_number_texts(named: Named, numbers: pl.Series, respondent: str) -> None:
-    """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
-    alike_count, row_pair = _count_alike(named, numbers, _plain_numbers(numbers))
+    # texts, as all cells of CSV files are, may show that respondents changed their type between waves
+    number_names = all_names.filter(all_names.str.contains(_NUMBER))
+    alike_count, row_pair = _count_alike(named, number_names, _plain_numbers(number_names))
     if alike_count:
         ways_text = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
         raise DataError(f"{_ALIKE}; in column {respondent!r}, {row_pair} {ways_text}", column=respondent)
@@ -323,6 +308,14 @@ def _check_number_texts(named: Named, numbers: pl.Series, respondent: str) -> No
         problem = f"column {respondent!r} holds numbers in {number_files[0]} and other texts in {text_files[0]}"
         advice = "write them alike, or put a letter before the numbers if both are meant"
         raise DataError(f"{_ALIKE}; {problem} ({advice})", column=respondent)
+    has_marks = all_names.str.contains(_THOUSANDS)
+    plain_names = all_names.str.to_lowercase().zip_with(~has_marks, all_names.str.replace_all(r"[ .,'’]", ""))
+    alike_count, row_pair = _count_alike(named, all_names, _plain_numbers(plain_names))
+    warning = (
+        f"{alike_count:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
+        f" between thousands, as those in {row_pair}; they count as different people (write them alike if they are not)"
+    )
+    return all_names, (StatisticalWarning(warning),) if alike_count else ()
 
 
 def _plain_numbers(texts: pl.Series) -> pl.Series:

@@ -30,7 +30,7 @@ from naysay._values import Floats, JsonObject
 from naysay.errors import DataError
 from naysay.microdata.formats import Printed, grid
 from naysay.microdata.keys.codes import check_choice
-from naysay.microdata.tables.table import CellTable, Dimension, Rules
+from naysay.microdata.tables.table import CellTable, Dimension, Rules, summed
 from naysay.show import Content, Facts, Note, Records, Sentence, page
 from naysay.show.text import csv_text
 
@@ -65,7 +65,7 @@ def intervals(table: CellTable, suppressed: Bools, *, knows: int | None = None) 
     cell_intervals = np.repeat(table.values.reshape(-1, 1), 2, axis=1)
     audit = _Audit.of(table, suppressed.reshape(-1), knows)
     for cell in np.flatnonzero(suppressed.reshape(-1)):
-        cell_intervals[cell] = audit.least(int(cell)), audit.most(int(cell))
+        cell_intervals[cell] = audit.extreme(int(cell), 1.0), audit.extreme(int(cell), -1.0)
     return cell_intervals.reshape(*table.shape, 2)
 
 
@@ -100,13 +100,8 @@ class _Audit:
             table, unknown_cells, known_part, csr_array(unknown_sums[equation_cells]), low_ends, high_ends, floor
         )
 
-    def least(self, cell: int) -> float:
-        return self._extreme(cell, 1.0)
-
-    def most(self, cell: int) -> float:
-        return self._extreme(cell, -1.0)
-
-    def _extreme(self, cell: int, sign: float) -> float:
+    def extreme(self, cell: int, sign: float) -> float:
+        """The least value of a cell, or with a sign of -1 the largest."""
         unknown_sums = self.table.sums[[cell]].toarray()[0, self.unknown]
         if not unknown_sums.any():
             return float(self.known_part[cell])
@@ -188,8 +183,8 @@ class Problem:
             if knows is not None and not suppressed[self.table.leaf_cells[knows]]:
                 continue
             scenario_audit = audits.setdefault(knows, _Audit.of(self.table, suppressed, knows))
-            if scenario_audit.most(cell) < self.high[cell] - self.near or (
-                self.low[cell] < self.values[cell] and scenario_audit.least(cell) > self.low[cell] + self.near
+            if scenario_audit.extreme(cell, -1.0) < self.high[cell] - self.near or (
+                self.low[cell] < self.values[cell] and scenario_audit.extreme(cell, 1.0) > self.low[cell] + self.near
             ):
                 failed_scenarios.append((cell, knows))
         return failed_scenarios
@@ -197,6 +192,10 @@ class Problem:
     def price(self, suppressed: Bools) -> float:
         """What a pattern costs beyond the cells that must be suppressed anyway."""
         return float(self.cost[suppressed & ~self.primary].sum())
+
+    def pattern(self, suppressed: Bools, bound: float) -> Pattern:
+        """A pattern with its cost."""
+        return Pattern(suppressed, self.price(suppressed), min(bound, self.price(suppressed)))
 
     def refusal(self, cell: int) -> DataError:
         """What to say of a cell that nothing hides."""
@@ -247,11 +246,12 @@ def hypercubes(problem: Problem) -> Pattern:
         ]
         move_sizes = [np.abs(axis_moves) for axis_moves in dimension_moves]
         blocks_rise, blocks_fall = (room_below < needed_rise).astype(float), (room_below < needed_fall).astype(float)
-        stuck_counts = _sums_over_moves(
-            move_sizes, is_barred + blocks_rise + blocks_fall, table.shape
-        ) + _sums_over_moves(dimension_moves, blocks_fall - blocks_rise, table.shape)
-        cube_prices = _sums_over_moves(move_sizes, np.where(suppressed | is_barred, 0.0, problem.cost), table.shape)
-        added_counts = _sums_over_moves(move_sizes, (~suppressed).astype(float), table.shape)
+        # of each combination of moves, over its cells
+        stuck_counts = summed((is_barred + blocks_rise + blocks_fall).reshape(table.shape), move_sizes)
+        stuck_counts = stuck_counts + summed((blocks_fall - blocks_rise).reshape(table.shape), dimension_moves)
+        cell_prices = np.where(suppressed | is_barred, 0.0, problem.cost)
+        cube_prices = summed(cell_prices.reshape(table.shape), move_sizes)
+        added_counts = summed((~suppressed).astype(float).reshape(table.shape), move_sizes)
         is_fitting = stuck_counts < 0.5  # no cell of it is barred, falls below its least, or rises with one that does
         if not is_fitting.any():
             raise problem.refusal(cell)
@@ -262,15 +262,7 @@ def hypercubes(problem: Problem) -> Pattern:
         for axis_sizes, place in zip(move_sizes, np.unravel_index(best_cube, cube_prices.shape), strict=True):
             cube_cells = np.multiply.outer(cube_cells, axis_sizes[place])
         suppressed |= cube_cells.reshape(-1) > 0
-    return Pattern(suppressed, problem.price(suppressed), 0.0)
-
-
-def _sums_over_moves(moves: Sequence[Floats], amount: Floats, shape: tuple[int, ...]) -> Floats:
-    """The sum of an amount over the cells of every combination of moves, each cell with its sign."""
-    move_sums = amount.reshape(shape)
-    for axis, axis_moves in enumerate(moves):
-        move_sums = np.moveaxis(np.tensordot(axis_moves, move_sums, axes=(1, axis)), 0, axis)
-    return move_sums
+    return problem.pattern(suppressed, 0.0)
 
 
 def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> Pattern:
@@ -310,7 +302,7 @@ def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> P
             cell_choice, bound_now = _master(problem, all_cuts, relaxed=relaxed, nodes=nodes)
             proven_bound = max(proven_bound, bound_now)
             if not relaxed and proven_bound >= problem.price(best_pattern) - problem.near:
-                return Pattern(best_pattern, problem.price(best_pattern), problem.price(best_pattern))
+                return problem.pattern(best_pattern, math.inf)
             added_cuts = _broken_cuts(problem, cell_choice, scenarios)
             if not added_cuts and not relaxed:
                 chosen_cells = cell_choice > 0.5
@@ -319,15 +311,13 @@ def optimum(problem: Problem, *, rounds: int = 2_000, nodes: int = 200_000) -> P
                     best_pattern = (
                         chosen_cells if problem.price(chosen_cells) < problem.price(best_pattern) else best_pattern
                     )
-                    return Pattern(
-                        best_pattern, problem.price(best_pattern), min(proven_bound, problem.price(best_pattern))
-                    )
+                    return problem.pattern(best_pattern, proven_bound)
                 # whole numbers are narrower than the cuts: one more cell is needed, whatever it is
                 added_cuts = [((~chosen_cells & problem.free).astype(float), 1.0)]
             all_cuts += added_cuts
             if not added_cuts:
                 break
-    return Pattern(best_pattern, problem.price(best_pattern), min(proven_bound, problem.price(best_pattern)))
+    return problem.pattern(best_pattern, proven_bound)
 
 
 def _master(
@@ -505,27 +495,15 @@ class ProtectedTable(Printed):
                 ("suppressed beside them", f"{secondary_count:,} cells, by method {self.method!r}"),
             )
         )
-        published_values = [None if is_hidden else cell_value for is_hidden, cell_value in zip(
-            self.suppressed.reshape(-1).tolist(), self.table.values.reshape(-1).tolist(), strict=True)]  # fmt: skip
         cell_texts = [
-            SUPPRESSED if cell_value is None else _number_text(cell_value, counts=self.table.counts)
-            for cell_value in published_values
+            SUPPRESSED if is_hidden else _number_text(cell_value, counts=self.table.counts)
+            for is_hidden, cell_value in zip(self.suppressed.flat, self.table.values.flat, strict=True)
         ]
-        return [
-            table_facts,
-            *self.table.cell_parts(cell_texts, "The table as it may be published"),
-            *self._audit(),
-            *self._caveats(),
-        ]
-
-    def _audit(self) -> list[Content]:
         interval_ends = self.intervals.reshape(-1, 2)
         telling = np.flatnonzero(self.primary.reshape(-1))
         narrowest_cells = telling[np.argsort(interval_ends[telling, 1] - interval_ends[telling, 0], kind="stable")][
             :_MOST_INTERVALS
         ]
-        if not len(narrowest_cells):
-            return []
         interval_rows = [
             (
                 " × ".join(self.table.labels(int(cell_number))),
@@ -534,7 +512,12 @@ class ProtectedTable(Printed):
             for cell_number in narrowest_cells
         ]
         title = "What can be computed of the cells that tell too much, narrowest first"
-        return [grid(title, ("cell", "at least", "at most"), interval_rows)]
+        return [
+            table_facts,
+            *self.table.cell_parts(cell_texts, "The table as it may be published"),
+            *([grid(title, ("cell", "at least", "at most"), interval_rows)] if interval_rows else []),
+            *self._caveats(),
+        ]
 
     def _caveats(self) -> list[Content]:
         table_notes: list[Content] = []

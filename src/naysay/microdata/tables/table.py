@@ -173,7 +173,7 @@ class CellTable:
     @cached_property
     def values(self) -> Floats:
         """All cells, (nodes, …)."""
-        return _with_sums(self.inner, [dimension.members for dimension in self.dimensions])
+        return summed(self.inner, [dimension.members for dimension in self.dimensions])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -258,8 +258,8 @@ class CellTable:
         return is_telling, np.maximum(cell_values - needed_margins, 0.0), cell_values + needed_margins
 
 
-def _with_sums(inner: Array, members: Sequence[NDArray[np.int64]]) -> Array:
-    """An array of inner cells with all sums, along each axis in turn."""
+def summed(inner: Array, members: Sequence[Array]) -> Array:
+    """An array of inner cells as sums of them, along each axis in turn, by the (sums, cells) members of each."""
     for axis, axis_members in enumerate(members):
         inner = np.moveaxis(np.tensordot(axis_members, inner, axes=(1, axis)), 0, axis)
     return inner
@@ -346,7 +346,7 @@ def tabulate(
     )
     member_matrices = [dimension.members for dimension in dimensions]
     if value is None and unit is None:
-        contributor_counts = _with_sums(inner_sums, member_matrices)
+        contributor_counts = summed(inner_sums, member_matrices)
         return CellTable(
             dimensions, inner_sums, contributor_counts.astype(np.int64), np.zeros((*contributor_counts.shape, 0)), True
         )

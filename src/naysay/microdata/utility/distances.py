@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +20,7 @@ from naysay.microdata.attack.register import frame_of, joined, recoding, texts
 from naysay.microdata.formats import DASH, grid, share
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import positive
-from naysay.show import Content, Facts, Sentence
+from naysay.show import Content, Facts, Sentence, Table
 
 _PAIRS_IN_TABLE = 15  # pairs in a table
 _EXACT = 400.0  # expected people up to which E√X is summed term by term
@@ -136,17 +135,6 @@ class Distance:
     fresh_variation: float
     fresh_hellinger: float
 
-    @classmethod
-    def of(cls, variables: Sequence[Variable], p: Floats, other: Floats, sizes: tuple[float, float]) -> Distance:
-        """The distances of two tables of the same cells."""
-        return cls(
-            tuple(variable.name for variable in variables),
-            variation(p, other),
-            hellinger(p, other),
-            expected_variation(p, *sizes),
-            expected_hellinger(p, *sizes),
-        )
-
 
 @dataclass(frozen=True)
 class Distances:
@@ -197,7 +185,7 @@ class Distances:
         }
 
 
-def _grid(caption: str, rows: Sequence[Distance]) -> Any:
+def _grid(caption: str, rows: Sequence[Distance]) -> Table:
     column_titles = ("variables", "total variation", "fresh sample", "Hellinger", "fresh sample (H)")
     cell_rows = [
         (
@@ -236,32 +224,30 @@ def distances(pair: Pair) -> Distances:
 
 def _table_distance(pair: Pair, variables: Sequence[Variable]) -> Distance | None:
     """The distance of one table; None where nobody has all of its variables."""
-    original_shares, released_shares = (
-        _cell_shares([getattr(variable, side) for variable in variables], weight, cell_counts)
-        for side, weight, cell_counts in zip(
-            "xy",
-            pair.weights,
-            ([len(variable.labels) for variable in variables], [len(variable.released) for variable in variables]),
-            strict=True,
-        )
-    )
-    if original_shares is None or released_shares is None:
-        return None
+    shares, sizes = [], []
+    for side, values, weight, effective in zip(
+        ("x", "y"), ("labels", "released"), pair.weights, pair.effective, strict=True
+    ):
+        codes = [getattr(variable, side) for variable in variables]
+        counts = [len(getattr(variable, values)) for variable in variables]
+        is_complete = np.all([variable_codes >= 0 for variable_codes in codes], axis=0)
+        if not is_complete.any():
+            return None
+        cell_numbers = np.ravel_multi_index([variable_codes[is_complete] for variable_codes in codes], counts)
+        cell_weights = np.bincount(cell_numbers, weight[is_complete], int(np.prod(counts))).reshape(counts)
+        shares.append(cell_weights / cell_weights.sum())
+        sizes.append(effective * is_complete.mean())
+    p, other = shares
     for axis, variable in enumerate(variables):
-        released_shares = np.moveaxis(np.tensordot(released_shares, variable.spread, axes=(axis, 0)), -1, axis)
-    complete_shares = [np.all([getattr(variable, side) >= 0 for variable in variables], axis=0).mean() for side in "xy"]
-    effective_sizes = pair.effective[0] * complete_shares[0], pair.effective[1] * complete_shares[1]
-    return Distance.of(variables, original_shares.ravel(), released_shares.ravel(), effective_sizes)
-
-
-def _cell_shares(codes: Sequence[NDArray[np.int64]], weight: Floats, sizes: Sequence[int]) -> Floats | None:
-    """Shares of each cell among people who have all of the variables."""
-    is_complete = np.all([variable_codes >= 0 for variable_codes in codes], axis=0)
-    if not is_complete.any():
-        return None
-    cell_numbers = np.ravel_multi_index([variable_codes[is_complete] for variable_codes in codes], tuple(sizes))
-    cell_weights = np.bincount(cell_numbers, weight[is_complete], int(np.prod(sizes))).reshape(sizes)
-    return np.asarray(cell_weights / cell_weights.sum(), dtype=float)
+        other = np.moveaxis(np.tensordot(other, variable.spread, axes=(axis, 0)), -1, axis)
+    p, other = p.ravel(), other.ravel()
+    return Distance(
+        tuple(variable.name for variable in variables),
+        variation(p, other),
+        hellinger(p, other),
+        expected_variation(p, *sizes),
+        expected_hellinger(p, *sizes),
+    )
 
 
 def il1s(before: ArrayLike, after: ArrayLike) -> float:
@@ -453,7 +439,13 @@ def changes(pair: Pair) -> Changes:
     """
     if pair.rows is None:
         raise DataError("synthetic records belong to nobody, so no cell of them was changed; compare distributions")
-    number_pairs = [variable.numbers for variable in pair.variables if variable.numeric and variable.released_numeric]
+    # of variables whose released cells are numbers, or stand for numbers
+    number_pairs = [
+        variable.numbers
+        for variable in pair.variables
+        if variable.numeric
+        and (variable.after.dtype.is_numeric() or (variable.recoded is not None and variable.after.count() > 0))
+    ]
     mean_move, loss_of_eigenvalues = float("nan"), float("nan")
     if number_pairs:
         x, y = (np.column_stack([variable_numbers[side] for variable_numbers in number_pairs]) for side in (0, 1))
@@ -474,10 +466,6 @@ Places = NDArray[np.int64]
 
 _FEW = 20  # distinct numbers up to which each is a category of its own
 _BINS = 10  # of about equally many people, for numbers with more distinct values
-
-
-def _numeric(series: pl.Series) -> bool:
-    return series.dtype.is_numeric()
 
 
 @dataclass(frozen=True, eq=False)
@@ -515,20 +503,15 @@ class Variable:
     @property
     def numeric(self) -> bool:
         """Whether the original holds numbers."""
-        return _numeric(self.before)
-
-    @property
-    def released_numeric(self) -> bool:
-        """Whether released cells are numbers, or stand for numbers."""
-        return _numeric(self.after) or (self.recoded is not None and self.after.count() > 0)
+        return self.before.dtype.is_numeric()
 
     @classmethod
     def of(cls, before: pl.Series, after: pl.Series, recoded: Mapping[str, str] | None) -> Variable:
         """The categories of a variable, and what its released values say about them."""
-        is_binned = _numeric(before) and before.n_unique() > _FEW
+        is_binned = before.dtype.is_numeric() and before.n_unique() > _FEW
         original_values = before.drop_nulls().unique().sort()
         original_names = texts(original_values).to_list()
-        if is_binned and recoded is None and _numeric(after):
+        if is_binned and recoded is None and after.dtype.is_numeric():
             bin_cuts, labels = _bins(before)
             x, y = _bin_codes(before, bin_cuts), _bin_codes(after, bin_cuts)
             return cls(before.name, before, after, x, y, np.eye(len(labels)), labels, labels)
@@ -635,8 +618,8 @@ class Pair:
     @classmethod
     def of(
         cls,
-        before: Any,
-        after: Any,
+        before: object,
+        after: object,
         *,
         variables: Sequence[str] | None = None,
         identity: str | None = None,
@@ -660,13 +643,12 @@ class Pair:
             raise DataError(
                 f"the files share no variable; the release has {_checks.listing_text(release_frame.columns)}"
             )
-        file_weights = [_weights(frame, weights) for frame in (original_frame, release_frame)]
         return cls(
             original_frame,
             release_frame,
             tuple(_variable(original_frame, release_frame, column_name, paired_rows) for column_name in shared_names),
             paired_rows,
-            (file_weights[0], file_weights[1]),
+            (_weights(original_frame, weights), _weights(release_frame, weights)),
             weights is not None,
         )
 

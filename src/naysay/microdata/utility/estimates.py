@@ -277,10 +277,12 @@ def coefficient_estimates(pair: Pair, text: str, private: Mapping[str, Answerabl
         plain_design = designs.direct(category_labels)
         file_designs = [plain_design, private.get(response, plain_design)]
         weight_column = _WEIGHT if pair.weighted else None
-        fits = [
-            _regression_coefficients(design, text, analysis_frame, weight_column)
-            for design, analysis_frame in zip(file_designs, analysis_frames, strict=True)
-        ]
+        fits = []
+        for design, analysis_frame in zip(file_designs, analysis_frames, strict=True):
+            fit = regression.regress(design, text, analysis_frame, weights=weight_column, missing="drop")
+            value_pairs = zip(fit.coefficients.tolist(), fit.standard_errors.tolist(), strict=True)
+            names = (": ".join(map(str, name_parts)) for name_parts in fit.names)
+            fits.append(dict(zip(names, value_pairs, strict=True)))
     return [
         Estimated(name, *fits[0][name], *fits[1].get(name, (float("nan"), float("nan"))), group=text, tested=True)
         for name in fits[0]
@@ -319,12 +321,6 @@ def _analysis_frame(
         )
     cells_of[_WEIGHT] = pair.weights[side]
     return pl.DataFrame(cells_of)
-
-
-def _regression_coefficients(design: Answerable, text: str, file: pl.DataFrame, weights: str | None) -> Coefficients:
-    fit = regression.regress(design, text, file, weights=weights, missing="drop")
-    value_pairs = zip(fit.coefficients.tolist(), fit.standard_errors.tolist(), strict=True)
-    return dict(zip((": ".join(map(str, name_parts)) for name_parts in fit.names), value_pairs, strict=True))
 
 
 def _linear(formula: Formula, file: pl.DataFrame, *, weighted: bool) -> Coefficients:
@@ -577,7 +573,9 @@ def _by_terms(
     x = terms(columns, sizes, together)
     gram = (x.T @ x).toarray()
     fitted_chances = _fitted_chances(x, gram, released, weight)
-    term_count = int(_independent(gram).sum())
+    # directions of the terms' space that are there: the others are combinations of them
+    directions = np.linalg.eigvalsh(gram / np.sqrt(np.outer(gram.diagonal(), gram.diagonal())))
+    term_count = int((directions > directions[-1] * 1e-9).sum())
     pmse = float(weight @ (fitted_chances - share) ** 2 / weight.sum())
     null_unit = share**2 * (1 - share) ** 2 / people
     return Propensity(
@@ -620,12 +618,6 @@ def terms(columns: Sequence[Places], sizes: Sequence[int], together: int) -> sci
     return scipy.sparse.csr_array(
         (np.ones(len(row_numbers)), (row_numbers, term_numbers)), shape=(n, len(term_rows) + 1)
     )
-
-
-def _independent(gram: Floats) -> NDArray[np.bool_]:
-    """Which directions of the terms' space are there: the others are combinations of them."""
-    values = np.linalg.eigvalsh(gram / np.sqrt(np.outer(gram.diagonal(), gram.diagonal())))
-    return np.asarray(values > values[-1] * 1e-9)
 
 
 def _fitted_chances(x: scipy.sparse.csr_array, gram: Floats, y: Floats, weight: Floats) -> Floats:

@@ -129,8 +129,8 @@ class Utility(Printed):
 
 
 def compare(
-    before: Any,
-    after: Any,
+    before: object,
+    after: object,
     *,
     variables: Sequence[str] | None = None,
     id: str | None = None,
@@ -309,8 +309,8 @@ class Tradeoff(Printed):
 
 
 def tradeoff(
-    before: Any,
-    releases: Mapping[str, Any],
+    before: object,
+    releases: Mapping[str, object],
     keys: Sequence[str],
     *,
     id: str | None = None,
