@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from naysay._values import Floats
-from naysay.crosstab.variables import first_words
+from naysay._values import Floats, Integers
+from naysay.crosstab.variables import first_words, question_ends
+from naysay.design import Design
 from naysay.design.drawing import GeneratorSource
 from naysay.estimate.fitting import LISTED
 from naysay.estimate.likelihood import evidence, information, inverse, maximize, tangent
@@ -110,19 +111,16 @@ def test(
     score = score_at(tally, shape, null)
     df, smallest_cell = score.degrees_of_freedom, float(null.min() * tally.effective)
     if tally.weighted:
-        p_value, pearson_p_value = (score.rao_scott(value) for value in (likelihood_ratio, score.statistic))
-        reference_text = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
-        design_effects = tuple(score.effects.tolist())
         return Independence(
             likelihood_ratio,
             df,
-            p_value,
-            reference_text,
+            score.rao_scott(likelihood_ratio),
+            f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}",
             float("nan"),
             score.statistic,
-            pearson_p_value,
+            score.rao_scott(score.statistic),
             smallest_cell,
-            design_effects,
+            tuple(score.effects.tolist()),
         )
     chi2_p_value, pearson_p_value = (
         float(scipy.stats.chi2.sf(value, df)) for value in (likelihood_ratio, score.statistic)
@@ -289,7 +287,12 @@ def bootstrap_p_value(
     enough replicates exceeded what was observed, or by Ctrl-C with those that were drawn.
     """
     random_source = np.random.default_rng(SEED) if rng is None else rng
-    surveys = [_Survey.of(part, null, pattern) for part in tally.parts if part.n for pattern in _patterns(part)]
+    surveys = [
+        _Survey.of(part.design, int(n), left_out, null)
+        for part in tally.parts
+        if part.n
+        for left_out, n in _patterns(part, part.count)
+    ]
     is_hidden = console is None or not console.is_terminal
     progress_columns = TextColumn("surveys drawn again"), BarColumn(), MofNCompleteColumn()
     times_exceeded = surveys_drawn = 0
@@ -316,7 +319,7 @@ def bootstrap_p_value(
 class _Survey:
     """People who answered the same questions of a part, to be drawn again from the null fit."""
 
-    design: Any
+    design: Design
     n: int
     left_out: NDArray[np.bool_]
     null: Floats
@@ -324,30 +327,13 @@ class _Survey:
     chances: Floats | None
 
     @classmethod
-    def of(cls, part: Part, null: Floats, pattern: tuple[NDArray[np.bool_], int]) -> _Survey:
-        design: Any = part.design
-        left_out, n = pattern
+    def of(cls, design: Design, n: int, left_out: NDArray[np.bool_], null: Floats) -> _Survey:
         if design.space.size > LISTED:
             return cls(design, n, left_out, null, None, None)
         response_codes = design.space.listing()
         response_chances = design.rows(response_codes) @ null
-        return cls(
-            design,
-            n,
-            left_out,
-            null,
-            design.rows(cls._with_blanks(design, response_codes, left_out)),
-            response_chances / response_chances.sum(),
-        )
-
-    @staticmethod
-    def _with_blanks(design: Any, codes: NDArray[np.int64], left_out: NDArray[np.bool_]) -> NDArray[np.int64]:
-        if not left_out.any():
-            return codes
-        blanked_codes = np.array(codes)
-        factor_widths = [factor.space.width for factor in design.factors]
-        blanked_codes[:, np.cumsum([0, *factor_widths[:-1]])[left_out]] = MISSING
-        return blanked_codes
+        answer_rows = design.rows(_with_blanks(design, response_codes, left_out))
+        return cls(design, n, left_out, null, answer_rows, response_chances / response_chances.sum())
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Likelihood rows of the answers that came, and how many."""
@@ -355,21 +341,24 @@ class _Survey:
             response_counts = rng.multinomial(self.n, self.chances)
             return self.rows[response_counts > 0], response_counts[response_counts > 0].astype(float)
         true_cells = rng.choice(len(self.null), size=self.n, p=self.null / self.null.sum())
-        drawn_codes = self._with_blanks(self.design, self.design.draw(true_cells, GeneratorSource(rng)), self.left_out)
+        drawn_codes = _with_blanks(self.design, self.design.draw(true_cells, GeneratorSource(rng)), self.left_out)
         drawn_part = Part.of(self.design, drawn_codes, count=np.ones(self.n, dtype=np.int64))
         return self.design.rows(drawn_part.codes), drawn_part.weight
 
 
-def _patterns(part: Part) -> list[tuple[NDArray[np.bool_], int]]:
-    """Which questions were left out together, and by how many people."""
-    patterns, pattern_places = np.unique(left_out(part), axis=0, return_inverse=True)
-    people_counts = np.bincount(pattern_places.ravel(), part.count)
-    return list(zip(patterns, people_counts.astype(int).tolist(), strict=True))
+def _with_blanks(design: Design, codes: NDArray[np.int64], left_out: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Joint answers in which some questions are left out."""
+    if not left_out.any():
+        return codes
+    blanked_codes = np.array(codes)
+    blanked_codes[:, question_ends(design)[:-1][left_out]] = MISSING
+    return blanked_codes
 
 
-def left_out(part: Part) -> NDArray[np.bool_]:
-    """Which questions each answer leaves out, (distinct, variables)."""
-    return np.asarray(first_words(part) == MISSING)
+def _patterns(part: Part, amounts: Floats | Integers) -> list[tuple[NDArray[np.bool_], float]]:
+    """Which questions were left out together, (variables,), and the sum of the amounts of the answers that do."""
+    patterns, pattern_places = np.unique(first_words(part) == MISSING, axis=0, return_inverse=True)
+    return list(zip(patterns, np.bincount(pattern_places.ravel(), amounts).tolist(), strict=True))
 
 
 def cell_information(tally: Tally, cells: Floats) -> Floats:
@@ -387,9 +376,8 @@ def cell_information(tally: Tally, cells: Floats) -> Floats:
             continue
         response_codes = design.space.listing()
         response_chances = design.rows(response_codes) @ cells
-        patterns, pattern_places = np.unique(left_out(part), axis=0, return_inverse=True)
-        for pattern, pattern_weight in zip(patterns, np.bincount(pattern_places.ravel(), answer_weights), strict=True):
-            response_rows = design.rows(_Survey._with_blanks(design, response_codes, pattern))[response_chances > 0]
+        for pattern, pattern_weight in _patterns(part, answer_weights):
+            response_rows = design.rows(_with_blanks(design, response_codes, pattern))[response_chances > 0]
             total_information += pattern_weight * information(
                 response_rows, response_chances[response_chances > 0], cells
             )

@@ -169,18 +169,12 @@ class Derived:
             float(gradient @ cells_and_covariance[1] @ gradient)
             for cells_and_covariance in (self._padded_cells, self._model_covariance)
         )
-        variance_ratio = max(design_variance / max(model_variance, 1e-300), self._least_ratio)
-        return self._critical(confidence) ** 2 * variance_ratio
-
-    @cached_property
-    def _least_ratio(self) -> float:
-        """What the sampling design may leave of the model's variance.
-
-        Only strata and known populations make it smaller. Answers that are all alike show no variance at all.
-        """
         tally = self.fit.tally
         is_silent = any(answered_alike(tally, place) for place in range(len(self.shape)))
-        return 1.0 if tally.complex is None or is_silent else 0.0
+        # Only strata and known populations make the variance smaller; answers that are all alike show none at all.
+        least_ratio = 1.0 if tally.complex is None or is_silent else 0.0
+        variance_ratio = max(design_variance / max(model_variance, 1e-300), least_ratio)
+        return self._critical(confidence) ** 2 * variance_ratio
 
     def _critical(self, confidence: float) -> float:
         """How many standard errors an interval reaches to both sides."""
@@ -353,14 +347,6 @@ def row_share(row: int, column: int) -> Measured:
     return value_and_gradient
 
 
-MEASURES = {
-    "odds ratio": "how many times the odds of the first row are those of the second",
-    "correlation": "Pearson's, of the scores of the categories",
-    "Cramér's V": "0 for independence, 1 where one variable tells the other",
-}
-"""What the measures of association are called, and what they are."""
-
-
 Smooth = Callable[[Floats], tuple[float, Floats]]
 """A number of the cells, and its gradient."""
 
@@ -418,15 +404,12 @@ class Likelihood:
         (float, float)
             NaN for a bound that was not found.
         """
-        low, high = (self._end(number, quantile, sign) for sign in (-1.0, 1.0))
-        return low, high
-
-    def _end(self, number: Smooth, quantile: float, sign: float) -> float:
-        bound_candidates = (
-            self._bound_from(number, quantile, sign, start) for start in self._starts(number, quantile, sign)
-        )
-        bounds = [value for value in bound_candidates if value is not None]
-        return sign * max(sign * value for value in bounds) if bounds else float("nan")
+        bounds_by_sign: dict[float, list[float]] = {-1.0: [], 1.0: []}
+        for sign, bounds in bounds_by_sign.items():
+            for start in self._starts(number, quantile, sign):
+                if (bound := self._bound_from(number, quantile, sign, start)) is not None:
+                    bounds.append(bound)
+        return min(bounds_by_sign[-1.0], default=float("nan")), max(bounds_by_sign[1.0], default=float("nan"))
 
     def _starts(self, number: Smooth, quantile: float, sign: float) -> list[Floats]:
         """Where to begin: most of the way to the bound of the tangent ellipsoid, and nearer."""

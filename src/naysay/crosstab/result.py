@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property, partial, reduce
+from operator import mul
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -20,10 +21,10 @@ from naysay.crosstab.intervals import Derived, correlation, odds_ratio, row_shar
 from naysay.crosstab.variables import (
     Variable,
     answered_alike,
-    answered_in_part,
     as_variable,
+    check_margin,
     check_variables,
-    design_and_tally,
+    first_words,
 )
 from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
@@ -31,11 +32,15 @@ from naysay.estimate.fit import Intervals, alike, decimals_of, number_text, reli
 from naysay.estimate.fitting import score_test
 from naysay.estimate.linear import check_rank
 from naysay.estimate.result import beyond, cautions
+from naysay.responses.spaces import MISSING
 from naysay.sampling import Sampling
 from naysay.show import Chart, Column, Content, Note, Points, Records, Result, Sentence, Table
 from naysay.show.charts import heat_map
 from naysay.show.page import Section, html
 from naysay.show.text import fixed_decimals
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
 
 ESTIMATED = ("maximum_likelihood", "moments")
 """The estimators of a crosstab."""
@@ -62,13 +67,6 @@ class Association:
     value: float
     interval: tuple[float, float]
     method: str
-
-
-class _Cell(NamedTuple):
-    """One cell: the categories of each variable, its place, and its numbers."""
-
-    labels: tuple[str, ...]
-    place: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ class Crosstab(Result):
     @cached_property
     def partly(self) -> int:
         """People who left out some of the questions; what they said is used by maximum likelihood."""
-        return answered_in_part(self.fit.tally)
+        return sum(int(part.count[(first_words(part) == MISSING).any(axis=1)].sum()) for part in self.fit.tally.parts)
 
     @property
     def proportions(self) -> Floats:
@@ -320,10 +318,10 @@ class Crosstab(Result):
             *(Note(reservation) for reservation in self._reservations),
         ]
 
-    def _cells(self) -> Iterator[_Cell]:
+    def _cells(self) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+        """The categories of each variable in one cell after the other, and the cell's place."""
         labels_by_variable = [[_checks.label(label) for label in variable.labels] for variable in self.variables]
-        for labels, place in zip(itertools.product(*labels_by_variable), np.ndindex(*self.shape), strict=True):
-            yield _Cell(labels, place)
+        return zip(itertools.product(*labels_by_variable), np.ndindex(*self.shape), strict=True)
 
     def _joint(self) -> Table:
         """Every cell with its numbers."""
@@ -337,11 +335,8 @@ class Crosstab(Result):
         decimal_places = decimals_of(self.fit)
         variable_columns = [Column(variable.column, words=True, width=30) for variable in self.variables]
         table_rows = tuple(
-            (
-                *cell.labels,
-                *(number_text(float(cell_numbers[cell.place]), decimal_places) for _, cell_numbers in number_columns),
-            )
-            for cell in self._cells()
+            (*labels, *(number_text(float(numbers[place]), decimal_places) for _, numbers in number_columns))
+            for labels, place in self._cells()
         )
         return Table(
             (*variable_columns, *(Column(number_name) for number_name, _ in number_columns)),
@@ -515,7 +510,7 @@ class Crosstab(Result):
 
 
 def crosstab(
-    data: Any,
+    data: IntoFrame | Mapping[str, Iterable[object]],
     *,
     row: Variable | str,
     column: Variable | str,
@@ -577,30 +572,33 @@ def crosstab(
     """
     if estimator not in ESTIMATED:
         raise DataError(f"a crosstab is estimated by {' or '.join(ESTIMATED)}; got {estimator!r}")
-    names_or_variables: Sequence[Variable | str] = [
-        crossed_variable for crossed_variable in (row, column, layer) if crossed_variable is not None
-    ]
-    variables = check_variables([as_variable(crossed_variable) for crossed_variable in names_or_variables], data)
-    design, tally = design_and_tally(variables, data, weights=weights, sampling=sampling, count=count)
+    named_variables = [as_variable(variable) for variable in (row, column, layer) if variable is not None]
+    variables = check_variables(named_variables, data)
+    design = reduce(mul, [variable.known for variable in variables])
+    tally = design.tally(
+        data,
+        [variable.column for variable in variables],
+        level=[variable.level for variable in variables if variable.level is not None] or None,
+        weights=weights,
+        sampling=sampling,
+        count=count,
+    )
+    for place, variable in enumerate(variables):
+        check_margin(place, variable, tally)
     try:
         if estimator == "moments":
             return Crosstab(variables, ESTIMATORS["moments"].under(design).fit(design, tally))
         return Crosstab(variables, maximum_likelihood(design, tally))
     except NotEstimable as error:
-        for crossed_variable in variables:
-            _check_estimable(crossed_variable)
+        for variable in variables:  # the same error about the one variable that is the reason
+            for channel in variable.known.parts.values():
+                try:
+                    check_rank(channel.expected_statistic, channel.categories)
+                except NotEstimable as reason:
+                    raise NotEstimable(
+                        f"column {variable.column!r}: {reason}", contrast=reason.contrast, rank=reason.rank
+                    ) from None
         raise error
-
-
-def _check_estimable(crossed_variable: Variable) -> None:
-    """Raise the same error about the one variable that is the reason."""
-    for channel in crossed_variable.known.parts.values():
-        try:
-            check_rank(channel.expected_statistic, channel.categories)
-        except NotEstimable as error:
-            raise NotEstimable(
-                f"column {crossed_variable.column!r}: {error}", contrast=error.contrast, rank=error.rank
-            ) from None
 
 
 def _share_with_bounds(value: float, bounds: Floats) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import mul
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import narwhals as nw
 import numpy as np
@@ -20,8 +18,10 @@ from naysay.designs.catalog import YES_NO
 from naysay.errors import DataError
 from naysay.responses import JOINER
 from naysay.responses.spaces import MISSING
-from naysay.sampling import Sampling
-from naysay.tally import Part, Tally
+from naysay.tally import Channel, Part, Tally
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
 
 MOST_CELLS = 1_000
 """Cells of a table, beyond which its covariance and its likelihood take long."""
@@ -111,12 +111,13 @@ def as_variable(name_or_variable: Variable | str) -> Variable:
     return Variable(name_or_variable)
 
 
-def check_variables(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
+def check_variables(
+    variables: Sequence[Variable], data: IntoFrame | Mapping[str, Iterable[object]]
+) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
     column_names = [variable.column for variable in variables]
-    column_names += dict.fromkeys(
-        variable.level for variable in variables if variable.level is not None
-    )  # one may be that of two
+    # the column of levels may be that of two
+    column_names += dict.fromkeys(variable.level for variable in variables if variable.level is not None)
     repeated_column = next((name for place, name in enumerate(column_names) if name in column_names[:place]), None)
     if repeated_column is not None:
         raise DataError(
@@ -194,7 +195,7 @@ def _check(variable: Variable) -> None:
         )
 
 
-def _with_categories(variable: Variable, data: Any) -> Variable:
+def _with_categories(variable: Variable, data: IntoFrame | Mapping[str, Iterable[object]]) -> Variable:
     if not variable.plain:
         if variable.categories is not None:
             raise DataError(f"the design of {variable.column!r} names its categories; leave categories out")
@@ -211,7 +212,7 @@ def _with_categories(variable: Variable, data: Any) -> Variable:
     )
 
 
-def _values(data: Any, column: str) -> tuple[Any, ...]:
+def _values(data: IntoFrame | Mapping[str, Iterable[object]], column: str) -> tuple[Any, ...]:
     """The different values of a plain column, in order."""
     frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
     column_names = frame.collect_schema().names()
@@ -229,41 +230,18 @@ def _values(data: Any, column: str) -> tuple[Any, ...]:
     return tuple(sorted(values, key=_place))
 
 
-def _place(value: Any) -> tuple[bool, float, str]:
+def _place(value: object) -> tuple[bool, float, str]:
     """Numbers by size, before texts by their letters."""
     try:
-        return False, float(value), str(value)
+        return False, float(value), str(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return True, 0.0, str(value)
 
 
-def crossed_design(variables: Sequence[Variable]) -> Answerable:
-    """The design of all variables together."""
-    return reduce(mul, [variable.known for variable in variables])
-
-
-def design_and_tally(
-    variables: Sequence[Variable], data: Any, *, weights: str | None, sampling: Sampling | None, count: str | None
-) -> tuple[Answerable, Tally]:
-    """The design of all variables together, and what was said."""
-    design = crossed_design(variables)
-    level_columns = [variable.level for variable in variables if variable.level is not None]
-    answer_columns = [variable.column for variable in variables]
-    tally = design.tally(
-        data, answer_columns, level=level_columns or None, weights=weights, sampling=sampling, count=count
-    )
-    for variable_place, variable in enumerate(variables):
-        _check_margin(variable_place, variable, design, tally)
-    return design, tally
-
-
-def _check_margin(place: int, variable: Variable, design: Answerable, tally: Tally) -> None:
+def check_margin(place: int, variable: Variable, tally: Tally) -> None:
     """Raise where a question was answered by nobody, or where nobody is in a category of a plain column."""
-    answered_codes: set[int] = set()
-    for part in tally.parts:
-        answered_codes |= {
-            answer_code for answer_code in first_words(part)[part.weight > 0, place].tolist() if answer_code != MISSING
-        }
+    answer_codes = (first_words(part)[part.weight > 0, place].tolist() for part in tally.parts)
+    answered_codes = {code for part_codes in answer_codes for code in part_codes} - {MISSING}
     if not answered_codes:
         raise DataError(
             f"nobody answered {variable.column!r}; a crosstab needs answers to each of its questions",
@@ -283,25 +261,22 @@ def _check_margin(place: int, variable: Variable, design: Answerable, tally: Tal
         )
 
 
+def question_ends(design: Channel) -> NDArray[np.int64]:
+    """Where the words of each question begin in a joint answer, and where the last ends, (variables + 1,)."""
+    crossed: Any = design
+    return np.cumsum([0, *(factor.space.width for factor in crossed.factors)])
+
+
 def first_words(part: Part) -> NDArray[np.int64]:
     """The first word of the answer to each question, (distinct, variables); `MISSING` where it was left out."""
-    channel: Any = part.design
-    factor_widths = [factor.space.width for factor in channel.factors]
-    return part.codes[:, np.cumsum([0, *factor_widths[:-1]])]
+    return part.codes[:, question_ends(part.design)[:-1]]
 
 
 def answered_alike(tally: Tally, place: int) -> bool:
     """Whether everybody who answered one question gave the same answer, at every level."""
-    return all(_is_one_answer(part, place) for part in tally.parts if part.n)
-
-
-def _is_one_answer(part: Part, place: int) -> bool:
-    channel: Any = part.design
-    factor_ends = np.cumsum([0, *(factor.space.width for factor in channel.factors)])
-    question_answers = part.codes[part.weight > 0, factor_ends[place] : factor_ends[place + 1]]
-    return len(np.unique(question_answers[question_answers[:, 0] != MISSING], axis=0)) < 2
-
-
-def answered_in_part(tally: Tally) -> int:
-    """People who left out some of the questions, and answered others."""
-    return sum(int(part.count[(first_words(part) == MISSING).any(axis=1)].sum()) for part in tally.parts)
+    for part in tally.parts:
+        start, end = question_ends(part.design)[place : place + 2]
+        question_answers = part.codes[part.weight > 0, start:end]
+        if part.n and len(np.unique(question_answers[question_answers[:, 0] != MISSING], axis=0)) > 1:
+            return False
+    return True
