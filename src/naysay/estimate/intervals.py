@@ -213,9 +213,13 @@ def intervals(
         )
     clipped_bounds = np.clip(raw_bounds, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # it may rest on the unbounded estimate, and must hold the printed one
-        clipped_bounds[:, 0] = np.fmin(clipped_bounds[:, 0], fit.proportions)
-        clipped_bounds[:, 1] = np.fmax(clipped_bounds[:, 1], fit.proportions)
+        clipped_bounds = holding(clipped_bounds, fit.proportions)
     return Intervals(clipped_bounds, method_name, confidence, is_outside, is_misfit)
+
+
+def holding(bounds: Floats, values: Floats) -> Floats:
+    """Intervals (t, 2), extended to the values (t,) where these lie beyond an end."""
+    return np.column_stack([np.fmin(bounds[:, 0], values), np.fmax(bounds[:, 1], values)])
 
 
 def _outside(raw: Floats) -> NDArray[np.bool_]:
@@ -235,9 +239,7 @@ def nuisance_intervals(
     nuisance_bounds = np.clip(raw_bounds, 0.0, 1.0)
     if fit.maximum is not None:
         nuisance_estimates = np.array([value.value for value in fit.nuisance.values()])
-        nuisance_bounds = np.column_stack(
-            [np.fmin(nuisance_bounds[:, 0], nuisance_estimates), np.fmax(nuisance_bounds[:, 1], nuisance_estimates)]
-        )
+        nuisance_bounds = holding(nuisance_bounds, nuisance_estimates)
     ends = nuisance_bounds.tolist()
     return {parameter_name: (low, high) for parameter_name, (low, high) in zip(fit.nuisance, ends, strict=True)}
 
@@ -269,9 +271,7 @@ def _score(ask: Request) -> Floats:
         profile_bounds = inversion.simplex_profile(
             likelihood_rows, weights, fit.proportions, np.full(len(is_open), ask.z**2)
         )[is_open]
-        bounds[is_open] = np.column_stack(
-            [np.fmin(bounds[is_open, 0], profile_bounds[:, 0]), np.fmax(bounds[is_open, 1], profile_bounds[:, 1])]
-        )
+        bounds[is_open] = holding(holding(bounds[is_open], profile_bounds[:, 0]), profile_bounds[:, 1])
     return bounds
 
 

@@ -10,14 +10,14 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay._values import Floats, Label
+from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import samples
@@ -40,7 +40,7 @@ from naysay.estimate.fit import (
     reliable_nuisance,
 )
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
-from naysay.estimate.intervals import intervals, nuisance_intervals
+from naysay.estimate.intervals import holding, intervals, nuisance_intervals
 from naysay.estimate.linear import is_stacked
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content
@@ -90,7 +90,7 @@ _FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisanc
 class Finding(ABC):
     """A part of a result that only some results have, such as a test, a band, or another estimate beside it.
 
-    A kind of finding is a subclass that defines `compute` and its words.
+    A kind of finding is a subclass that defines `of` and its words.
 
     Parameters
     ----------
@@ -99,11 +99,8 @@ class Finding(ABC):
         What was found; None where it is left out, with a printed reason.
     """
 
-    fit: Any
+    fit: Fit
     value: Any
-
-    name: ClassVar[str]
-    """The member of `Estimate` that gives the value."""
 
     field: ClassVar[str]
     """The name in JSON."""
@@ -116,21 +113,8 @@ class Finding(ABC):
 
     @classmethod
     @abstractmethod
-    def concerns(cls, fit: Any) -> bool:
-        """Whether an estimate is of the kind that can have it."""
-
-    @staticmethod
-    @abstractmethod
-    def compute(fit: Any) -> Any:
-        """The value; None where there is none."""
-
-    @classmethod
     def of(cls, fit: Fit) -> Self | None:
-        """The finding; None where an estimate has none of this kind."""
-        if not cls.concerns(fit):
-            return None
-        value = cls.compute(fit)
-        return cls(fit, value) if value is not None or cls.left_out else None
+        """The finding; None where an estimate is not of the kind that can have it."""
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         """Columns of the table: names, and a number for each category."""
@@ -145,9 +129,9 @@ class Finding(ABC):
         line = self.left_out if self.value is None else self.words(options)
         return [Points((line,))] if line else []
 
-    def plain(self, options: PrintOptions) -> Any:
-        """The value in JSON; None where JSON holds nothing of it."""
-        return plain(self.value)
+    def numbers(self, options: PrintOptions) -> object:
+        """The value for JSON; None where JSON holds nothing of it."""
+        return self.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,16 +162,14 @@ class Comparison:
 class Compared(Finding):
     """For levels: the stratified beside the pooled estimate, with the test of independence."""
 
-    name, field, beside = "comparison", "levels", True
+    field, beside = "levels", True
     left_out = "stratified beside pooled: not available, some level alone does not tell all categories apart"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return fit.design.offer.assigned_by == "respondent" and "comparison" in fit.others
-
-    @staticmethod
-    def compute(fit: Fit) -> Comparison | None:
-        return cast("Comparison | None", fit.others["comparison"](fit))
+    def of(cls, fit: Fit) -> Self | None:
+        if fit.design.offer.assigned_by != "respondent" or "comparison" not in fit.others:
+            return None
+        return cls(fit, fit.others["comparison"](fit))
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         if self.value is not None:
@@ -200,61 +182,54 @@ class Compared(Finding):
     def words(self, options: PrintOptions) -> str:
         return str(self.value.test)
 
-    def plain(self, options: PrintOptions) -> Any:
-        comparison = self.value
-        if comparison is None:
+    def numbers(self, options: PrintOptions) -> object:
+        if self.value is None:
             return None
-        json_content: dict[str, Any] = {}
-        for estimator_name, compared_fit in {"stratified": comparison.stratified, "pooled": comparison.pooled}.items():
-            json_content |= {
-                estimator_name: compared_fit.proportions,
-                f"{estimator_name}_standard_errors": compared_fit.standard_errors,
-            }
-        json_content |= {"difference": comparison.difference, "difference_standard_errors": comparison.standard_errors}
+        stratified, pooled = self.value.stratified, self.value.pooled
         test_fields = ("statistic", "degrees_of_freedom", "p_value", "reference", "test")
-        return plain(
-            json_content
-            | {"independence": {test_field: getattr(comparison.test, test_field) for test_field in test_fields}}
-        )
+        return {
+            "stratified": stratified.proportions,
+            "stratified_standard_errors": stratified.standard_errors,
+            "pooled": pooled.proportions,
+            "pooled_standard_errors": pooled.standard_errors,
+            "difference": self.value.difference,
+            "difference_standard_errors": self.value.standard_errors,
+            "independence": {test_field: getattr(self.value.test, test_field) for test_field in test_fields},
+        }
 
 
 class Unbounded(Finding):
     """The unbiased estimate beside one at the boundary."""
 
-    name, field, beside = "unbounded", "moments", True
+    field, beside = "moments", True
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
+    def of(cls, fit: Fit) -> Self | None:
+        if fit.maximum is None or is_pooled(fit) or "unbounded" not in fit.others:
+            return None
         cell_shares = fit.proportions if fit.cells is None else fit.cells.values
-        at_edge = bool(((cell_shares <= 1e-9) | (cell_shares >= 1 - 1e-9)).any())
-        is_likelihood = fit.maximum is not None and "unbounded" in fit.others
-        return at_edge and is_likelihood and fit.design.offer.assigned_by != "respondent"
-
-    @staticmethod
-    def compute(fit: Fit) -> Estimate | None:
-        return cast("Estimate | None", fit.others["unbounded"](fit))
+        at_edge = ((cell_shares <= 1e-9) | (cell_shares >= 1 - 1e-9)).any()
+        return cls(fit, fit.others["unbounded"](fit)) if at_edge else None
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         yield "moments", self.value.proportions
         yield "s.e.", self.value.standard_errors
 
-    def plain(self, options: PrintOptions) -> Any:
-        return _numbers(self.value)
+    def numbers(self, options: PrintOptions) -> object:
+        return {"proportions": self.value.proportions, "standard_errors": self.value.standard_errors}
 
 
 class Preferences(Finding):
     """For the two-option scheme: the band over all ways of choosing between false categories."""
 
-    name, field, beside = "sensitivity", "preference_band", True
+    field, beside = "preference_band", True
     left_out = "band of preferences: takes long here, ask estimate.preference_band(design, tally)"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return not fit.design.offer.several and fit.design.channel().structure.shown is not None
-
-    @staticmethod
-    def compute(fit: Fit) -> Floats | None:
-        return preference_band(fit.design, fit.tally) if quick(fit.design) else None
+    def of(cls, fit: Fit) -> Self | None:
+        if fit.design.offer.several or fit.design.channel().structure.shown is None:
+            return None
+        return cls(fit, preference_band(fit.design, fit.tally) if quick(fit.design) else None)
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         return () if self.value is None else zip(("band low", "band high"), self.value.T, strict=True)
@@ -266,15 +241,13 @@ class Preferences(Finding):
 class BySample(Finding):
     """Each of several samples alone."""
 
-    name = field = "by_sample"
+    field = "by_sample"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return is_stacked(fit.design) and fit.design.cells == fit.design.categories and "by_sample" in fit.others
-
-    @staticmethod
-    def compute(fit: Fit) -> dict[Label, Estimate] | None:
-        return cast("dict[Label, Estimate] | None", fit.others["by_sample"](fit))
+    def of(cls, fit: Fit) -> Self | None:
+        if not is_stacked(fit.design) or fit.design.cells != fit.design.categories or "by_sample" not in fit.others:
+            return None
+        return cls(fit, fit.others["by_sample"](fit))
 
     def words(self, options: PrintOptions) -> str:
         decimal_places = decimals_of(self.fit)
@@ -285,99 +258,86 @@ class BySample(Finding):
         )
         return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(sample_texts)}"
 
-    def plain(self, options: PrintOptions) -> Any:
-        return {str(name): _numbers(sample_fit) for name, sample_fit in self.value.items()}
+    def numbers(self, options: PrintOptions) -> object:
+        return {
+            str(name): {"proportions": sample_fit.proportions, "standard_errors": sample_fit.standard_errors}
+            for name, sample_fit in self.value.items()
+        }
 
 
 class FitTest(Finding):
     """Whether the answers fit the design."""
 
-    name = field = "goodness_of_fit"
+    field = "goodness_of_fit"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
+    def of(cls, fit: Fit) -> Self | None:
         # A test of many rare answers takes long, and says little.
         large = any(
             part.design.structure.pure and part.design.space.size * len(fit.categories) > _TESTED
             for part in fit.tally.parts
         )
-        return fit.tally.free >= len(fit.design.categories) and not large and not fit.tally.summed
-
-    @staticmethod
-    def compute(fit: Fit) -> GoodnessOfFit | None:
-        return goodness_of_fit(fit.design, fit.tally, maximum=fit.maximum)
+        if fit.tally.free < len(fit.design.categories) or large or fit.tally.summed:
+            return None
+        return cls(fit, goodness_of_fit(fit.design, fit.tally, maximum=fit.maximum))
 
     def words(self, options: PrintOptions) -> str:
         return str(self.value)
 
-    def plain(self, options: PrintOptions) -> Any:
+    def numbers(self, options: PrintOptions) -> object:
         return self.value.to_dict()
 
 
 class Untested(Finding):
     """A note that the fit is not tested, although the answers would allow a test."""
 
-    name, field = "untested", "untested"
+    field = "untested"
     left_out = "fit: not tested, the answers are weighted"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return fit.tally.weighted and is_stacked(fit.design) and samples.overdetermined(fit)
-
-    @staticmethod
-    def compute(fit: Fit) -> None:
-        return None
+    def of(cls, fit: Fit) -> Self | None:
+        would_test = fit.tally.weighted and is_stacked(fit.design) and samples.overdetermined(fit)
+        return cls(fit, None) if would_test else None
 
 
 class Noncompliance(Finding):
     """What the estimate would be if people did not comply; the value gives the band for a share of such people."""
 
-    name = field = "noncompliance"
+    field = "noncompliance"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return bool(behaviors(fit.design))
-
-    @staticmethod
-    def compute(fit: Fit) -> Callable[[float, str], Floats]:
-        return functools.partial(_band, fit)  # not a closure: with one, a printed estimate could not be pickled
+    def of(cls, fit: Fit) -> Self | None:
+        if not behaviors(fit.design):
+            return None
+        # not a closure: with one, a printed estimate could not be pickled
+        return cls(fit, functools.partial(noncompliance_band, fit))
 
     def words(self, options: PrintOptions) -> str:
         share, noncomplier_kind = options.noncompliance, options.noncompliers
         behavior_text = f"{NONCOMPLIERS[noncomplier_kind]} {' or '.join(behaviors(self.fit.design))}"
-        ranges_text = _ranges(self.fit, self.value(share, noncomplier_kind))
+        ranges_text = _ranges(self.fit, self.value(share=share, noncompliers=noncomplier_kind))
         return f"if up to {share:.3g} of the respondents did not comply ({behavior_text}): {ranges_text}"
 
-    def plain(self, options: PrintOptions) -> Any:
+    def numbers(self, options: PrintOptions) -> object:
         share, who = options.noncompliance, options.noncompliers
-        return plain({"share": share, "noncompliers": who, "bounds": self.value(share, who)})
+        return {"share": share, "noncompliers": who, "bounds": self.value(share=share, noncompliers=who)}
 
 
 class Probability(Finding):
     """What the estimate would be under another probability than the stated one."""
 
-    name = field = "probability_band"
-    compute = staticmethod(probability_band)
+    field = "probability_band"
 
     @classmethod
-    def concerns(cls, fit: Fit) -> bool:
-        return bool(fit.design.alternatives)
+    def of(cls, fit: Fit) -> Self | None:
+        return cls(fit, probability_band(fit)) if fit.design.alternatives else None
 
     def words(self, options: PrintOptions) -> str:
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
 
 
-def _band(fit: Fit, share: float, noncompliers: str) -> Floats:
-    return noncompliance_band(fit, share=share, noncompliers=noncompliers)
-
-
 FINDINGS = (Compared, Unbounded, Preferences, BySample, FitTest, Untested, Noncompliance, Probability)
 """The kinds of findings, in the order in which they are printed."""
-
-
-def _numbers(fit: Fit) -> dict[str, Any]:
-    numbers: dict[str, Any] = plain({"proportions": fit.proportions, "standard_errors": fit.standard_errors})
-    return numbers
 
 
 def _ranges(fit: Fit, band: Floats) -> str:
@@ -493,7 +453,9 @@ class Estimate(Fit, Result):
 
     def _finding(self, kind: type[Finding]) -> Finding | None:
         if kind not in self._findings_by_kind:
-            self._findings_by_kind[kind] = kind.of(self)
+            finding = kind.of(self)
+            is_empty = finding is not None and finding.value is None and not finding.left_out
+            self._findings_by_kind[kind] = None if is_empty else finding
         return self._findings_by_kind[kind]
 
     def _value_of(self, kind: type[Finding]) -> Any:
@@ -531,7 +493,7 @@ class Estimate(Fit, Result):
     def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
         """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
         band = self._value_of(Noncompliance)
-        return None if band is None else np.asarray(band(share, noncompliers))
+        return None if band is None else np.asarray(band(share=share, noncompliers=noncompliers))
 
     @property
     def probability_band(self) -> Floats | None:
@@ -546,13 +508,22 @@ class Estimate(Fit, Result):
             content for finding in self.findings if finding.beside for content in finding.content_below(print_options)
         ]
         basis_lines = (*checks(self, print_options), *privacy.lines(self.design, self.nuisance_shares))
-        notes = [Note(reservation) for reservation in reservations(self, estimate_intervals)]
+        missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
+        weighted_text = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
+        complex_sample, gap_text = self.tally.complex, ""
+        if self.maximum is not None:  # rounded up to a power of ten; below the least it is the noise of one processor
+            gap_power = math.ceil(math.log10(max(self.maximum.total_gap, _LEAST_GAP)))
+            gap_text = f"; within {10.0**gap_power:.0e} of the maximum log-likelihood"
         return [
-            *_heading(self, estimate_intervals),
+            Sentence(f"{self.tally.question or 'Estimate'}: {self.design.name or self.design.kind}"),
+            Sentence(f"{self.n:,} answers, {missing_text}{weighted_text}; target: the {self.target}"),
+            *([] if complex_sample is None else [Sentence(complex_sample.sentence)]),
+            Sentence(f"{self.method}; standard errors: {self.standard_error_kind}{gap_text}"),
+            Sentence(f"{estimate_intervals.confidence:.4g} intervals: {estimate_intervals.method}"),
             _table(self, estimate_intervals),
             *contents_beside,
             Points(basis_lines),
-            *notes,
+            *map(Note, reservations(self, estimate_intervals)),
         ]
 
     def numbers(self, options: PrintOptions | None = None) -> dict[str, object]:
@@ -572,7 +543,7 @@ class Estimate(Fit, Result):
             "privacy": _privacy(self),
             "warnings": reservations(self, estimate_intervals),
         }
-        findings_by_field = {finding.field: finding.plain(print_options) for finding in self.findings} | {
+        findings_by_field = {finding.field: finding.numbers(print_options) for finding in self.findings} | {
             "assumptions": assumptions(self)
         }
         if self.tally.complex is not None:
@@ -581,7 +552,13 @@ class Estimate(Fit, Result):
                 "degrees_of_freedom": self.tally.complex.degrees_of_freedom,
             }
         if self.nuisance:
-            findings_by_field["nuisance"] = _nuisance(self, estimate_intervals)
+            nuisance_ends = nuisance_intervals(
+                self, confidence=print_options.confidence, method=estimate_intervals.method
+            )
+            findings_by_field["nuisance"] = {
+                str(name): {"estimate": value, "standard_error": standard_error, "interval": nuisance_ends[name]}
+                for name, (value, standard_error) in self.nuisance.items()
+            }
         field_order = [
             *(field_name for field_name in _FIELDS if field_name in findings_by_field),
             *(field_name for field_name in findings_by_field if field_name not in _FIELDS),
@@ -650,7 +627,7 @@ class EvenEstimate(Estimate):
         """Square roots of the variances, (t,); NaN where undefined."""
         return np.asarray(np.sqrt(self.variances))
 
-    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
         """The intervals; methods without a closed form use the general estimate."""
         if method in (None, "agresti_coull", "wald"):
             return super().intervals(confidence, method=method, **options)
@@ -661,7 +638,11 @@ class EvenEstimate(Estimate):
                 f"{method} intervals of {distinct_answers:,} distinct answers about {t:,} categories take too long; "
                 "use method='agresti_coull' or 'wald'"
             )
-        return self._general.intervals(confidence, method=method, **options)
+        general_intervals: Intervals = self._general.intervals(confidence, method=method, **options)
+        if self.maximum is None:
+            return general_intervals
+        # the general solver ends as near to the maximum as it must, the closed form on it
+        return replace(general_intervals, bounds=holding(general_intervals.bounds, self.proportions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -714,27 +695,6 @@ class Projected(Result):
 
     def numbers(self) -> dict[str, object]:
         return {"categories": self.fit.categories, "estimate": self.fit.proportions, "display": self.shares}
-
-
-def _heading(fit: Estimate, intervals: Intervals) -> list[Sentence]:
-    """The lines above the numbers."""
-    missing_text = f"{fit.missing:,} missing" if fit.missing else "none missing"
-    weighted_text = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
-    complex_sample = fit.tally.complex
-    sample_sentences = [] if complex_sample is None else [Sentence(complex_sample.sentence)]
-    gap_text = "" if fit.maximum is None else f"; within {_bound(fit.maximum.total_gap)} of the maximum log-likelihood"
-    return [
-        Sentence(f"{fit.tally.question or 'Estimate'}: {fit.design.name or fit.design.kind}"),
-        Sentence(f"{fit.n:,} answers, {missing_text}{weighted_text}; target: the {fit.target}"),
-        *sample_sentences,
-        Sentence(f"{fit.method}; standard errors: {fit.standard_error_kind}{gap_text}"),
-        Sentence(f"{intervals.confidence:.4g} intervals: {intervals.method}"),
-    ]
-
-
-def _bound(gap: float) -> str:
-    """A gap rounded up to a power of ten. Below the least one it is the noise of one processor."""
-    return f"{10.0 ** math.ceil(math.log10(max(gap, _LEAST_GAP))):.0e}"
 
 
 def reservations(fit: Estimate, intervals: Intervals) -> list[str]:
@@ -840,20 +800,6 @@ def _assumption_texts(design: Answerable) -> Iterator[str]:
         yield from design.protocol.assumes
     for part in design.made_of:
         yield from _assumption_texts(part)
-
-
-def _nuisance(fit: Estimate, intervals: Intervals) -> dict[str, Any]:
-    nuisance_ends = nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method)
-    nuisance_content = {
-        str(parameter_name): {
-            "estimate": value.value,
-            "standard_error": value.standard_error,
-            "interval": nuisance_ends[parameter_name],
-        }
-        for parameter_name, value in fit.nuisance.items()
-    }
-    json_content: dict[str, Any] = plain(nuisance_content)
-    return json_content
 
 
 def _privacy(fit: Estimate) -> dict[str, Any]:

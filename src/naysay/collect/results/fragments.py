@@ -190,10 +190,8 @@ def _estimate_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
     if fit.comparison is not None:
         pooled_fit = fit.comparison.beside(fit)
         marks.append(Mark("pooled", pooled_fit.method.partition(" (")[0], pooled_fit.proportions))
-    band = fit.sensitivity
-    for finding in fit.findings:
-        if finding.field == "noncompliance":
-            band = finding.value(options.noncompliance, options.noncompliers)
+    band = fit.noncompliance(options.noncompliance, options.noncompliers)
+    band = fit.sensitivity if band is None else band
     band_note = "" if band is None else _p(_band(fit, options), small=True)
     return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + band_note
 
