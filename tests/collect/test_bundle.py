@@ -5,8 +5,7 @@ import re
 import pytest
 
 from naysay.collect import Client, Published
-from naysay.collect.bundle import bundle
-from naysay.collect.client import DRAWING, FOLDER
+from naysay.collect.client import DRAWING, FOLDER, bundle
 from naysay.collect.questionnaire import sample
 from naysay.errors import DataError
 

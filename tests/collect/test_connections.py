@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from naysay.collect import serving
 from naysay.collect.app import create_app
-from naysay.collect.server import connections
-from naysay.collect.server.connections import Throttle
-from naysay.collect.serving import background
+from naysay.collect.serving import Throttle, background
 
 HALF = b"GET /s/kinds HTTP/1.1\r\nhost: localhost\r\nx-slow: "
 HEAD = b"POST /s/kinds/answers HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
@@ -63,7 +62,7 @@ def test_half_sent_requests_keep_nobody_out_and_fill_no_log(
         for _ in range(3):
             status, seconds = respond(server.link, write_body(published_for_real, answers))
             assert status == 201
-            assert seconds < connections.HEAD  # nobody waits until the others' time is over
+            assert seconds < serving.HEAD  # nobody waits until the others' time is over
     assert len(server.output()) < 4_000
     server.process.terminate()
     assert server.process.wait(30) == 0
@@ -72,8 +71,8 @@ def test_half_sent_requests_keep_nobody_out_and_fill_no_log(
 @pytest.fixture
 def running(published, client, monkeypatch):
     """A server whose patience is short."""
-    monkeypatch.setattr(connections, "HEAD", 0.5)
-    monkeypatch.setattr(connections, "REQUEST", 1.0)
+    monkeypatch.setattr(serving, "HEAD", 0.5)
+    monkeypatch.setattr(serving, "REQUEST", 1.0)
     with background(create_app([published], client=client)) as link:
         yield f"{link}/s/kinds"
 
@@ -121,14 +120,14 @@ def test_after_too_large_a_body_the_connection_is_closed(serve, tmp_path, announ
 
 def test_those_who_never_read_what_they_asked_for_keep_nobody_out(published, client, monkeypatch, until):
     """Each asks for the survey again and again and takes none of it: the server waits in the midst of an answer."""
-    made, accept = [], connections.Connection.connection_made
+    made, accept = [], serving.Connection.connection_made
 
     def watched(self, transport):
         made.append(self)
         accept(self, transport)
 
-    monkeypatch.setattr(connections, "MOST", 5)
-    monkeypatch.setattr(connections.Connection, "connection_made", watched)
+    monkeypatch.setattr(serving, "MOST", 5)
+    monkeypatch.setattr(serving.Connection, "connection_made", watched)
     with background(create_app([published], client=client)) as link, contextlib.ExitStack() as stack:
         address = urlsplit(link)
         for _ in range(5):
@@ -172,8 +171,8 @@ def test_a_line_that_is_logged_again_and_again_is_counted():
 @pytest.mark.parametrize(("soft", "hard", "connections"), [(256, 1_100, 500), (300, 300, 100), (20, 20, 1)])
 def test_as_many_connections_are_held_as_there_are_files(soft, hard, connections):
     """As many more may be accepted before one is dropped, and the database and the log need some."""
-    told = "print(connections.room(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
-    asked = f"import resource; from naysay.collect.server import connections; {told}"
+    told = "print(serving.room(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
+    asked = f"import resource; from naysay.collect import serving; {told}"
     command = ["prlimit", f"--nofile={soft}:{hard}", sys.executable, "-c", asked]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == [str(connections), str(hard), str(hard)]

@@ -1,4 +1,7 @@
-"""The application: pages and surveys out, answers in. Of a private answer it receives what chance has drawn."""
+"""The application: pages and surveys out, answers in. Of a private answer it receives what chance has drawn.
+
+Then what the endpoints take and give, for the OpenAPI description.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
 
 import naysay
 from naysay.collect.admin import app as pages
@@ -23,16 +27,16 @@ from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations import RANDOM_BYTES, REQUEST_BYTES, Asking
 from naysay.collect.questionnaire import Questionnaire
-from naysay.collect.refusals import CLOSED, Refusal
+from naysay.collect.refusals import CLOSED, STATUS, Refusal
 from naysay.collect.reports import Desk, Topics
 from naysay.collect.results.counting import folding
-from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, SharedResults, home, threats
 from naysay.collect.server.guard import MINUTE, Guard, Rates, Straight, body_of, failed
 from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
+from naysay.telemetry.batches import LONGEST, ONE_LINE
 
 log = logging.getLogger("naysay.collect")
 
@@ -148,22 +152,22 @@ def create_app(
     app.add_middleware(Straight, answers=service.answers, reports=None if report_desk is None else report_desk.reports)
     app.add_middleware(Guard)  # around all of it
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
-        (app.get, "/", service.home, schemas.HOME),
-        (app.get, "/s/{name}", service.page, schemas.PAGE),
-        (app.get, "/s/{name}/survey.json", service.survey, schemas.SURVEY),
-        (app.get, "/client/{digest}/{file:path}", service.file, schemas.FILE),
-        (app.get, "/threats", service.threats, schemas.THREATS),
-        (app.get, "/health", service.health, schemas.HEALTH),
-        (app.get, "/results.css", shared_results.style, schemas.STYLE),
-        (app.get, "/results/{secret}", shared_results.page, schemas.SHARED),
-        (app.post, "/s/{name}/key", service.key, schemas.KEY),
-        (app.post, "/s/{name}/token", service.token, schemas.TOKEN),
-        (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
+        (app.get, "/", service.home, HOME),
+        (app.get, "/s/{name}", service.page, PAGE),
+        (app.get, "/s/{name}/survey.json", service.survey, SURVEY),
+        (app.get, "/client/{digest}/{file:path}", service.file, FILE),
+        (app.get, "/threats", service.threats, THREATS),
+        (app.get, "/health", service.health, HEALTH),
+        (app.get, "/results.css", shared_results.style, STYLE),
+        (app.get, "/results/{secret}", shared_results.page, SHARED),
+        (app.post, "/s/{name}/key", service.key, KEY),
+        (app.post, "/s/{name}/token", service.token, TOKEN),
+        (app.post, "/s/{name}/answers", service.answers, ANSWERS),
     ]
     for route_method, route_path, endpoint, route_schema in routes:
         route_method(route_path, response_model=None, **route_schema)(endpoint)
     if report_desk is not None:
-        app.post("/reports", response_model=None, **schemas.REPORTS)(report_desk.reports)
+        app.post("/reports", response_model=None, **REPORTS)(report_desk.reports)
         app.options("/reports", **_UNLISTED)(report_desk.preflight)
     if store is not None:
         app.mount("/api", api(store))
@@ -371,3 +375,179 @@ async def _body(request: Request, *, most: int) -> bytes:
 
 async def _error_response(_: Request, error: Exception) -> Response:
     return failed(error)
+
+
+def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """The responses that carry these refusals."""
+    by_status: dict[int | str, list[str]] = {}
+    for code in codes:
+        by_status.setdefault(STATUS[code], []).append(code)
+    return {status: _refusal(refusal_codes) for status, refusal_codes in by_status.items()}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    """An object of exactly these properties; none may be left out."""
+    return {
+        "type": "object",
+        "required": list(properties),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _refusal(codes: list[str]) -> dict[str, Any]:
+    error_schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
+    response = _content("application/json", " or ".join(codes), error_schema)
+    if {"busy", "unavailable"} & set(codes):
+        response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return response
+
+
+def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {media_type: {"schema": schema}}}
+
+
+_HTML = _content("text/html; charset=utf-8", "a page", {"type": "string"})
+_UNCHANGED = {304: {"description": "not changed since it was last asked for"}}
+_HEX = {"type": "string", "pattern": "^[0-9a-f]*$"}
+_CODE = {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$", "description": "from the link"}
+_ACKNOWLEDGED = _object(stored={"type": "boolean"}, day={"type": "string", "format": "date"})
+_BODY = _object(
+    naysay={"const": "answers"},
+    version={"const": 1},
+    survey={"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of survey.json"},
+    id={"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "drawn once by the device"},
+    answers={"type": "object", "description": "every question of the survey, in order; null where unanswered"},
+    padding={"type": "string", "pattern": "^ *$", "description": "spaces that bring the body to body_length bytes"},
+)
+_BODY["properties"]["token"] = {
+    "type": "string",
+    "pattern": "^[0-9a-f]{160}$",
+    "description": "between id and answers, in a survey that invites and in no other: what was drawn, and its function",
+}
+_POINT_SCHEMA = {**_HEX, "description": "the point that a box was sealed with: an uncompressed point of P-256"}
+
+
+def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+HOME: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED}}
+PAGE: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")}}
+SURVEY: dict[str, Any] = {
+    "responses": {
+        200: _content("application/json", "survey.json, the bytes whose SHA-256 names the survey", {"type": "object"}),
+        **_UNCHANGED,
+        **_refusals("unknown", "closed"),
+    }
+}
+_FILES = ("text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml")
+FILE: dict[str, Any] = {
+    "responses": {
+        200: {"description": "a file", "content": {kind: {"schema": {"type": "string"}} for kind in _FILES}},
+        **_UNCHANGED,
+        **_refusals("unknown"),
+    }
+}
+THREATS: dict[str, Any] = {
+    "response_class": HTMLResponse,
+    "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown", "malformed")},
+}
+STYLE: dict[str, Any] = {
+    "responses": {200: _content("text/css; charset=utf-8", "a style sheet", {"type": "string"}), **_UNCHANGED}
+}
+SHARED: dict[str, Any] = {
+    "response_class": HTMLResponse,
+    "responses": {200: _HTML, **_refusals("unknown", "malformed", "busy")},
+}
+HEALTH: dict[str, Any] = {
+    "responses": {
+        200: _content(
+            "application/json",
+            "answers can be stored",
+            {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
+        ),
+        **_refusals("unavailable"),
+    }
+}
+KEY: dict[str, Any] = {
+    "openapi_extra": _json_body({"type": "object", "required": ["point"], "properties": {"point": _POINT_SCHEMA}}),
+    "responses": {
+        200: _content(
+            "application/json",
+            "the keys of days that are not over; one of them may open the box",
+            _object(keys={"type": "array", "items": _HEX}),
+        ),
+        **_refusals("malformed", "unknown", "too_slow", "too_large", "wrong_type", "busy", "internal"),
+    },
+}
+TOKEN: dict[str, Any] = {
+    "openapi_extra": _json_body(_object(invitation=_CODE, blinded=_HEX)),
+    "responses": {
+        200: _content("application/json", "what the device makes its token of", _object(evaluated=_HEX, proof=_HEX)),
+        **_refusals(
+            "malformed", "unknown", "too_slow", "uninvited", "used", "closed", "too_large", "wrong_type", "busy",
+            "internal", "unavailable",
+        ),
+    },
+}  # fmt: skip
+ANSWERS: dict[str, Any] = {
+    "status_code": 201,
+    "openapi_extra": _json_body(_BODY),
+    "responses": {
+        201: _content("application/json", "stored", _ACKNOWLEDGED),
+        200: _content("application/json", "these very answers were stored before", _ACKNOWLEDGED),
+        **_refusals(
+            "malformed", "unknown", "too_slow", "uninvited", "wrong_survey", "conflict", "spent", "closed", "too_large",
+            "wrong_type", "busy", "internal", "unavailable",
+        ),
+    },
+}  # fmt: skip
+_HEADING = {"type": ["string", "null"], "maxLength": LONGEST, "pattern": ONE_LINE}
+_BATCH = {
+    "type": "object",
+    "required": ["naysay", "version", "design", "reports"],
+    "additionalProperties": False,
+    "properties": {
+        "naysay": {"const": "reports"},
+        "version": {"const": 1},
+        "design": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "the hash of the design"},
+        **dict.fromkeys(("question", "wave", "level"), _HEADING),
+        "reports": {
+            "type": "array",
+            "items": {"type": ["integer", "string"]},
+            "description": "numbers of responses, or the texts that clients draw",
+        },
+    },
+}
+_KINDS = {
+    "application/json": {"schema": _BATCH},
+    "application/x-ndjson": {"schema": {"type": "string", "description": "a batch on each line"}},
+    "application/vnd.naysay.reports": {"schema": {"type": "string", "format": "binary"}},
+}
+REPORTS: dict[str, Any] = {
+    "openapi_extra": {
+        "requestBody": {"required": True, "content": _KINDS},
+        "parameters": [
+            {
+                "name": "bad",
+                "in": "query",
+                "description": "what becomes of the others if a report is none of its design",
+                "schema": {"enum": ["refuse", "keep"], "default": "refuse"},
+            },
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "description": "drawn at random for this upload; the same body under the same id is counted once",
+                "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{22,64}$"},
+            },
+        ],
+    },
+    "responses": {
+        200: _content("application/json", "counted", _object(counted={"type": "integer"}, refused={"type": "integer"})),
+        **_refusals(
+            "malformed", "unknown", "closed", "too_slow", "too_large", "wrong_type", "busy", "internal", "unavailable"
+        ),
+    },
+}
+"""The OpenAPI description of each endpoint."""

@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from naysay.collect import voprf
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Store, Taking, tables
-from naysay.collect.storage.invited import digest
+from naysay.collect.storage.arrivals import digest
 from naysay.collect.survey import submission
 from naysay.errors import DataError
 

@@ -14,8 +14,7 @@ from naysay import DataError
 from naysay.collect import Published
 from naysay.collect.admin import backup as backups
 from naysay.collect.admin import drafts, log, plans, tokens
-from naysay.collect.admin.account import Account
-from naysay.collect.admin.sessions import Sessions
+from naysay.collect.admin.account import Account, Sessions
 from naysay.collect.client import Client
 from naysay.collect.questionnaire import of_form, sample
 from naysay.collect.results import sharing

@@ -12,8 +12,7 @@ from starlette.routing import Route
 from naysay import DataError
 from naysay.collect.admin import account as accounts
 from naysay.collect.admin import log
-from naysay.collect.admin.account import Account
-from naysay.collect.admin.sessions import Sessions
+from naysay.collect.admin.account import Account, Sessions
 from naysay.collect.admin.visits import POLICY
 from naysay.collect.server.guard import SECURITY, Tries
 from naysay.collect.storage import Store

@@ -7,8 +7,8 @@ import pytest
 
 from naysay import designs
 from naysay.collect import Published, respond
-from naysay.collect.device.crowd import opened, prepared
 from naysay.collect.device.post import Survey
+from naysay.collect.respond import opened, prepared
 from naysay.errors import DataError
 
 ROWS = range(20)

@@ -12,9 +12,8 @@ import pytest
 from naysay import designs, privacy
 from naysay.collect import Published
 from naysay.collect.client import DRAWING, FOLDER
-from naysay.collect.device.crowd import opened, prepared
 from naysay.collect.questionnaire import Choice, Private, Questionnaire, SelectOne
-from naysay.collect.respond import Survey, checked
+from naysay.collect.respond import Survey, checked, opened, prepared
 from naysay.telemetry.audit import Client, Observed, audit
 
 HERE = Path(__file__).parent

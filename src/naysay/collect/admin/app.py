@@ -1,23 +1,30 @@
-"""The admin pages as routes of the application, and the previews of drafts."""
+"""The admin pages as routes of the application, and the previews of drafts.
+
+Then the pages on who may: the first password, logging in and out, the second factor, the tokens of programs.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import pyotp
+import segno
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from naysay.collect.admin import doors, drafts, surveys
-from naysay.collect.admin.visits import Desk, Visit, route
+from naysay.collect.admin import drafts, surveys, tokens
+from naysay.collect.admin.visits import HOME, Desk, Visit, route
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
 from naysay.collect.server.documents import FOREVER, Document, Served
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
+from naysay.errors import DataError
 
 QUESTIONNAIRE = 5_100_000
 """Bytes of a form with a questionnaire: the greatest that is read, and the rest of the form."""
@@ -41,10 +48,10 @@ def routes() -> list[Route]:
     """All admin pages and acts, each behind the door (see `naysay.collect.admin.visits`)."""
     survey_path, draft_path = "surveys/{name}", "drafts/{name}"
     open_to_all = [
-        route("login", doors.login, anyone=True),
-        route("login", doors.log_in, anyone=True, sends=True),
-        route("setup/{key}", doors.setup, anyone=True),
-        route("setup/{key}", doors.set_first, anyone=True, sends=True),
+        route("login", login, anyone=True),
+        route("login", log_in, anyone=True, sends=True),
+        route("setup/{key}", setup, anyone=True),
+        route("setup/{key}", set_first, anyone=True, sends=True),
     ]
     pages = [
         ("", surveys.home),
@@ -53,20 +60,20 @@ def routes() -> list[Route]:
         (f"{survey_path}/questionnaire.{{kind}}", surveys.questionnaire),
         (draft_path, surveys.draft),
         (f"{draft_path}/questionnaire.{{kind}}", surveys.questionnaire),
-        ("account", doors.account),
-        ("tokens", doors.token_list),
+        ("account", account),
+        ("tokens", token_list),
         ("log", surveys.log_page),
         ("deleted", surveys.deleted),
         ("backup", surveys.backup_page),
     ]
     acts = [
-        ("logout", doors.log_out),
-        ("logout-all", doors.end_all),
-        ("account/password", doors.change_password),
-        ("account/factor", doors.start_second_factor),
-        ("account/factor-off", doors.stop_second_factor),
-        ("tokens", doors.create_token),
-        ("tokens/{name}/revoke", doors.revoke_token),
+        ("logout", log_out),
+        ("logout-all", end_all),
+        ("account/password", change_password),
+        ("account/factor", start_second_factor),
+        ("account/factor-off", stop_second_factor),
+        ("tokens", create_token),
+        ("tokens/{name}/revoke", revoke_token),
         ("backup", surveys.backup),
         (f"{draft_path}/open", surveys.publish),
         (f"{draft_path}/discard", surveys.discard),
@@ -140,3 +147,154 @@ class Previews(Mapping[str, Served]):
 
     def __len__(self) -> int:
         return len(drafts.listed(self._store))
+
+
+def setup(visit: Visit) -> Response:
+    """The page of the one-time link."""
+    if not visit.desk.account.is_setup(str(visit.request.path_params["key"])):
+        raise Refusal("unknown", "this link is void: it was used, is older than a day, or the server was started again")
+    return visit.page("setup.html", problem="")
+
+
+def set_first(visit: Visit) -> Response:
+    """Set the first password, and log in."""
+    try:
+        _check_same(visit)
+        visit.desk.account.set_password(visit.fields.get("password", ""), key=str(visit.request.path_params["key"]))
+    except DataError as error:
+        return visit.page("setup.html", status=422, problem=str(error))
+    visit.desk.record("set the password")
+    return visit.with_cookie(visit.to(HOME, "password"), visit.desk.sessions.begin())
+
+
+def login(visit: Visit) -> Response:
+    """The form for logging in."""
+    if visit.session:
+        return visit.to(HOME)
+    return visit.page("login.html", problem="", needs_code=visit.desk.account.has_second_factor)
+
+
+def log_in(visit: Visit) -> Response:
+    """Begin a session under a fresh secret; whatever session the browser had before ends."""
+    if not _is_right(visit):
+        problem = "The password or the code is not right."
+        needs_code = visit.desk.account.has_second_factor
+        return visit.page("login.html", status=403, problem=problem, needs_code=needs_code)
+    if visit.session:
+        visit.desk.sessions.end(visit.session.secret)
+    visit.desk.record("logged in")
+    return visit.with_cookie(visit.to(HOME), visit.desk.sessions.begin())
+
+
+def log_out(visit: Visit) -> Response:
+    """End the session."""
+    if visit.session:
+        visit.desk.sessions.end(visit.session.secret)
+    return visit.with_cookie(visit.to("/admin/login", "out"), None)
+
+
+def account(visit: Visit) -> Response:
+    """Password and second factor."""
+    totp_secret = pyotp.random_base32()
+    totp_link = pyotp.TOTP(totp_secret).provisioning_uri(
+        name=visit.request.url.hostname or "naysay", issuer_name="naysay"
+    )
+    qr_code = segno.make_qr(totp_link, error="m").svg_inline(border=4, omitsize=True)
+    has_second_factor = visit.desk.account.has_second_factor
+    return visit.page(
+        "account.html", secret=totp_secret, code=qr_code, link=totp_link, has_second_factor=has_second_factor
+    )
+
+
+def change_password(visit: Visit) -> Response:
+    """Change the password: all sessions end, and this browser begins another one."""
+    _check_right(visit, "old")
+    _check_same(visit)
+    visit.desk.account.set_password(visit.fields.get("password", ""))
+    visit.desk.record("changed the password")
+    return visit.with_cookie(visit.to("/admin/account", "password"), visit.desk.sessions.begin())
+
+
+def start_second_factor(visit: Visit) -> Response:
+    """Ask for a code at every login from now on."""
+    _check_right(visit, "old")
+    if visit.desk.account.has_second_factor:
+        raise DataError("there is a second factor already; turn it off first")
+    visit.desk.account.start_second_factor(visit["secret"], visit["new_code"])
+    visit.desk.record("turned the second factor on")
+    return visit.with_cookie(visit.to("/admin/account", "factor-on"), visit.desk.sessions.begin())
+
+
+def stop_second_factor(visit: Visit) -> Response:
+    """Ask for the password only."""
+    _check_right(visit, "old")
+    visit.desk.account.stop_second_factor()
+    visit.desk.record("turned the second factor off")
+    return visit.to("/admin/account", "factor-off")
+
+
+def end_all(visit: Visit) -> Response:
+    """Log everybody out, this browser too."""
+    visit.desk.sessions.end_all()
+    visit.desk.record("logged everybody out")
+    return visit.with_cookie(visit.to("/admin/login", "out"), None)
+
+
+def token_list(visit: Visit) -> Response:
+    """The tokens of programs, and a form for another one."""
+    return _tokens(visit)
+
+
+def create_token(visit: Visit) -> Response:
+    """A new token; its secret is shown on this one page."""
+    scopes = [scope for scope in tokens.SCOPES if visit[scope]]
+    only_survey, last_day = visit["survey"] or None, visit.day("expires")
+    token, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only_survey, expires=last_day)
+    visit.desk.record("made a token", token.survey, f"{token.id} ({token.name}): {', '.join(token.scopes)}")
+    return _tokens(visit, secret=secret)
+
+
+def revoke_token(visit: Visit) -> Response:
+    """Delete a token."""
+    token = tokens.revoke(visit.store, visit.name)
+    visit.desk.record("revoked a token", token.survey, f"{token.id} ({token.name})")
+    return visit.to("/admin/tokens", "revoked")
+
+
+def _tokens(visit: Visit, *, secret: str = "") -> Response:
+    survey_names = sorted(visit.store.standing())
+    return visit.page(
+        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=survey_names, secret=secret
+    )
+
+
+def _check_same(visit: Visit) -> None:
+    password, repetition = (visit.fields.get(field_name, "").encode() for field_name in ("password", "again"))
+    if not hmac.compare_digest(password, repetition):
+        raise DataError("the two passwords differ; type the same one twice")
+
+
+def _check_right(visit: Visit, name: str) -> None:
+    """Ask for the password once more before an act that could lock its owner out."""
+    if not _is_right(visit, name):
+        raise DataError("the password or the code is not right; nothing was changed")
+
+
+def _is_right(visit: Visit, name: str = "password") -> bool:
+    """Whether the password and the code are right. Tries are few within a minute; the first wrong one is logged.
+
+    A wrong code behind the right password is always logged: somebody else may know the password. Ten may be tried in
+    any hour, from all addresses together; after them even the right code is refused until one is older than that.
+    """
+    wait_seconds = visit.desk.tries.wait(visit.address)
+    if wait_seconds:
+        raise Refusal("busy", f"too many tries; wait {wait_seconds} seconds", retry_after=wait_seconds)
+    wrong_part = visit.desk.account.wrong(visit.fields.get(name, ""), visit["code"], codes=visit.desk.wrong_codes)
+    if wrong_part == "tries":
+        wait_seconds = max(1, visit.desk.wrong_codes.full())
+        raise Refusal("busy", f"too many wrong codes; wait {wait_seconds} seconds", retry_after=wait_seconds)
+    if wrong_part == "code":
+        visit.desk.record("wrong code", detail="the password was right; if this was not you, change it")
+    elif wrong_part == "password" and not visit.desk.alarms.wait(""):
+        visit.desk.record("wrong password", detail="further ones within this minute are not noted")
+    return wrong_part is None

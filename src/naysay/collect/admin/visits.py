@@ -22,8 +22,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive
 
 from naysay.collect.admin import log
-from naysay.collect.admin.account import Account
-from naysay.collect.admin.sessions import Session, Sessions
+from naysay.collect.admin.account import Account, Session, Sessions
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, Tries

@@ -296,7 +296,7 @@ def _of_database(store: Store) -> Iterator[str]:
 
 def heard() -> None:
     """Log errors and counts on stderr. No line holds an address, a header or an answer."""
-    from naysay.collect.server.connections import Throttle
+    from naysay.collect.serving import Throttle
 
     log_handler = logging.StreamHandler()
     log_handler.addFilter(Throttle())

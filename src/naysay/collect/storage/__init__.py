@@ -1,10 +1,8 @@
 """Where surveys and answers are stored: in SQLite by default, or in PostgreSQL."""
 
-from naysay.collect.storage.accepting import Outcome, Reply
-from naysay.collect.storage.invited import Taking
-from naysay.collect.storage.receipts import Receipt
+from naysay.collect.storage.arrivals import Outcome, Reply, Taking
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.reported import Reports
-from naysay.collect.storage.store import Listed, Store, today
+from naysay.collect.storage.store import Listed, Receipt, Store, today
 
 __all__ = ["Listed", "Outcome", "Receipt", "Replies", "Reply", "Reports", "Store", "Taking", "today"]

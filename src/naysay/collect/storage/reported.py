@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Date, String, bindparam, delete, func, insert, select, text, update
 
-from naysay.collect.storage.accepting import Outcome
+from naysay.collect.storage.arrivals import Outcome
 from naysay.collect.storage.tables import report_count, report_receipt, report_topic
 from naysay.errors import DataError
 from naysay.telemetry.batches import Topic

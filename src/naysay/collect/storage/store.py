@@ -1,7 +1,4 @@
-"""The database: surveys as they were published, and what was sent to them.
-
-The address of a database.
-"""
+"""The database: surveys as they were published, what was sent to them, and receipts of what was deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,13 +17,12 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, text, u
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import invited, migrations, reported, tables, tallies
-from naysay.collect.storage.accepting import Outcome, Reply, outcome_of
+from naysay.collect.storage import arrivals, migrations, reported, tables, tallies
+from naysay.collect.storage.arrivals import Outcome, Reply, Taking, outcome_of
 from naysay.collect.storage.backends import BACKENDS, address_of
-from naysay.collect.storage.invited import Taking
-from naysay.collect.storage.receipts import Receipt, mark_overwritten, stored_receipts
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.reported import Reports
+from naysay.collect.storage.tables import deletion
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
@@ -55,7 +51,7 @@ Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
-_OF_SURVEY = (*tables.OF_SURVEY, tables.plan, tables.token, *invited.TABLES)
+_OF_SURVEY = (*tables.OF_SURVEY, tables.plan, tables.token, *arrivals.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
 
 
@@ -128,7 +124,7 @@ class Store:
                 if bytes(stored_bytes) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
-                public_key = invited.public(bytes(stored_bytes))
+                public_key = arrivals.public(bytes(stored_bytes))
                 if public_key is not None:  # invitations that are out stay good
                     published = Published.of(published.questionnaire, client=client, key=public_key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
@@ -288,7 +284,7 @@ class Store:
             survey_query = select(
                 survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed, reply_count
             ).order_by(survey_columns.name)
-            invited_counts = invited.invited_counts(connection)
+            invited_counts = arrivals.invited_counts(connection)
             return tuple(
                 Listed(*survey_row, *invited_counts.get(survey_row.name, ()))
                 for survey_row in connection.execute(survey_query)
@@ -384,7 +380,7 @@ class Store:
             )
             stored_replies = {(survey, reply_id): (answers, day) for survey, reply_id, answers, day in stored_rows}
             fresh_replies: dict[tuple[str, str], Reply] = {}
-            spent_tokens = invited.spent_tokens(
+            spent_tokens = arrivals.spent_tokens(
                 connection, {reply.token for reply in replies if reply.token is not None}
             )
             reply_outcomes = [
@@ -401,7 +397,7 @@ class Store:
                     insert(tables.untallied),
                     [{"survey": survey_name, "id": reply_id} for survey_name, reply_id in sorted(fresh_replies)],
                 )
-                invited.spend(
+                arrivals.spend(
                     connection,
                     (
                         (fresh_reply.survey, fresh_reply.token)
@@ -410,7 +406,7 @@ class Store:
                     ),
                 )
             taking_outcomes = [
-                Outcome(invited.take(connection, taking, open_now.get(taking.survey)), today())
+                Outcome(arrivals.take(connection, taking, open_now.get(taking.survey)), today())
                 for taking in group
                 if isinstance(taking, Taking)
             ]
@@ -467,3 +463,95 @@ def _standing(connection: Connection, query: Select[str, str, datetime.date]) ->
         survey_name: (survey_hash, closing_day is None)
         for survey_name, survey_hash, closing_day in connection.execute(query)
     }
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was deleted, and when.
+
+    Parameters
+    ----------
+    survey, hash : str
+        Its name, and the SHA-256 of what was published.
+    opened, closed, deleted : date
+        Days in UTC; closed is None if it still took answers.
+    replies : int
+        How many were deleted with it.
+    database : str
+        ``sqlite`` or ``postgresql``.
+    overwritten : bool
+        Whether the place of the replies in the database's own files was overwritten, too.
+
+    Examples
+    --------
+    >>> day = datetime.date(2027, 1, 31)
+    >>> print(Receipt("sample", "ab" * 32, day, None, day, 812, "sqlite", True))
+    Survey sample was deleted on 2027-01-31 (UTC), with all 812 replies.
+    Its hash: abab...
+    It was opened on 2027-01-31 and never closed.
+    The database (sqlite) overwrote the place of the replies in its files.
+    Backups, exports and copies that were made before are not touched: delete them yourself.
+    """
+
+    survey: str
+    hash: str
+    opened: datetime.date
+    closed: datetime.date | None
+    deleted: datetime.date
+    replies: int
+    database: str
+    overwritten: bool = False
+
+    def __str__(self) -> str:
+        closing_text = f"closed on {self.closed}" if self.closed else "never closed"
+        replies_text = "its only reply" if self.replies == 1 else f"all {self.replies:,} replies"
+        wiping_text = "overwrote" if self.overwritten else "has not yet overwritten"
+        return "\n".join(
+            (
+                f"Survey {self.survey} was deleted on {self.deleted} (UTC), with {replies_text}.",
+                f"Its hash: {self.hash}",
+                f"It was opened on {self.opened} and {closing_text}.",
+                f"The database ({self.database}) {wiping_text} the place of the replies in its files.",
+                "Backups, exports and copies that were made before are not touched: delete them yourself.",
+            )
+        )
+
+    def to_json(self) -> str:
+        """The receipt as a JSON object."""
+        receipt_fields = {
+            field_name: value.isoformat() if isinstance(value, datetime.date) else value
+            for field_name, value in asdict(self).items()
+        }
+        return json.dumps({"naysay": "deletion", "version": 1, **receipt_fields}, ensure_ascii=False)
+
+    @classmethod
+    def of_json(cls, text: str) -> Receipt:
+        """The receipt that `to_json` wrote."""
+        receipt_fields = {
+            field_name: value
+            for field_name, value in json.loads(text).items()
+            if field_name not in ("naysay", "version")
+        }
+        for field_name in ("opened", "closed", "deleted"):
+            receipt_fields[field_name] = receipt_fields[field_name] and datetime.date.fromisoformat(
+                receipt_fields[field_name]
+            )
+        return cls(**receipt_fields)
+
+    def keep(self, connection: Connection) -> None:
+        """Store the receipt in the transaction that deletes."""
+        connection.execute(insert(deletion).values(name=self.survey, day=self.deleted, receipt=self.to_json()))
+
+
+def stored_receipts(connection: Connection) -> dict[int, Receipt]:
+    """All receipts by number, the last one first."""
+    receipt_rows = connection.execute(select(deletion.c.id, deletion.c.receipt).order_by(deletion.c.id.desc()))
+    return {receipt_number: Receipt.of_json(receipt_text) for receipt_number, receipt_text in receipt_rows}
+
+
+def mark_overwritten(connection: Connection) -> None:
+    """Note on every receipt that the place of the replies was overwritten."""
+    for receipt_number, receipt in stored_receipts(connection).items():
+        if not receipt.overwritten:
+            overwritten_text = replace(receipt, overwritten=True).to_json()
+            connection.execute(update(deletion).filter_by(id=receipt_number).values(receipt=overwritten_text))
