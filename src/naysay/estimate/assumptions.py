@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+from scipy.sparse import csr_array
 
 from naysay._values import Floats
-from naysay.design import Answerable, Design
+from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError
 from naysay.estimate.fit import Fit
@@ -235,14 +236,13 @@ def probability_band(fit: Fit, *, designs: Sequence[Answerable] = ()) -> Floats 
     if not end_designs:
         return None
     part_means = _means(fit)
-
-    def proportions_under(design: Answerable) -> Floats:
-        """The proportions, (t,), if the answers had been given under this design."""
-        if is_stacked(design):
-            return shares_of_means(design, fit.tally, part_means)
-        return linear_map(design.channel(), fit.solution)(part_means[0])
-
-    return _hull([proportions_under(design) for design in (fit.design, *end_designs)])
+    proportions_under_designs = [
+        shares_of_means(design, fit.tally, part_means)
+        if is_stacked(design)
+        else linear_map(design.channel(), fit.solution)(part_means[0])
+        for design in (fit.design, *end_designs)
+    ]
+    return _hull(proportions_under_designs)
 
 
 def _means(fit: Fit) -> tuple[Floats, ...]:
@@ -335,18 +335,15 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     answer_shares = np.zeros(t)
     answer_shares[part.codes[:, 0]] = part.weight
     equalities, right_side = _program(t, s, answer_shares / answer_shares.sum())
-
-    def extreme_proportion(category: int, sign: int) -> float:
-        """The smallest (sign 1) or largest (sign -1) proportion of a category."""
+    share_bounds = np.zeros((t, 2))
+    for category, (end_place, sign) in itertools.product(range(t), enumerate((1, -1))):  # the least, and the largest
         cost = np.zeros(equalities.shape[1])
         cost[category] = sign
-        return float(sign * _solve_program(cost, equalities, right_side).fun)
-
-    share_bounds = [[extreme_proportion(category, sign) for sign in (1, -1)] for category in range(t)]
+        share_bounds[category, end_place] = sign * _solve_program(cost, equalities, right_side).fun
     return np.asarray(np.clip(share_bounds, 0.0, 1.0))
 
 
-def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
+def _program(t: int, s: int, shares: Floats) -> tuple[csr_array, Floats]:
     """The equalities over (π, φ), and their right side, which is moved by the least amount that makes them feasible.
 
     Columns are the t proportions, then one φ(i, F) for each member of each F.
@@ -362,27 +359,22 @@ def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
     total_row = t + len(false_sets)
     matrix_entries += [(total_row, category) for category in range(t)]
     entry_rows, entry_columns = np.array(matrix_entries).T
-    equalities = scipy.sparse.csr_array(
+    equalities = csr_array(
         (np.ones(len(matrix_entries)), (entry_rows, entry_columns)), shape=(total_row + 1, column_number)
     )
     right_side = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
-    right_side[:t] += _least_move(equalities, right_side, t)
+    # The change of the answer shares that makes the program feasible with the least sum of absolute values.
+    move_matrix = scipy.sparse.eye_array(total_row + 1, t)
+    move_cost = np.concatenate([np.zeros(column_number), np.ones(2 * t)])
+    moved_equalities = scipy.sparse.hstack([equalities, -move_matrix, move_matrix], format="csr")
+    moves = _solve_program(move_cost, moved_equalities, right_side).x[column_number:]
+    right_side[:t] += moves[:t] - moves[t:]
     return equalities, right_side
 
 
-def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
-    """The change (t,) of the answer shares that makes the program feasible with the least sum of absolute values."""
-    variable_count = equalities.shape[1]
-    move_matrix = scipy.sparse.eye_array(equalities.shape[0], t)
-    move_cost = np.concatenate([np.zeros(variable_count), np.ones(2 * t)])
-    solution = _solve_program(
-        move_cost, scipy.sparse.hstack([equalities, -move_matrix, move_matrix], format="csr"), right
-    ).x
-    return np.asarray(solution[variable_count : variable_count + t] - solution[variable_count + t :], dtype=float)
-
-
-def _solve_program(cost: Floats, equalities: Any, right: Floats) -> Any:
-    return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")
+def _solve_program(cost: Floats, equalities: csr_array, right: Floats) -> Any:
+    # its types know dense matrices only
+    return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")  # type: ignore[call-overload]
 
 
 def leverage(design: Answerable, *, share: float = 0.01) -> float:
@@ -422,15 +414,13 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
     0.04
     """
     check_design(design)
-    return share * max(_reach(design.channel(level)) for level in design.levels)
-
-
-def _reach(design: Design) -> float:
-    """max(max u, 1 - min u) over all possible responses; over [0, 1]ᵈ where they are too many to list."""
-    linear, space = linear_map(design), design.space
-    if space.listable:
-        u = linear(space.statistic(space.listing()))[design.matrix.max(axis=1) > 0]
-        return float(max(u.max(), 1 - u.min()))
-    largest_indicators = linear.constant + np.maximum(linear.slope, 0).sum(axis=1)
-    smallest_indicators = linear.constant + np.minimum(linear.slope, 0).sum(axis=1)
-    return float(max(largest_indicators.max(), 1 - smallest_indicators.min()))
+    reaches = []
+    for channel in design.parts.values():
+        linear, space = linear_map(channel), channel.space
+        if space.listable:
+            largest = smallest = linear(space.statistic(space.listing()))[channel.matrix.max(axis=1) > 0]
+        else:  # over [0, 1]ᵈ
+            largest = linear.constant + np.maximum(linear.slope, 0).sum(axis=1)
+            smallest = linear.constant + np.minimum(linear.slope, 0).sum(axis=1)
+        reaches.append(float(max(largest.max(), 1 - smallest.min())))
+    return share * max(reaches)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats
+from naysay._values import Array, Floats, Label
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.linear import linear_map, plainly_apart
@@ -159,14 +159,14 @@ class Change(Result):
 
 def change(
     design: Answerable,
-    first: Any,
-    second: Any,
+    first: object,
+    second: object,
     *,
     column: str | None = None,
     person: str | None = None,
     after: Answerable | None = None,
     rule: str | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     sampling: Sampling | None = None,
 ) -> Change:
     """The change of the proportions between two waves of a panel.
@@ -221,6 +221,7 @@ def change(
     if sampling is not None and weights is not None:
         sampling, weights = sampling.weighted(weights), None
     sampling_plan = sampling if sampling is not None else Sampling(weights=weights)
+    wave_answers: tuple[object, object]
     if person is not None or column is not None:
         wave_answers, values_of_column = _join_by_person(first, second, column, person, sampling_plan)
     else:
@@ -377,13 +378,21 @@ def _warnings(
 
 
 def _join_by_person(
-    first: Any, second: Any, column: str | None, person: str | None, plan: Sampling
+    first: object, second: object, column: str | None, person: str | None, plan: Sampling
 ) -> tuple[tuple[list[Any], list[Any]], Callable[[Any], Any]]:
     """The answers of both waves by person, and the other columns, of the later wave where both have them."""
     if column is None or person is None:
         raise DataError("with dataframes, name both: the column of answers and that of the persons' identifiers")
-    wave_frames = [_eager(wave_table) for wave_table in (first, second)]
-    row_lookups: list[dict[Any, int]] = []
+    import narwhals as nw  # late: people by row need no dataframes
+
+    wave_frames = []
+    for wave_table in (first, second):
+        frame = nw.from_native(wave_table, pass_through=True)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        if not isinstance(frame, nw.DataFrame):
+            raise DataError(f"with `person`, both waves must be dataframes; got {type(wave_table).__name__}")
+        wave_frames.append(frame)
+    row_lookups: list[dict[Label, int]] = []
     for wave_number, frame in enumerate(wave_frames, 1):
         for column_name in (column, person):
             if column_name not in frame.columns:
@@ -417,20 +426,9 @@ def _join_by_person(
     return (cells_by_person(0, column), cells_by_person(1, column)), values_of_column
 
 
-def _eager(data: Any) -> Any:
-    import narwhals as nw  # late: people by row need no dataframes
-
-    frame = nw.from_native(data, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if not isinstance(frame, nw.DataFrame):
-        raise DataError(f"with `person`, both waves must be dataframes; got {type(data).__name__}")
-    return frame
-
-
-def _rows_by_person(people: Sequence[Any], person: str, wave: int) -> dict[Any, int]:
+def _rows_by_person(people: Sequence[Label], person: str, wave: int) -> dict[Label, int]:
     """The row of each person."""
-    row_of: dict[Any, int] = {}
+    row_of: dict[Label, int] = {}
     for person_row, person_id in enumerate(people):
         if _checks.is_missing(person_id):
             raise DataError(

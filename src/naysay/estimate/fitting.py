@@ -87,7 +87,11 @@ def pooled_counts(part: Part, proportions: Floats, matrix: Floats | None = None)
     """
     likelihood_rows = part.design.rows(part.design.space.listing()) if matrix is None else matrix
     is_possible = likelihood_rows.max(axis=1) > 0
-    answer_places = _response_places(part)
+    response_codes = part.design.space.listing()
+    distinct_codes, code_places = unique_codes(np.vstack([response_codes, part.codes]))
+    place_of_code = np.empty(len(distinct_codes), dtype=np.intp)
+    place_of_code[code_places[: len(response_codes)]] = np.arange(len(response_codes))
+    answer_places = place_of_code[code_places[len(response_codes) :]]
     weight_scale = part.effective / part.weight.sum()
     observed_counts, squared_weights = (
         np.bincount(answer_places, scaled_weights, minlength=len(likelihood_rows))[is_possible]
@@ -101,25 +105,10 @@ def pooled_counts(part: Part, proportions: Floats, matrix: Floats | None = None)
     response_columns = np.column_stack([possible_rows, observed_counts, expected_counts, squared_weights])
     pooled_columns = np.zeros((int(response_pools.max()) + 1, response_columns.shape[1]))
     np.add.at(pooled_columns, response_pools, response_columns)
+    observed, expected, squared = pooled_columns[:, -3:].T
     rare_count = int((expected_counts < _RARE).sum())
     answer_pools = response_pools[(np.cumsum(is_possible) - 1)[answer_places]]
-    return Counts(
-        pooled_columns[:, :-3],
-        pooled_columns[:, -3],
-        pooled_columns[:, -2],
-        rare_count,
-        pooled_columns[:, -1],
-        answer_pools,
-    )
-
-
-def _response_places(part: Part) -> NDArray[np.intp]:
-    """The place of each distinct answer among all responses, (distinct,)."""
-    response_codes = part.design.space.listing()
-    distinct_codes, code_places = unique_codes(np.vstack([response_codes, part.codes]))
-    place_of_code = np.empty(len(distinct_codes), dtype=np.intp)
-    place_of_code[code_places[: len(response_codes)]] = np.arange(len(response_codes))
-    return place_of_code[code_places[len(response_codes) :]]
+    return Counts(pooled_columns[:, :-3], observed, expected, rare_count, squared, answer_pools)
 
 
 def _pools(expected: Floats) -> NDArray[np.intp]:
@@ -215,13 +204,8 @@ def agreement(samples: Sequence[Scores]) -> tuple[float, int]:
 
 def together(samples: Sequence[Scores]) -> Scores:
     """The scores of several samples, such as the levels of one group, as those of one."""
-    score_fields: dict[str, Any] = {
-        field_name: [getattr(sample, field_name) for sample in samples] for field_name in Scores._fields
-    }
-    answer_scores = np.vstack(score_fields.pop("items"))
-    return Scores(
-        **{field_name: np.sum(values, axis=0) for field_name, values in score_fields.items()}, items=answer_scores
-    )
+    *added_fields, answer_scores = zip(*samples, strict=True)
+    return Scores._make([*(np.sum(values, axis=0) for values in added_fields), np.vstack(answer_scores)])
 
 
 def rao_scott(
@@ -460,6 +444,7 @@ class IndependenceTest:
         )
 
 
+_ONE_LEVEL = IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
 _TOO_LITTLE = IndependenceTest(float("nan"), 0, float("nan"), "the levels tell too little by themselves")
 
 
@@ -523,9 +508,8 @@ def independence_test(
     answered_parts = [part for part in tally.parts if part.n]
     part_ranks = [rank_of(part.design.expected_statistic) for part in answered_parts]
     df = sum(part_ranks) - rank_of(np.vstack([part.design.expected_statistic for part in answered_parts]))
-    untested_result = _no_test_result(tally, df)
-    if untested_result is not None:
-        return untested_result
+    if len(answered_parts) < 2:
+        return _ONE_LEVEL
     if tally.weighted:
         raise DataError(f"weighted answers have a score test only; leave reference={reference!r} out")
     statistic, pooled_proportions, at_boundary = _ratio(
@@ -541,9 +525,8 @@ def independence_test(
 
 def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     """The score test of a tally by level; `pooled` are the pooled proportions (t,), if they are known already."""
-    untested_result = _no_test_result(tally, 0)
-    if untested_result is not None:
-        return untested_result
+    if sum(part.n > 0 for part in tally.parts) < 2:
+        return _ONE_LEVEL
     if pooled is None:
         likelihood_rows, weights, _ = evidence(tally)
         pooled = maximize(likelihood_rows, weights, tolerance=1e-4, polish=0).proportions
@@ -564,13 +547,6 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
         covariance, sample_df = tally.complex.take(has_weight).covariance, tally.complex.degrees_of_freedom
     level_agreement = rao_scott(level_scores, sample_df, covariance)
     return IndependenceTest(*level_agreement, "score") if level_agreement.degrees_of_freedom else _TOO_LITTLE
-
-
-def _no_test_result(tally: Tally, df: int) -> IndependenceTest | None:
-    """The result that states why a tally cannot be tested; None where it can."""
-    if sum(part.n > 0 for part in tally.parts) < 2:
-        return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
-    return None
 
 
 def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Floats, bool]:

@@ -5,7 +5,7 @@ Values that stand out: the result of `heavy_hitters`, as data.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from naysay import _checks, privacy
 from naysay._values import Floats
-from naysay.design import Answerable
+from naysay.design import Answerable, Prefixes
 from naysay.design.base import check_design
 from naysay.design.pure import uniform
 from naysay.errors import DataError
@@ -83,19 +83,32 @@ def heavy_hitters(
     >>> found.values[:4], found.shares[:3].round(2)
     (('cat', 'dog', 'bird'), array([0.51, 0.3 , 0.2 ]))
     """
-    _check(design, tally)
+    check_design(design)
+    if not isinstance(design, Prefixes):
+        raise DataError(
+            f"heavy hitters are found under designs.heavy_hitters; {design.name or design.kind} has its list of values"
+        )
+    if tally.weighted or tally.complex is not None:
+        raise DataError("heavy hitters are counted without survey weights; leave weights and sampling out")
+    if tuple(part.level for part in tally.parts) != design.levels or any(
+        part.design != design.channel(part.level) for part in tally.parts
+    ):
+        raise DataError("this tally is of another design; tally the reports with design.tally(reports, level=groups)")
+    for part in tally.parts:
+        if part.n == 0:
+            raise DataError(f"group {part.level} has no reports; each device draws one of {len(tally.parts)} groups")
     keep, confidence_level = _checks.whole_number(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
     kept_prefixes, stages, forged_reports = [""], [], 0.0
     progress_columns = (TextColumn("groups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
         *progress_columns, console=console, transient=True, disable=console is None or not console.is_terminal
     ) as progress:
-        for part, prefix_bits in progress.track(list(zip(tally.parts, _prefixes(design), strict=True))):
+        for part, prefix_bits in progress.track(list(zip(tally.parts, design.prefixes, strict=True))):
             if len(kept_prefixes) * 2 ** (prefix_bits - len(kept_prefixes[0])) > _MOST:
                 raise DataError(
                     f"{len(kept_prefixes)} beginnings go on in too many ways; take a smaller step, or keep fewer"
                 )
-            candidates = design.candidates(kept_prefixes, prefix_bits)  # type: ignore[attr-defined]
+            candidates = design.candidates(kept_prefixes, prefix_bits)
             if part is tally.parts[-1]:
                 break
             candidate_design = part.design.about(candidates)
@@ -119,7 +132,7 @@ def heavy_hitters(
 
 
 def _judge_candidates(
-    design: Any, tally: Tally, candidates: list[str], stages: list[Stage], forged: float, level: float, target: str
+    design: Prefixes, tally: Tally, candidates: list[str], stages: list[Stage], forged: float, level: float, target: str
 ) -> HeavyHitters:
     """What the last group says about its candidates."""
     last_part = tally.parts[-1]
@@ -142,6 +155,9 @@ def _judge_candidates(
             None,
         )
     )
+    sizes: NDArray[np.int64] = np.array([part.n for part in tally.parts])
+    size_test = uniform(sizes, len(sizes), "all groups are equally common")  # they are drawn by an even lot
+    is_suspicious = size_test is not None and size_test.suspicious
     return HeavyHitters(
         design=design,
         candidates=tuple(design.value_of(candidates[candidate_place]) for candidate_place in count_order),
@@ -155,39 +171,8 @@ def _judge_candidates(
         stages=tuple(stages),
         forged=int(np.ceil(forged)),
         n=tally.n,
-        warnings=_warnings(tally),
+        warnings=(f"a client is broken or lies; it should hold that {size_test}",) if is_suspicious else (),
     )
-
-
-def _warnings(tally: Tally) -> tuple[str, ...]:
-    """Groups are drawn by an even lot, so that they are about equally large."""
-    sizes: NDArray[np.int64] = np.array([part.n for part in tally.parts])
-    size_test = uniform(sizes, len(sizes), "all groups are equally common")
-    if size_test is None or not size_test.suspicious:
-        return ()
-    return (f"a client is broken or lies; it should hold that {size_test}",)
-
-
-def _prefixes(design: Any) -> tuple[int, ...]:
-    prefixes: tuple[int, ...] = design.prefixes
-    return prefixes
-
-
-def _check(design: Answerable, tally: Tally) -> None:
-    check_design(design)
-    if design.structure.estimates != "heavy_hitters":
-        raise DataError(
-            f"heavy hitters are found under designs.heavy_hitters; {design.name or design.kind} has its list of values"
-        )
-    if tally.weighted or tally.complex is not None:
-        raise DataError("heavy hitters are counted without survey weights; leave weights and sampling out")
-    if tuple(part.level for part in tally.parts) != design.levels or any(
-        part.design != design.channel(part.level) for part in tally.parts
-    ):
-        raise DataError("this tally is of another design; tally the reports with design.tally(reports, level=groups)")
-    for part in tally.parts:
-        if part.n == 0:
-            raise DataError(f"group {part.level} has no reports; each device draws one of {len(tally.parts)} groups")
 
 
 _ROWS_IN_TEXT = 100  # rows that a text shows; all are in the data
@@ -301,18 +286,19 @@ class HeavyHitters(Result):
                     f"{privacy.statement(self.design.channel(last_stage.group))}",
                 )
             ),
-            self._stages(),
+            Table(
+                tuple(map(Column, ("group", "bits", "reports", "candidates", "kept", "least share kept"))),
+                tuple(
+                    (
+                        *(f"{number:,}" for number in astuple(stage)[:-1]),
+                        "–" if stage.least is None else f"{stage.least:.4f}",
+                    )
+                    for stage in self.stages
+                ),
+                caption="The search; the last group was fresh",
+            ),
             *map(Note, self.warnings),
         ]
-
-    def _stages(self) -> Table:
-        column_names = ("group", "bits", "reports", "candidates", "kept", "least share kept")
-        stage_rows = tuple(
-            (*(f"{number:,}" for number in (stage.group, stage.bits, stage.reports, stage.candidates, stage.kept)),
-             "–" if stage.least is None else f"{stage.least:.4f}")
-            for stage in self.stages
-        )  # fmt: skip
-        return Table(tuple(map(Column, column_names)), stage_rows, caption="The search; the last group was fresh")
 
     def records(self) -> Records:
         """All candidates of the last group, not rounded."""

@@ -7,15 +7,13 @@ A sink is the label that respondents name in place of a category that cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay._values import Floats
-from naysay.design import Answerable, Design
+from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.designs import negative
 from naysay.designs.negative import is_uniform
@@ -178,17 +176,10 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     if tally.weighted:
         raise DataError(_UNIFORM_ONLY)
     answered_under(design, tally)
-    final_counts, round_counts = _drop_negative(tally.counts.astype(float))
-    fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and warnings hold
-    shares = final_counts / final_counts.sum()
-    return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=round_counts)
-
-
-def _drop_negative(named_counts: Floats) -> tuple[Floats, Floats]:
-    """The counts of NStoPS-II (t,) and those after each round, from how often each category was named (t,)."""
+    named_counts = tally.counts.astype(float)
     total_count, is_left = named_counts.sum(), np.ones(len(named_counts), dtype=bool)
     round_counts: list[Floats] = []
-    while True:
+    while not round_counts or (round_counts[-1] < 0).any():
         remaining_count = named_counts[is_left].sum()
         if remaining_count == 0:  # nobody named the categories left, so all people are in them: split evenly
             scaled_counts = np.where(is_left, total_count / is_left.sum(), 0.0)
@@ -197,9 +188,10 @@ def _drop_negative(named_counts: Floats) -> tuple[Floats, Floats]:
                 is_left, (remaining_count - (is_left.sum() - 1) * named_counts) * total_count / remaining_count, 0.0
             )
         round_counts.append(scaled_counts)
-        if (scaled_counts >= 0).all():
-            return scaled_counts, np.array(round_counts)
         is_left &= scaled_counts >= 0
+    fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and warnings hold
+    shares = round_counts[-1] / round_counts[-1].sum()
+    return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=np.array(round_counts))
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:
@@ -280,30 +272,22 @@ def sinks(design: Answerable) -> tuple[Sink, ...]:
     """
     if design.offer.assigned_by == "researcher":
         return ()
-    return tuple(sink._replace(level=level) for level, channel in design.parts.items() for sink in _of_channel(channel))
-
-
-def _of_channel(channel: Design) -> tuple[Sink, ...]:
-    response_labels, categories = getattr(channel.space, "labels", ()), channel.categories
-    if not channel.space.listable or len(response_labels) != len(categories) or len(categories) < 3:
-        return ()
-    naming_chances = channel.expected_statistic
-    sink_places = _sink_places(categories, response_labels, naming_chances)
-    if not sink_places:
-        return ()
-    discards = round(float(naming_chances[:, 0].sum()))
-    variance_ratios = indicator_variances(channel) / indicator_variances(negative(categories, discards=discards))
-    member_odds = {
-        i: float(naming_chances[i, i] / naming_chances[i, i - 1]) for i in sink_places
-    }  # of its members over any others
-    return tuple(
-        Sink(categories[i], response_labels[i], member_odds[i], float(variance_ratios[i])) for i in sink_places
-    )
-
-
-def _sink_places(categories: Sequence[Any], labels: Sequence[Any], named: NDArray[np.float64]) -> list[int]:
-    """The places of the sinks; empty if the design is not a negative survey with sinks."""
-    sink_places = [i for i, label in enumerate(labels) if str(label) != str(categories[i])]
-    ordinary_diagonal = np.delete(np.diagonal(named), sink_places)
-    is_even = all(np.ptp(np.delete(named[i], i)) < 1e-9 and named[i, i - 1] for i in sink_places)
-    return sink_places if is_even and len(ordinary_diagonal) >= 2 and not ordinary_diagonal.any() else []
+    found_sinks = []
+    for level, channel in design.parts.items():
+        response_labels, categories = getattr(channel.space, "labels", ()), channel.categories
+        if not channel.space.listable or len(response_labels) != len(categories) or len(categories) < 3:
+            continue
+        chances = channel.expected_statistic
+        sink_places = [i for i, label in enumerate(response_labels) if str(label) != str(categories[i])]
+        ordinary_diagonal = np.delete(np.diagonal(chances), sink_places)
+        is_even = all(np.ptp(np.delete(chances[i], i)) < 1e-9 and chances[i, i - 1] for i in sink_places)
+        if not sink_places or not is_even or len(ordinary_diagonal) < 2 or ordinary_diagonal.any():
+            continue
+        discards = round(float(chances[:, 0].sum()))
+        variance_ratios = indicator_variances(channel) / indicator_variances(negative(categories, discards=discards))
+        for i in sink_places:
+            member_odds = float(chances[i, i] / chances[i, i - 1])  # of its members over any others
+            found_sinks.append(
+                Sink(categories[i], response_labels[i], member_odds, float(variance_ratios[i]), level=level)
+            )
+    return tuple(found_sinks)
