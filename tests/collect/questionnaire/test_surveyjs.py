@@ -178,6 +178,8 @@ def test_nothing_is_chosen_where_nothing_was_answered(text):
         ("(" * 200 + "{age}" + ")" * 200, "nested"),
         ("{age} > 1" + " or {age} > 1" * 300, "at most 2,000 characters"),
         ("[1, 2]", "a list must stand behind anyof"),
+        ("-[1, 2] = 1", "a list must stand behind anyof"),
+        ("[1, 2] = [1, 2]", "a list must stand behind anyof"),
     ],
 )
 def test_conditions_without_a_meaning_here_are_named(text, told):
@@ -203,6 +205,18 @@ def test_validators_become_one_constraint_with_its_words(read):
         ("count-selected(.) <= 2", "At most 2."),
         (". >= '2020-01-01'", "From 2020-01-01 on."),
     ]
+
+
+@pytest.mark.parametrize("bound", [0, 0.5, -2])
+def test_a_number_of_choices_below_one_is_no_bound(read, bound):
+    element = question("checkbox", **CHOICES, minSelectedChoices=bound, maxSelectedChoices=bound)
+    [checkbox] = read(element).questionnaire.questions
+    assert checkbox.constraint is None
+
+
+def test_a_rating_of_two_values_far_apart_is_a_choice(read):
+    [rating] = read(question("rating", rateValues=[1, 10**15])).questionnaire.questions
+    assert rating.kind == "select_one"
 
 
 PRIVATE = [

@@ -7,6 +7,7 @@ what to do instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from naysay.collect.questionnaire.expressions import Answer, Apply, Expression, Value
@@ -29,6 +30,7 @@ from naysay.collect.questionnaire.surveyjs_elements import (
     TEXT,
     Asked,
     Element,
+    ItemForm,
     Source,
     codes_of,
     condition,
@@ -56,7 +58,7 @@ def is_surveyjs(form: object) -> bool:
     return isinstance(form, dict) and "naysay" not in form and any(isinstance(form.get(key), list) for key in _LISTS)
 
 
-def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
+def read_surveyjs(form: Mapping[str, object], *, name: str) -> Draft:
     """The questionnaire that a survey of SurveyJS asks, with a problem for all that has no place in one.
 
     Parameters
@@ -81,7 +83,7 @@ def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
     survey = Element(source, form, "")
     elements = _Elements(source)
     elements.name(form)
-    survey_texts = {"about": survey.text("description"), "thanks": _plain(survey.text("completedHtml"))}
+    survey_texts = {"about": survey.text("description"), "thanks": unmarked(survey.text("completedHtml"))}
     source.draft.form |= {
         "name": named(name.lower(), (), first="s-", digits=True).lower(),
         "title": survey.text("title") or dict.fromkeys(source.languages, name),
@@ -94,17 +96,17 @@ def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
     return source.draft
 
 
-def _plain(label: dict[str, str]) -> dict[str, str]:
-    return {language: unmarked(text) for language, text in label.items()}
-
-
-def _inner(raw: Mapping[str, Any], path: str) -> Iterator[tuple[Any, str]]:
+def _inner(raw: Mapping[str, object], path: str) -> Iterator[tuple[object, str]]:
     """The pages or elements of a survey, page or panel, each with its path."""
     for key in _LISTS:
         raw_elements = raw.get(key)
         if isinstance(raw_elements, list):
             dot = "." if path else ""
             yield from ((raw_element, f"{path}{dot}{key}[{place}]") for place, raw_element in enumerate(raw_elements))
+
+
+def _is_page(path: str) -> bool:
+    return path.rpartition(".")[2].startswith("pages")
 
 
 class _Elements:
@@ -115,7 +117,7 @@ class _Elements:
         self.names: dict[str, str] = {}
         self.taken: set[str] = set()
 
-    def name(self, form: Mapping[str, Any]) -> None:
+    def name(self, form: Mapping[str, object]) -> None:
         """Give every element a name, and remember the choices of every question: a condition may ask for any."""
         waiting_elements, element_count = [(form, "", True)], 0
         # its problems are forgotten: each element is read again, and then they are kept
@@ -124,27 +126,16 @@ class _Elements:
             outer_element, outer_path, holds_elements = waiting_elements.pop()
             if outer_path:
                 self._give_name(Element(silent_source, outer_element, outer_path), asks=not holds_elements)
-            inner_elements = (
-                [
-                    (raw_element, element_path)
-                    for raw_element, element_path in _inner(outer_element, outer_path)
-                    if isinstance(raw_element, dict)
-                ]
-                if holds_elements
-                else []
-            )
+            inner_elements = [
+                (raw_element, element_path, _is_page(element_path) or raw_element.get("type") in _PANELS)
+                for raw_element, element_path in (_inner(outer_element, outer_path) if holds_elements else ())
+                if isinstance(raw_element, dict)
+            ]
             element_count += len(inner_elements)
             if element_count > _MOST:
                 self.source.problem(outer_path or "pages", f"a survey must have at most {_MOST:,} elements", "split it")
                 return
-            waiting_elements += [
-                (
-                    raw_element,
-                    element_path,
-                    element_path.rpartition(".")[2].startswith("pages") or raw_element.get("type") in _PANELS,
-                )
-                for raw_element, element_path in reversed(inner_elements)
-            ]
+            waiting_elements += reversed(inner_elements)
 
     def _give_name(self, element: Element, *, asks: bool) -> None:
         own_name = element.name if isinstance(element.raw.get("name"), str) else ""
@@ -157,10 +148,8 @@ class _Elements:
         answer_kind = "several" if element.type in ("checkbox", "tagbox") else element.type
         if answer_kind == "boolean":
             named_members = zip(members_of(element), ("yes", "no"), strict=True)
-            name_of_value = {key_of(member["value"]): choice_name for member, choice_name in named_members} | {
-                "true": "yes",
-                "false": "no",
-            }
+            name_of_value = {key_of(member["value"]): choice_name for member, choice_name in named_members}
+            name_of_value |= {"true": "yes", "false": "no"}
         elif answer_kind in ("several", "radiogroup", "dropdown", "buttongroup"):
             name_of_value = codes_of(members_of(element))
         self.source.questions.setdefault(own_name, Asked(data_name, answer_kind, name_of_value))
@@ -176,9 +165,9 @@ class _Elements:
         comment_flags = [flag for flag in ("showCommentArea", "hasComment") if element.get(flag) is True]
         return ["other"] if other_flags else ["comment"] if comment_flags else []
 
-    def items(self, raw: Mapping[str, Any], path: str, where: str, depth: int, start: int = 0) -> list[dict[str, Any]]:
+    def items(self, raw: Mapping[str, object], path: str, where: str, depth: int, start: int = 0) -> list[ItemForm]:
         """The items of a survey, page or panel; `where` is the path of their list, in which they begin at `start`."""
-        item_forms: list[dict[str, Any]] = []
+        item_forms: list[ItemForm] = []
         for raw_element, element_path in _inner(raw, path):
             if not isinstance(raw_element, dict):
                 self.source.problem(element_path, "an element must be an object, with a type and a name")
@@ -191,13 +180,13 @@ class _Elements:
             if raw_element.get("visible") is False:
                 element.problem("visible", "an element that nobody sees is left out", severity="warning")
                 continue
-            if element.path.rpartition(".")[2].startswith("pages") or element.type in _PANELS:
+            if _is_page(element.path) or element.type in _PANELS:
                 item_forms += self._group(element, item_place, where, depth)
             else:
                 item_forms += self._question(element, item_place)
         return item_forms
 
-    def _group(self, element: Element, place: str, where: str, depth: int) -> list[dict[str, Any]]:
+    def _group(self, element: Element, place: str, where: str, depth: int) -> list[ItemForm]:
         """A page or panel with a title is a group; what stands in another one is asked as if it stood outside."""
         if depth >= _DEEPEST:
             element.problem("", f"panels must be nested {_DEEPEST} deep at most", "put some of them side by side")
@@ -209,9 +198,8 @@ class _Elements:
             inner_items = self.items(element.raw, element.path, f"{place}.items", depth + 1)
             group_form = {"kind": "group", "name": self.names[element.path], "label": title, "items": inner_items}
             group_form |= {"hint": element.text("description")}
-            return (
-                [group_form | ({} if group_condition is None else {"relevant": group_condition})] if inner_items else []
-            )
+            group_form |= {} if group_condition is None else {"relevant": group_condition}
+            return [group_form] if inner_items else []
         start_place = int(place.rpartition("[")[2].removesuffix("]"))
         inner_items = self.items(element.raw, element.path, where, depth + 1, start_place)
         for inner_item in inner_items if group_condition is not None else ():
@@ -222,19 +210,14 @@ class _Elements:
         return inner_items
 
     def _fields(self, place: str) -> None:
-        place_of_path, element_path = self.source.draft.places, str(self.source.draft.places[place])
-        place_of_path.update(
-            {
-                f"{place}.{field_name}": Place(path=f"{element_path}.{property_name}")
-                for field_name, property_name in FIELDS.items()
-            }
-        )
-        place_of_path[f"{place}.name"] = Place(path=f"{element_path}.name")
+        element_path = str(self.source.draft.places[place])
+        for field_name, property_name in FIELDS.items():
+            self.source.draft.places[f"{place}.{field_name}"] = Place(path=f"{element_path}.{property_name}")
 
-    def _question(self, element: Element, place: str) -> list[dict[str, Any]]:
+    def _question(self, element: Element, place: str) -> list[ItemForm]:
         self._fields(place)
         if element.type == "html":
-            note_label = _plain(element.text("html"))
+            note_label = unmarked(element.text("html"))
             return [{"kind": "note", "label": note_label, **self._head(element)}] if any(note_label.values()) else []
         make_fields = TYPES.get(element.type)
         if make_fields is None:
@@ -247,16 +230,19 @@ class _Elements:
         item_form = {"label": element.label(), "hint": element.text("description"), **self._head(element)}
         kind, kind_fields = make_fields(element, place)
         item_form |= {"kind": kind.flavor(), **kind_fields}
-        asked_then = element.get("requiredIf") and element.get("requiredIf") == element.get("visibleIf")
-        always_required = element.get("isRequired") is True or bool(
-            asked_then
-        )  # whom it is not asked, it is not required of
+        # whom it is not asked, it is not required of
+        asked_then = bool(element.get("requiredIf")) and element.get("requiredIf") == element.get("visibleIf")
+        always_required = element.get("isRequired") is True or asked_then
         item_form |= {"required": item_form.get("required", False) or always_required}
         item_form |= constraint_of(element, kind)
         name_of_value = self.source.questions.get(element.name, Asked("")).codes or {}
         item_form |= element.private(kind, item_form, name_of_value)
         text_kinds = self._text_kinds(element)
-        of_question(element, item_form)
+        if element.get("requiredIf") and not item_form["required"]:
+            way_out = "set isRequired: a question that is not asked is not required"
+            message = "a question is required or not, and not by a condition; it may be left out"
+            element.problem("requiredIf", message, way_out, severity="warning")
+        of_element(element)
         return [item_form, *(self._text(element, item_form, text_kind) for text_kind in text_kinds)]
 
     def _head(self, element: Element) -> dict[str, Any]:
@@ -265,16 +251,12 @@ class _Elements:
             element.problem("name", f"{element.name!r} is called {data_name!r} in data", severity="warning")
         return {"name": data_name, **({} if relevant is None else {"relevant": relevant})}
 
-    def _text(self, element: Element, item: dict[str, Any], text_kind: str) -> dict[str, Any]:
+    def _text(self, element: Element, item: ItemForm, text_kind: str) -> ItemForm:
         """The text that is asked beside a question: of everybody, or of those who choose "other"."""
         text_label = element.text(_TEXT_PROPERTIES[text_kind]) or item["label"]
         if item.get("private"):
             element.problem("", f"a private question must not have a text ({text_kind}) beside it", "leave it out")
-        text_item: dict[str, Any] = {
-            "kind": "text",
-            "name": self.names[f"{element.path}-{text_kind}"],
-            "label": text_label,
-        }
+        text_item: ItemForm = {"kind": "text", "name": self.names[f"{element.path}-{text_kind}"], "label": text_label}
         if text_kind == "comment":
             return text_item | ({"relevant": item["relevant"]} if "relevant" in item else {})
         argument_forms = [{"kind": "answer", "of": item["name"]}, {"kind": "value", "value": "other"}]
@@ -378,20 +360,10 @@ def of_element(element: Element) -> None:
         element.problem("", f"not taken over: {keys_text}{' …' if len(unread_keys) > 8 else ''}", severity="warning")
 
 
-def of_question(element: Element, item: Mapping[str, Any]) -> None:
-    """Name what a question has and a questionnaire has not."""
-    required_condition = element.get("requiredIf")
-    if required_condition and not item["required"]:
-        way_out = "set isRequired: a question that is not asked is not required"
-        message = "a question is required or not, and not by a condition; it may be left out"
-        element.problem("requiredIf", message, way_out, severity="warning")
-    of_element(element)
-
-
 def privacy(survey: Element) -> None:
     """Name each property that would make answers private and that nobody has read: misspelled, or at a wrong place."""
     ordinary_keys = _LOOKS | _ERRORS.keys() | _WARNINGS.keys() | {"value"}
-    waiting_nodes: list[tuple[str, str, Any, bool]] = [("", "", survey.raw, False)]
+    waiting_nodes: list[tuple[str, str, object, bool]] = [("", "", survey.raw, False)]
     while waiting_nodes:  # no recursion: a stranger's file may be nested a thousand times
         node_path, node_key, raw_node, in_text = waiting_nodes.pop()
         if node_path in survey.source.privacy or raw_node in (None, "", False):
@@ -401,9 +373,8 @@ def privacy(survey: Element) -> None:
         node_text = raw_node if isinstance(raw_node, str) else ""
         if (is_own and names_privacy(node_key)) or reads_as_design(node_text, alone=is_own):
             message = f"privacy is not read here; got {str(raw_node)[:60]!r}"
-            survey.source.problem(
-                node_path, message, f'write it into the question, as its property "{PRIVACY}"', SENT_PLAINLY
-            )
+            way_out = f'write it into the question, as its property "{PRIVACY}"'
+            survey.source.problem(node_path, message, way_out, SENT_PLAINLY)
         elif isinstance(raw_node, dict):
             waiting_nodes += [
                 (f"{node_path}.{property_name}".lstrip("."), str(property_name), member, is_text)
@@ -464,7 +435,18 @@ def members_of(element: Element) -> Members:
     if element.type == "matrix":
         return element.members_of_list("columns")
     if element.type == "rating":
-        return element.members_of_list("rateValues") or _scale(element)
+        if written_values := element.members_of_list("rateValues"):
+            return written_values
+        low_point, step = element.number("rateMin", 1) or 0, element.number("rateStep", 1) or 1
+        point_count, high_point = element.number("rateCount"), element.number("rateMax", 5) or 0
+        if point_count and "rateMax" not in element.raw:
+            high_point = low_point + step * (point_count - 1)
+        if 0 < (high_point - low_point) / step < 200:
+            last_step = int((high_point - low_point) / step + 1e-9)
+            return [{"value": low_point + step * step_number} for step_number in range(last_step + 1)]
+        range_text = f"{low_point:g} to {high_point:g} in steps of {step:g}"
+        element.problem("rateMax", f"a rating must run upwards in steps; got {range_text}")
+        return []
     members = element.members_of_list("choices")
     for choice_name, (flag_properties, text_property) in _SPECIAL.items():
         if any(element.get(flag) is True for flag in flag_properties):
@@ -477,45 +459,17 @@ def _word(element: Element, name: str) -> dict[str, str]:
     return in_languages(_WORDS[name], element.source.languages)
 
 
-def _scale(element: Element) -> Members:
-    low_point, step = element.number("rateMin", 1) or 0, element.number("rateStep", 1) or 1
-    point_count = element.number("rateCount")
-    high_point = (
-        low_point + step * (point_count - 1)
-        if point_count and "rateMax" not in element.raw
-        else element.number("rateMax", 5) or 0
-    )
-    if not 0 < (high_point - low_point) / step < 200:
-        element.problem(
-            "rateMax", f"a rating must run upwards in steps; got {low_point:g} to {high_point:g} in steps of {step:g}"
-        )
-        return []
-    return [
-        {"value": low_point + step * step_number}
-        for step_number in range(int((high_point - low_point) / step + 1e-9) + 1)
-    ]
-
-
-def _choosing(kind: Kind) -> Maker:
-    def kind_and_fields(element: Element, path: str) -> KindAndFields:
-        members = members_of(element)
-        return kind, {"choices": element.choices(members, codes_of(members), f"{path}.choices")}
-
-    return kind_and_fields
+def _choosing(element: Element, path: str, *, kind: Kind) -> KindAndFields:
+    return kind, {"choices": element.choices(members_of(element), f"{path}.choices")}
 
 
 def _boolean(element: Element, path: str) -> KindAndFields:
     members = members_of(element)
-    name_of_value = {
-        key_of(member["value"]): choice_name for member, choice_name in zip(members, ("yes", "no"), strict=True)
-    }
-    choice_forms = [
-        {
-            "name": name_of_value[key_of(member["value"])],
-            "label": element.source.text(member["text"], f"{element.path}.labelTrue"),
-        }
-        for member in members
-    ]
+    name_of_value = {key_of(member["value"]): name for member, name in zip(members, ("yes", "no"), strict=True)}
+    choice_forms = []
+    for member in members:
+        choice_label = element.source.text(member["text"], f"{element.path}.labelTrue")
+        choice_forms.append({"name": name_of_value[key_of(member["value"])], "label": choice_label})
     return SelectOne, {"choices": choice_forms}
 
 
@@ -524,19 +478,11 @@ def _rating(element: Element, path: str) -> KindAndFields:
     values = [member["value"] for member in members]
     all_whole = all(type(value) in (int, float) and float(value).is_integer() for value in values)
     has_no_text = not any(member.get("text") for member in members)
-    if not (
-        values
-        and all_whole
-        and has_no_text
-        and [int(value) for value in values] == list(range(int(values[0]), int(values[-1]) + 1))
-    ):
-        return SelectOne, {"choices": element.choices(members, codes_of(members), f"{path}.choices")}
+    if not (values and all_whole and has_no_text and values == [values[0] + step for step in range(len(values))]):
+        return SelectOne, {"choices": element.choices(members, f"{path}.choices")}
     end_labels = {"low_label": element.text("minRateDescription"), "high_label": element.text("maxRateDescription")}
-    return Rating, {
-        "low": int(values[0]),
-        "high": int(values[-1]),
-        **{k: v for k, v in end_labels.items() if v},
-    }
+    rating_fields = {"low": int(values[0]), "high": int(values[-1])}
+    return Rating, rating_fields | {end_name: label for end_name, label in end_labels.items() if label}
 
 
 def _matrix(element: Element, path: str) -> KindAndFields:
@@ -545,8 +491,8 @@ def _matrix(element: Element, path: str) -> KindAndFields:
         element.problem("cellType", "a row of a matrix takes one choice here", "ask a checkbox for each row")
     is_required = element.get("eachRowRequired") or element.get("isAllRowRequired")
     return Grid, {
-        "rows": element.choices(row_members, codes_of(row_members), f"{path}.rows"),
-        "choices": element.choices(column_members, codes_of(column_members), f"{path}.choices"),
+        "rows": element.choices(row_members, f"{path}.rows"),
+        "choices": element.choices(column_members, f"{path}.choices"),
         **({"required": True} if is_required else {}),
     }
 
@@ -565,9 +511,8 @@ def _text(element: Element, path: str) -> KindAndFields:
         way_out = "ask with text, number or date; a time of day may tell who answered"
         element.problem("inputType", f"the input type {input_type!r} is not asked here", way_out)
     elif input_type in ("email", "tel"):
-        element.problem(
-            "inputType", f"a question for {input_type} tells who answered", "leave it out", severity="warning"
-        )
+        message = f"a question for {input_type} tells who answered"
+        element.problem("inputType", message, "leave it out", severity="warning")
     return Text, _length(element)
 
 
@@ -580,10 +525,8 @@ def _number(element: Element) -> KindAndFields:
     for validator in element.raw_members("validators"):
         if isinstance(validator, dict) and validator.get("type") == "numeric":
             for end_name, bound_property in (("low", "minValue"), ("high", "maxValue")):
-                end_number = validator.get(bound_property)
-                range_ends[end_name] = (
-                    float(end_number) if isinstance(end_number, int | float) else range_ends[end_name]
-                )
+                if isinstance(end_number := validator.get(bound_property), int | float):
+                    range_ends[end_name] = float(end_number)
     known_ends = {end_name: end_number for end_name, end_number in range_ends.items() if end_number is not None}
     return Integer if is_whole else Decimal, {
         end_name: int(end_number) if is_whole and end_number.is_integer() else end_number
@@ -604,11 +547,7 @@ def _comment(element: Element, path: str) -> KindAndFields:
 def _slider(element: Element, path: str) -> KindAndFields:
     if element.get("sliderType", "single") != "single":
         element.problem("sliderType", "a slider takes one number here", "ask for both ends, each with a number")
-    range_ends = {
-        end_name: element.number(bound_property, default_end)
-        for end_name, bound_property, default_end in (("low", "min", 0.0), ("high", "max", 100.0))
-    }
-    return Decimal, range_ends
+    return Decimal, {"low": element.number("min", 0.0), "high": element.number("max", 100.0)}
 
 
 TYPES: Mapping[str, Maker] = {
@@ -618,13 +557,14 @@ TYPES: Mapping[str, Maker] = {
     "rating": _rating,
     "matrix": _matrix,
     "slider": _slider,
-    "ranking": _choosing(Ranking),
-    **dict.fromkeys(("radiogroup", "dropdown", "buttongroup"), _choosing(SelectOne)),
-    **dict.fromkeys(("checkbox", "tagbox"), _choosing(SelectMultiple)),
+    "ranking": partial(_choosing, kind=Ranking),
+    **dict.fromkeys(("radiogroup", "dropdown", "buttongroup"), partial(_choosing, kind=SelectOne)),
+    **dict.fromkeys(("checkbox", "tagbox"), partial(_choosing, kind=SelectMultiple)),
 }
 """The types of questions in SurveyJS: from an element and the path of its item to a kind and the fields that it has."""
 
 FIELDS = {
+    "name": "name",
     "label": "title",
     "hint": "description",
     "relevant": "visibleIf",
@@ -640,6 +580,8 @@ _BOUNDS = {
     "text": (_LENGTH, (">=", "minLength"), ("<=", "maxLength")),
     "answercount": (_COUNT, (">=", "minCount"), ("<=", "maxCount")),
 }
+_COUNTS = (("minSelectedChoices", ">="), ("maxSelectedChoices", "<="))
+_DAYS = (("min", ">="), ("max", "<="))
 _PATTERNS = "patterns differ from browser to browser; ask with the type that fits, or bound the length"
 
 _MESSAGES = {
@@ -655,17 +597,28 @@ Requirement = tuple[Expression, dict[str, str]]
 
 def constraint_of(element: Element, kind: Kind) -> dict[str, Any]:
     """The field `constraint` of a question, from its validators and bounds; empty where there are none."""
-    requirements = [*_of_validators(element), *_of_bounds(element, kind)]
+    requirements = list(_of_validators(element))
+    bounds: list[tuple[str, str, Expression, int | str]] = []
+    for bound_property, op in _COUNTS if kind is SelectMultiple else ():
+        # SurveyJS has 0 where there is no bound
+        if (count_bound := element.number(bound_property, 0)) and count_bound >= 1:
+            bounds.append((bound_property, op, _COUNT, int(count_bound)))
+    for bound_property, op in _DAYS if kind is Date else ():
+        if isinstance(bound_day := element.get(bound_property), str) and bound_day:
+            bounds.append((bound_property, op, _OWN_ANSWER, bound_day))
+    for bound_property, op, measure, bound in bounds:
+        words = in_languages(_MESSAGES[bound_property], element.source.languages)
+        bound_message = {language_tag: bound_text.format(bound) for language_tag, bound_text in words.items()}
+        requirements.append((Apply(op=op, args=(measure, Value(value=bound))), bound_message))
     if not requirements:
         return {}
     expressions = tuple(expression for expression, _ in requirements)
     joint_expression = expressions[0] if len(expressions) == 1 else Apply(op="and", args=expressions)
-    joint_message: dict[str, str] = {}
-    for _, bound_message in requirements:
-        for language_tag, bound_text in bound_message.items():
-            joint_message[language_tag] = (
-                f"{joint_message[language_tag]} {bound_text}" if language_tag in joint_message else bound_text
-            )
+    texts_of_language: dict[str, list[str]] = {}
+    for _, message in requirements:
+        for language_tag, text in message.items():
+            texts_of_language.setdefault(language_tag, []).append(text)
+    joint_message = {language_tag: " ".join(texts) for language_tag, texts in texts_of_language.items()}
     return {"constraint": {"expression": joint_expression.model_dump(mode="json"), "message": joint_message}}
 
 
@@ -675,53 +628,21 @@ def _of_validators(element: Element) -> Iterator[Requirement]:
         validator_type = validator.get("type") if isinstance(validator, dict) else None
         if validator_type == "numeric":
             continue  # the question asks for a number, which has its range
-        bound_message = (
-            element.source.text(validator.get("text"), f"{element.path}.{validator_path}.text")
-            if validator_type
-            else {}
-        )
+        text_path = f"{element.path}.{validator_path}.text"
+        bound_message = element.source.text(validator.get("text"), text_path) if validator_type else {}
         if validator_type in _BOUNDS:
             measure, *bounds = _BOUNDS[validator_type]
             for op, bound_property in bounds:
                 if type(validator.get(bound_property)) is int and validator[bound_property] > 0:
                     yield Apply(op=op, args=(measure, Value(value=validator[bound_property]))), bound_message
         elif validator_type == "expression":
+            condition_text = str(validator.get("expression", ""))
             try:
-                yield (
-                    condition(str(validator.get("expression", "")), element.source.questions, own_name=element.name),
-                    bound_message,
-                )
+                yield condition(condition_text, element.source.questions, own_name=element.name), bound_message
             except DataError as error:
                 element.problem(f"{validator_path}.expression", str(error))
         elif validator_type in ("regex", "email"):
-            element.problem(
-                validator_path,
-                f"a validator of the type {validator_type!r} has no place here",
-                _PATTERNS,
-                severity="warning",
-            )
+            message = f"a validator of the type {validator_type!r} has no place here"
+            element.problem(validator_path, message, _PATTERNS, severity="warning")
         else:
             element.problem(validator_path, f"there is no validator of the type {validator_type!r}", "leave it out")
-
-
-def _of_bounds(element: Element, kind: Kind) -> Iterator[Requirement]:
-    count_properties = (("minSelectedChoices", ">="), ("maxSelectedChoices", "<="))
-    for bound_property, op in count_properties if kind is SelectMultiple else ():
-        count_bound = element.number(bound_property, 0)
-        if count_bound:
-            yield (
-                Apply(op=op, args=(_COUNT, Value(value=int(count_bound)))),
-                _bound_message(element, bound_property, int(count_bound)),
-            )
-    for bound_property, op in (("min", ">="), ("max", "<=")) if kind is Date else ():
-        bound_day = element.get(bound_property)
-        if isinstance(bound_day, str) and bound_day:
-            yield (
-                Apply(op=op, args=(_OWN_ANSWER, Value(value=bound_day))),
-                _bound_message(element, bound_property, bound_day),
-            )
-
-
-def _bound_message(element: Element, key: str, bound: object) -> dict[str, str]:
-    words = in_languages(_MESSAGES[key], element.source.languages)
-    return {language: text.format(bound) for language, text in words.items()}

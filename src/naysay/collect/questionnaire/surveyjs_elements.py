@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from naysay import _checks
 from naysay.collect.questionnaire.expressions import (
@@ -22,10 +22,18 @@ from naysay.collect.questionnaire.expressions import (
     grammar_of,
 )
 from naysay.collect.questionnaire.kinds import Integer
-from naysay.collect.questionnaire.offers import bins_of, carried_out, private_of, sink_words
+from naysay.collect.questionnaire.offers import bins_of, carried_out, parted, private_of, sink_words
 from naysay.collect.questionnaire.problems import Draft, Place, Problem, Severity
 from naysay.collect.questionnaire.questions import Kind
 from naysay.errors import DataError, DesignError
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+Node: TypeAlias = "Expression | list[Node]"
+
+ItemForm = dict[str, Any]
+"""The JSON form of a question, note or group, before it is checked."""
 
 _GRAMMAR = r"""
 start: _either
@@ -131,11 +139,8 @@ def condition(text: str, questions: Mapping[str, Asked], *, own_name: str = "") 
     except UnexpectedInput as error:
         error_place = getattr(error, "pos_in_stream", None)
         at_end = getattr(getattr(error, "token", None), "type", "") == "$END"
-        text_there = (
-            text[error_place : error_place + 20]
-            if isinstance(error_place, int) and error_place >= 0 and not at_end
-            else ""
-        )
+        text_start = error_place if isinstance(error_place, int) and error_place >= 0 and not at_end else len(text)
+        text_there = text[text_start : text_start + 20]
         complaint = f"{text_there!r} is not understood" if text_there else "something is missing at its end"
         raise DataError(f"cannot read the expression {_quoted_text(text)}: {complaint}") from None
     except RecursionError:
@@ -153,57 +158,51 @@ class _Reader:
         self.questions, self.own = questions, own_name
         self.asked: dict[str, Asked] = {}
 
-    def of(self, tree: Any, depth: int = 0) -> Any:
+    def of(self, tree: Tree[Token], depth: int = 0) -> Node:
         if depth > DEEPEST:
             raise DataError(f"expressions are nested {DEEPEST} deep at most")
-        tree_parts = [
-            tree_child if isinstance(tree_child, str) else self.of(tree_child, depth + 1)
-            for tree_child in tree.children
-        ]
-        return getattr(self, f"_{tree.data.strip('_')}")(tree_parts)
+        token = next((str(child) for child in tree.children if isinstance(child, str)), "")
+        nodes = [self.of(child, depth + 1) for child in tree.children if not isinstance(child, str)]
+        match tree.data:
+            case "or_" | "and_":
+                return _apply(tree.data.strip("_"), *map(self.logical, nodes))
+            case "not_":
+                return _apply("not", self.logical(nodes[0]))
+            case "number":
+                return Value(value=float(token) if "." in token else int(token[:15]))
+            case "text":
+                return Value(value=token[1:-1].replace("\\'", "'").replace('\\"', '"'))
+            case "word":
+                constants = {"true": True, "false": False, "null": "", "undefined": ""}
+                return Value(value=constants.get(token.lower(), token))
+            case "signed":
+                operand = _single(nodes[0])
+                if isinstance(operand, Value) and not isinstance(operand.value, bool | str):
+                    return Value(value=-operand.value if token == "-" else operand.value)
+                return _apply(token, Value(value=0), operand)
+            case "list_":
+                return nodes
+            case "reference":
+                return self._reference(token[1:-1].strip().removeprefix("#"))
+            case "call":
+                return self._call(token, nodes)
+            case "ended_":
+                choice_count = _apply("count_selected", _single(nodes[0]))
+                return _apply(">" if token.lower() == "notempty" else "=", choice_count, Value(value=0))
+            case "binary":
+                return self._binary(nodes[0], token, nodes[1])
+            case "among_":
+                return self._among(nodes[0], token.lower(), nodes[1])
+        return nodes[0]
 
-    def logical(self, node: Any) -> Expression:
+    def logical(self, node: Node) -> Expression:
         """A node where a truth value is wanted: a boolean question says yes."""
-        if isinstance(node, list):
-            raise DataError("a list must stand behind anyof, noneof, allof or =")
-        asked_question = self.asked.get(node.of) if isinstance(node, Answer) else None
-        return _apply("=", node, Value(value="yes")) if asked_question and asked_question.kind == "boolean" else node
+        expression = _single(node)
+        asked_question = self.asked.get(expression.of) if isinstance(expression, Answer) else None
+        is_boolean = asked_question is not None and asked_question.kind == "boolean"
+        return _apply("=", expression, Value(value="yes")) if is_boolean else expression
 
-    def _start(self, parts: list[Any]) -> Any:
-        return parts[0]
-
-    _inner = _start
-
-    def _or(self, parts: list[Any]) -> Expression:
-        return _apply("or", *map(self.logical, parts))
-
-    def _and(self, parts: list[Any]) -> Expression:
-        return _apply("and", *map(self.logical, parts))
-
-    def _not(self, parts: list[Any]) -> Expression:
-        return _apply("not", self.logical(parts[1]))
-
-    def _number(self, parts: list[str]) -> Expression:
-        return Value(value=float(parts[0]) if "." in parts[0] else int(parts[0][:15]))
-
-    def _text(self, parts: list[str]) -> Expression:
-        return Value(value=parts[0][1:-1].replace("\\'", "'").replace('\\"', '"'))
-
-    def _word(self, parts: list[str]) -> Expression:
-        constants = {"true": True, "false": False, "null": "", "undefined": ""}
-        return Value(value=constants.get(parts[0].lower(), str(parts[0])))
-
-    def _signed(self, parts: list[Any]) -> Expression:
-        sign, operand = parts
-        if isinstance(operand, Value) and type(operand.value) in (int, float):
-            return Value(value=-operand.value if sign == "-" else operand.value)  # type: ignore[operator]
-        return _apply(str(sign), Value(value=0), operand)
-
-    def _list(self, parts: list[Any]) -> list[Any]:
-        return parts
-
-    def _reference(self, parts: list[str]) -> Expression:
-        question_name = parts[0][1:-1].strip().removeprefix("#")
+    def _reference(self, question_name: str) -> Expression:
         if question_name == self.own:
             return Answer(of=".")
         asked_question = self.questions.get(question_name)
@@ -214,80 +213,57 @@ class _Reader:
         self.asked[asked_question.name] = asked_question
         return Answer(of=asked_question.name)
 
-    def _call(self, parts: list[Any]) -> Expression:
-        function_name, *argument_nodes = parts
-        if function_name in ("today", "currentDate") and not argument_nodes:
+    def _call(self, function_name: str, arguments: list[Node]) -> Expression:
+        if function_name in ("today", "currentDate") and not arguments:
             return _apply("today")
-        if function_name == "getDate" and len(argument_nodes) == 1:
-            return self.logical(argument_nodes[0])
-        if (
-            function_name == "sent"
-            and len(argument_nodes) == 1
-            and isinstance(argument_nodes[0], Answer)
-            and argument_nodes[0].of != "."
-        ):
-            return Sent(of=argument_nodes[0].of)
-        raise DataError(
-            f"{function_name}() is not understood here; {_WAYS_OUT.get(str(function_name), 'compare with an answer')}"
-        )
+        if function_name == "getDate" and len(arguments) == 1:
+            return self.logical(arguments[0])
+        private_answer = arguments[0] if function_name == "sent" and len(arguments) == 1 else None
+        if isinstance(private_answer, Answer) and private_answer.of != ".":
+            return Sent(of=private_answer.of)
+        way_out = _WAYS_OUT.get(function_name, "compare with an answer")
+        raise DataError(f"{function_name}() is not understood here; {way_out}")
 
-    def _ended(self, parts: list[Any]) -> Expression:
-        choice_count = _apply("count_selected", self.single(parts[0]))
-        return _apply(">" if parts[1].lower() == "notempty" else "=", choice_count, Value(value=0))
-
-    def single(self, node: Any) -> Expression:
-        """A node that must not be a list."""
-        if isinstance(node, list):
-            raise DataError("a list must stand behind anyof, noneof, allof or =")
-        return node  # type: ignore[no-any-return]
-
-    def _binary(self, parts: list[Any]) -> Expression:
-        left_node, sign, right_node = parts
+    def _binary(self, left_node: Node, sign: str, right_node: Node) -> Expression:
         op = _COMPARED.get(sign.lower())
         if op is None:
             raise DataError(f"{sign} is not computed here; multiply instead")
-        takes_several = isinstance(left_node, Answer) and self.kind(left_node) == "several"
+        left_side = _single(left_node)
+        takes_several = isinstance(left_side, Answer) and self.question(left_side).kind == "several"
         if op in ("=", "!=") and (isinstance(right_node, list) or (takes_several and isinstance(right_node, Value))):
-            choice_nodes = right_node if isinstance(right_node, list) else [right_node]
-            count_fits = _apply("=", _apply("count_selected", left_node), Value(value=len(choice_nodes)))
-            same_choices = _apply("and", count_fits, *self._selections(left_node, choice_nodes))
+            choice_nodes: list[Node] = right_node if isinstance(right_node, list) else [right_node]
+            count_fits = _apply("=", _apply("count_selected", left_side), Value(value=len(choice_nodes)))
+            same_choices = _apply("and", count_fits, *self._selections(left_side, choice_nodes))
             return same_choices if op == "=" else _apply("not", same_choices)
-        left_side, right_side = self.single(left_node), self.single(right_node)
-        is_equality = op in ("=", "!=")
-        return (
-            _apply(op, self._code(left_side, right_side), self._code(right_side, left_side))
-            if is_equality
-            else _apply(op, left_side, right_side)
-        )
+        right_side = _single(right_node)
+        if op in ("=", "!="):
+            return _apply(op, self._code(left_side, right_side), self._code(right_side, left_side))
+        return _apply(op, left_side, right_side)
 
-    def kind(self, node: Answer) -> str:
-        """The kind of question that an answer is to."""
-        return (self.questions[self.own] if node.of == "." else self.asked[node.of]).kind
+    def question(self, node: Answer) -> Asked:
+        """The question that an answer is to."""
+        return self.questions[self.own] if node.of == "." else self.asked[node.of]
 
-    def _among(self, parts: list[Any]) -> Expression:
-        left_node, sign, right_node = parts
-        op = _ALIASES.get(sign.lower(), sign.lower())
-        choice_nodes = right_node if isinstance(right_node, list) else [right_node]
+    def _among(self, left_node: Node, sign: str, right_node: Node) -> Expression:
+        op = _ALIASES.get(sign, sign)
+        choice_nodes: list[Node] = right_node if isinstance(right_node, list) else [right_node]
         if not isinstance(left_node, Answer) or not choice_nodes:
             raise DataError(f"{op} must stand between a question and the choices of which it speaks")
-        if (self.questions[self.own] if left_node.of == "." else self.asked[left_node.of]).codes is None:
+        if self.question(left_node).codes is None:
             raise DataError(f"{op} must be of a question with choices; parts of texts and numbers are not looked for")
         selections = self._selections(left_node, choice_nodes)
-        joint_selection = (
-            selections[0]
-            if len(selections) == 1
-            else _apply("and" if op in ("allof", "contains") else "or", *selections)
-        )
+        joint_op = "and" if op in ("allof", "contains") else "or"
+        joint_selection = selections[0] if len(selections) == 1 else _apply(joint_op, *selections)
         return _apply("not", joint_selection) if op in ("notcontains", "noneof") else joint_selection
 
-    def _selections(self, answer_node: Answer, choices: list[Any]) -> list[Expression]:
-        return [_apply("selected", answer_node, self._code(self.single(choice), answer_node)) for choice in choices]
+    def _selections(self, answer_node: Expression, choices: list[Node]) -> list[Expression]:
+        return [_apply("selected", answer_node, self._code(_single(choice), answer_node)) for choice in choices]
 
     def _code(self, node: Expression, other_node: Expression) -> Expression:
         """A constant beside a question with choices, as the name of its choice."""
         if not (isinstance(node, Value) and isinstance(other_node, Answer)) or node.value == "":
             return node
-        asked_question = self.questions[self.own] if other_node.of == "." else self.asked[other_node.of]
+        asked_question = self.question(other_node)
         if asked_question.codes is None:
             return node
         key = key_of(node.value)
@@ -296,6 +272,13 @@ class _Reader:
                 f"{key!r} is no choice of {asked_question.name!r}; {_checks.nearest(key, asked_question.codes)}"
             )
         return Value(value=asked_question.codes[key])
+
+
+def _single(node: Node) -> Expression:
+    """A node that must not be a list."""
+    if isinstance(node, list):
+        raise DataError("a list must stand behind anyof, noneof, allof or =")
+    return node
 
 
 def _apply(op: str, *args: Expression) -> Apply:
@@ -348,14 +331,13 @@ class Source:
             return {}
         text_of_language = {self.languages[0] if name == DEFAULT else name: text for name, text in text_of_tag.items()}
         return {
-            name: _PIPED.sub(self._own_reference, text)
+            name: _PIPED.sub(
+                lambda piped: f"${{{asked.name}}}" if (asked := self.questions.get(piped[1].strip())) else piped[0],
+                text,
+            )
             for name, text in text_of_language.items()
             if name in self.languages
         }
-
-    def _own_reference(self, match: re.Match[str]) -> str:
-        question = self.questions.get(match[1].strip())
-        return f"${{{question.name}}}" if question else match[0]
 
 
 class Element:
@@ -370,7 +352,7 @@ class Element:
         Where it stands in SurveyJS, such as ``pages[0].elements[2]``.
     """
 
-    def __init__(self, source: Source, raw: Mapping[str, Any], path: str) -> None:
+    def __init__(self, source: Source, raw: Mapping[str, object], path: str) -> None:
         self.source, self.raw, self.path = source, raw, path
         self.read: set[str] = set()
 
@@ -418,7 +400,7 @@ class Element:
             return default
         return float(value) if abs(value) < 2**53 else default
 
-    def condition(self, key: str, *, own_name: str = "") -> Any:
+    def condition(self, key: str) -> dict[str, Any] | None:
         """A condition in its canonical form; None where there is none, or none that can be read."""
         condition_text = self.get(key)
         if condition_text in (None, ""):
@@ -426,7 +408,7 @@ class Element:
         try:
             if not isinstance(condition_text, str):
                 raise DataError(f"a condition must be a text; got {type(condition_text).__name__}")
-            return condition(condition_text, self.source.questions, own_name=own_name).model_dump(mode="json")
+            return condition(condition_text, self.source.questions).model_dump(mode="json")
         except DataError as error:
             self.problem(key, str(error))
             return None
@@ -445,12 +427,9 @@ class Element:
                 continue
             for refused_property in ("visibleIf", "enableIf", "elements"):
                 if member.get(refused_property):
+                    message = f"one choice by itself has no {refused_property} here"
                     way_out = "offer it to everybody, or ask a question for each group, each with visibleIf"
-                    self.problem(
-                        f"{key}[{member_place}].{refused_property}",
-                        f"one choice by itself has no {refused_property} here",
-                        way_out,
-                    )
+                    self.problem(f"{key}[{member_place}].{refused_property}", message, way_out)
             members.append(member | {"at": f"{self.path}.{key}[{member_place}]"})
         return members
 
@@ -459,23 +438,21 @@ class Element:
         raw_list = self.get(key, [])
         return raw_list if isinstance(raw_list, list) else []
 
-    def choices(
-        self, members: Sequence[Mapping[str, Any]], codes: Mapping[str, str], path: str
-    ) -> list[dict[str, Any]]:
+    def choices(self, members: Sequence[Mapping[str, object]], path: str) -> list[dict[str, Any]]:
         """Choices or rows in their canonical form; `path` is where they stand in it."""
-        choice_forms = []
+        choice_forms, codes = [], codes_of(members)
         for choice_place, choice in enumerate(members):
-            value, choice_path = choice["value"], str(choice.get("at", self.path))
+            value_key, choice_path = key_of(choice["value"]), str(choice.get("at", self.path))
             choice_text = self.source.text(choice.get("text"), f"{choice_path}.text")
-            choice_label = choice_text or dict.fromkeys(self.source.languages, key_of(value))
+            choice_label = choice_text or dict.fromkeys(self.source.languages, value_key)
             self.source.draft.places[f"{path}[{choice_place}]"] = Place(path=choice_path)
-            choice_forms.append({"name": codes[key_of(value)], "label": choice_label})
-            if choice_text and codes[key_of(value)] != key_of(value):
-                message = f"the value {key_of(value)!r} is called {codes[key_of(value)]!r} in data"
+            choice_forms.append({"name": codes[value_key], "label": choice_label})
+            if choice_text and codes[value_key] != value_key:
+                message = f"the value {value_key!r} is called {codes[value_key]!r} in data"
                 self.source.problem(choice_path, message, severity="warning")
         return choice_forms
 
-    def private(self, kind: Kind, item: dict[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
+    def private(self, kind: Kind, item: ItemForm, codes: Mapping[str, str]) -> dict[str, Any]:
         """The privacy that the custom property describes, with bins where a number has them."""
         raw_privacy = self.get(PRIVACY)
         self.source.privacy.add(f"{self.path}.{PRIVACY}")
@@ -493,15 +470,13 @@ class Element:
             self.problem(PRIVACY, f"a {self.type} cannot be private", way_out, "designs are about categories")
             return {}
         try:
-            return self._private(
-                kind, item, {cell_name: privacy_cells.get(cell_name, "") for cell_name in _PRIVACY}, codes
-            )
+            return self._private(kind, item, dict.fromkeys(_PRIVACY, "") | privacy_cells, codes)
         except (DesignError, DataError, TypeError, ValueError, RecursionError) as error:
             self.problem(PRIVACY, str(error))
             return {}
 
     def _private(
-        self, kind: Kind, item: dict[str, Any], privacy_cells: dict[str, Any], codes: Mapping[str, str]
+        self, kind: Kind, item: ItemForm, privacy_cells: Mapping[str, object], codes: Mapping[str, str]
     ) -> dict[str, Any]:
         languages, bin_fields = self.source.languages, {}
         if kind.categories_in == "bins":
@@ -512,47 +487,34 @@ class Element:
         elif privacy_cells["bins"]:
             raise DataError("bins are for numbers; choices are categories already")
         category_names = kind.categories_of([category["name"] for category in (item | bin_fields)[kind.categories_in]])
-        design, sink_names = (
-            privacy_cells["design"],
-            [codes.get(key_of(sink), str(sink)) for sink in _list_of(privacy_cells["sink"])],
-        )
-        privacy_texts = {
-            text_name: self.source.text(privacy_cells[text_name] or None, f"{self.path}.{PRIVACY}.{text_name}")
+        design = privacy_cells["design"]
+        sink_label, innocuous_label, first_label, second_label = (
+            self.source.text(privacy_cells[text_name] or None, f"{self.path}.{PRIVACY}.{text_name}")
             for text_name in ("sinkLabel", "innocuous", "firstLabel", "secondLabel")
-        }
-        private_form = private_of(
-            category_names,
-            design=json.dumps(design) if isinstance(design, dict) else str(design),
-            levels=", ".join(map(str, _list_of(privacy_cells["levels"]))),
-            sink=", ".join(sink_names),
-            words=privacy_texts["sinkLabel"] or sink_words(languages),
         )
-        response_labels = {
-            response_ordinal: privacy_texts[f"{response_ordinal}Label"] for response_ordinal in ("first", "second")
-        }
-        mode_text = ", ".join(_list_of(privacy_cells["mode"]))
         private_form = carried_out(
-            private_form,
+            private_of(
+                category_names,
+                design=json.dumps(design) if isinstance(design, dict) else str(design),
+                levels=", ".join(map(str, _list_of(privacy_cells["levels"]))),
+                sink=", ".join(codes.get(key_of(sink), str(sink)) for sink in _list_of(privacy_cells["sink"])),
+                words=sink_label or sink_words(languages),
+            ),
             languages,
-            mode=mode_text,
+            mode=", ".join(_list_of(privacy_cells["mode"])),
             several=kind.yes_or_no,
-            innocuous=privacy_texts["innocuous"],
-            **response_labels,
+            innocuous=innocuous_label,
+            first=first_label,
+            second=second_label,
         )
-        begin_fields = {"begins_at": str(privacy_cells["beginsAt"])} if privacy_cells["beginsAt"] else {}
-        return {**bin_fields, "private": private_form | begin_fields}
+        if privacy_cells["beginsAt"]:
+            private_form["begins_at"] = str(privacy_cells["beginsAt"])
+        return {**bin_fields, "private": private_form}
 
 
 def _list_of(value: object) -> list[Any]:
     """Several values: a list, or a text with commas between them."""
-    if isinstance(value, list):
-        return value
-    return [piece.strip() for piece in str(value).split(",") if piece.strip()]
-
-
-def codes_of(members: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The names of choices, by their values."""
-    return coded(member["value"] for member in members)
+    return value if isinstance(value, list) else parted(str(value))
 
 
 DEFAULT = "default"
@@ -612,25 +574,23 @@ def key_of(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def coded(values: Iterable[Any]) -> dict[str, str]:
-    """The name of each value of a list of choices, by its key.
+def codes_of(members: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """The name of each member of a list of choices, by the key of its value.
 
     Examples
     --------
-    >>> coded(["Very good", "very good!", 3])
+    >>> codes_of({"value": value} for value in ("Very good", "very good!", 3))
     {'Very good': 'Very_good', 'very good!': 'very_good', '3': '3'}
     """
     name_of_value: dict[str, str] = {}
-    used_names: set[str] = set()
-    for value in values:
-        value_key = key_of(value)
+    for member in members:
+        value_key = key_of(member["value"])
         if value_key not in name_of_value:
-            name_of_value[value_key] = named(value_key, used_names, first="c", digits=True)
-            used_names.add(name_of_value[value_key])
+            name_of_value[value_key] = named(value_key, name_of_value.values(), first="c", digits=True)
     return name_of_value
 
 
-def languages_of(form: Mapping[str, Any]) -> tuple[str, ...]:
+def languages_of(form: Mapping[str, object]) -> tuple[str, ...]:
     """The languages of a survey, its own first.
 
     Examples
@@ -640,15 +600,13 @@ def languages_of(form: Mapping[str, Any]) -> tuple[str, ...]:
     """
     own_language = form.get("locale")
     language_tags = [own_language if isinstance(own_language, str) and _LANGUAGE.fullmatch(own_language) else "en"]
-    waiting_nodes: list[tuple[str, Any]] = [("", form)]
+    waiting_nodes: list[tuple[str, object]] = [("", form)]
     while waiting_nodes:  # no recursion: a stranger's file may be nested a thousand times
         node_key, node = waiting_nodes.pop()
         if isinstance(node, dict):
             if TEXT.search(node_key):
                 text_tags = [text_tag for text_tag, text in node.items() if isinstance(text, str)]
-                language_tags += [
-                    text_tag for text_tag in text_tags if text_tag != DEFAULT and _LANGUAGE.fullmatch(text_tag)
-                ]
+                language_tags += [tag for tag in text_tags if tag != DEFAULT and _LANGUAGE.fullmatch(tag)]
             waiting_nodes += reversed(node.items())
         elif isinstance(node, list):
             waiting_nodes += [(node_key, inner_node) for inner_node in reversed(node)]
@@ -667,15 +625,18 @@ class _Texts(HTMLParser):
         self.found.append(data)
 
 
-def unmarked(text: str) -> str:
-    r"""HTML without its markup.
+def unmarked(label: Mapping[str, str]) -> dict[str, str]:
+    r"""HTML without its markup, in each language.
 
     Examples
     --------
-    >>> unmarked("<h3>Thank <b>you</b></h3><p>Bye &amp; all")
-    'Thank you\nBye & all'
+    >>> unmarked({"en": "<h3>Thank <b>you</b></h3><p>Bye &amp; all"})
+    {'en': 'Thank you\nBye & all'}
     """
-    reader = _Texts()
-    reader.feed(text)
-    reader.close()
-    return "".join(reader.found).strip()
+    plain_label = {}
+    for language, text in label.items():
+        reader = _Texts()
+        reader.feed(text)
+        reader.close()
+        plain_label[language] = "".join(reader.found).strip()
+    return plain_label
