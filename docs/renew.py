@@ -32,7 +32,7 @@ import typer
 
 from naysay.cli import app, main
 from naysay.design import RULES
-from naysay.design.drawing import KINDS
+from naysay.design.base import KINDS
 from naysay.designs import ASSUMPTIONS, FAMILIES, SOURCES
 
 DOCS = Path(__file__).parent

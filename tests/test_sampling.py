@@ -103,6 +103,19 @@ def test_replicates_agree_with_linearization(people, kind, totals):
         assert made.totals.sum(axis=1) == pytest.approx(11_000)
 
 
+def test_replicate_weights_of_a_file_are_calibrated_set_by_set(people):
+    """As if each set were the weights of a file of its own; they were refused with an AttributeError before."""
+    sets = people["w"] * np.random.default_rng(3).multinomial(N, np.full(N, 1 / N), size=12)
+    totals = [(people[name], known) for name, known in TOTALS.items()]
+    made = sampled(people, weights="w", replicates=sets.T, kind="bootstrap", totals=totals)
+    one_by_one = [sampled(people, weights=weights, totals=totals).weight for weights in sets]
+    assert made.totals == pytest.approx(np.array(one_by_one))
+    assert made.full == pytest.approx(sampled(people, weights="w", totals=totals).weight)
+    survey = designs.warner(p=0.8)
+    drawn = Sampling(weights=people["w"], replicates=sets.T, kind="bootstrap", totals=totals)
+    assert estimate.moments(survey, survey.tally(people["answer"], sampling=drawn)).standard_errors[0] > 0
+
+
 def test_half_samples_of_two_clusters_a_stratum_equal_linearization_for_totals(people):
     pairs = {**people, "cluster": 2 * people["stratum"] + np.arange(N) % 2}
     drawn = {"weights": "w", "strata": "stratum", "clusters": "cluster"}

@@ -98,7 +98,7 @@ def listing_text(values: Iterable[object], most: int = 12) -> str:
     return ", ".join(repr(value_text) for value_text in value_texts[:most]) + more_text
 
 
-def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> Floats:
+def amounts(values: object, *, what: str, length: int | None = None) -> Floats:
     """Counts or weights as floats (n,), none of them negative, NaN or infinite."""
     try:
         result = np.asarray(values, dtype=np.float64)
@@ -177,6 +177,6 @@ def whole(counts: Floats) -> Integers:
     return counts.astype(np.int64)
 
 
-def group_order(group: Any) -> tuple[bool, str]:
+def group_order(group: object) -> tuple[bool, str]:
     """The key for sorting groups: the missing group first, then by text."""
     return group is not None, str(group)

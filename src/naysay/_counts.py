@@ -10,6 +10,7 @@ statistic T of zeros and ones, ΣwT and Σw²T. Without survey weights all are i
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Array, JsonObject
+from naysay._values import Array, JsonObject, Label
 from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space
 from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
@@ -69,6 +70,8 @@ class Channel(Protocol):
     def structure(self) -> ChannelStructure: ...
     @property
     def matrix(self) -> NDArray[np.float64]: ...
+    @property
+    def hash(self) -> str: ...
     def rows(self, codes: Codes) -> NDArray[np.float64]: ...
     def form(self) -> dict[str, Any]: ...
 
@@ -141,7 +144,7 @@ class Part:
         design: Channel,
         codes: Codes,
         *,
-        level: Any = None,
+        level: object = None,
         count: NDArray[np.int64],
         weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Part:
@@ -180,7 +183,7 @@ class Part:
         )
 
     @classmethod
-    def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Part:
+    def counted(cls, design: Channel, codes: Codes, *, level: Label = None) -> Part:
         """The part of answers that come without counts and weights, one row a person."""
         space = design.space
         # The largest code, not the number of responses: few subsets of fifty categories are masks of fifty bits, too.
@@ -214,9 +217,9 @@ class Part:
         place_of_code[code_places[: len(self.codes)]] = np.arange(len(self.codes))
         return np.asarray(place_of_code[code_places[len(self.codes) :]])
 
-    def plus(self, other: Part) -> Part:
+    def plus(self, other: Part | Sums) -> Part:
         """Both parts' answers together."""
-        if other.summed:
+        if isinstance(other, Sums):
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         joint_arrays = ([getattr(part, array_name) for part in (self, other)] for array_name in ARRAYS)
         joint_codes, joint_count, joint_weight, weight_squared = map(np.concatenate, joint_arrays)
@@ -226,9 +229,9 @@ class Part:
         missing_totals = self.missing + other.missing, self.missing_weight + other.missing_weight
         return replace(merged_part, missing=missing_totals[0], missing_weight=missing_totals[1])
 
-    def minus(self, other: Part) -> Part:
+    def minus(self, other: Part | Sums) -> Part:
         """The part without the answers of another, all of which it must hold."""
-        if other.summed:
+        if isinstance(other, Sums):
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         remaining_arrays = {array_name: getattr(self, array_name).copy() for array_name in ARRAYS[1:]}
         code_places = self.places(other.codes)
@@ -369,7 +372,7 @@ class Sums:
         design: Channel,
         codes: Codes,
         *,
-        level: Any = None,
+        level: object = None,
         count: NDArray[np.int64] | None = None,
         weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Sums:
@@ -412,7 +415,7 @@ class Sums:
         )
 
     @classmethod
-    def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Sums:
+    def counted(cls, design: Channel, codes: Codes, *, level: Label = None) -> Sums:
         """The sums of answers that come without counts and weights, one row a person."""
         return cls.of(design, codes, level=level)
 
@@ -420,27 +423,25 @@ class Sums:
         """Σ w T and Σ w² T, (d,) each."""
         return self.said, self.squared
 
-    def plus(self, other: Any) -> Sums:
+    def plus(self, other: Part | Sums) -> Sums:
         """Both parts' sums together."""
-        self._check_alike(other)
-        joint_sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
-        return replace(self, **joint_sums)
+        return replace(self, **self._combined(other, operator.add))
 
-    def minus(self, other: Any) -> Sums:
+    def minus(self, other: Part | Sums) -> Sums:
         """The part's sums without those of another; none may fall below zero."""
-        self._check_alike(other)
-        remaining_sums: dict[str, Any] = {name: getattr(self, name) - getattr(other, name) for name in self._amounts}
+        remaining_sums = self._combined(other, operator.sub)
         if any(np.any(np.asarray(remaining_sum) < 0) for remaining_sum in remaining_sums.values()):
             raise DataError("the answers to be taken off are not all held: a sum would fall below zero")
         return replace(self, **remaining_sums)
 
-    _amounts: ClassVar[tuple[str, ...]] = (*arrays, "missing", "missing_weight")
-
-    def _check_alike(self, other: Any) -> None:
+    def _combined(self, other: Part | Sums, operation: Callable[[Array, Array], Array]) -> dict[str, Any]:
+        """Each amount of the two parts, added or taken off."""
         if not isinstance(other, Sums):
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         if self.design.categories != other.design.categories:
             raise DataError("sums of an open domain add only if their candidates are the same, in the same order")
+        names = (*self.arrays, "missing", "missing_weight")
+        return {name: operation(getattr(self, name), getattr(other, name)) for name in names}
 
 
 class Asked(Protocol):
@@ -450,9 +451,9 @@ class Asked(Protocol):
     def levels(self) -> tuple[Any, ...]: ...
     @property
     def space(self) -> Space: ...
-    def channel(self, level: Any = None) -> Channel: ...
-    def encode(self, values: Any, level: Any = None) -> Responses: ...
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]: ...
+    def channel(self, level: Label = None) -> Channel: ...
+    def encode(self, values: object, level: object = None) -> Responses: ...
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -527,7 +528,7 @@ class Tally:
         for level in asked.levels:
             level_rows, level_codes = asked.codes_at(level, responses)
             level_weights, channel = (weights[0][level_rows], weights[1][level_rows]), asked.channel(level)
-            part_class = cls.kind(channel, sums, rows)
+            part_class = cls.kind(channel, sums=sums, rows=rows)
             parts.append(
                 part_class.of(channel, level_codes, level=level, count=count[level_rows], weights=level_weights)
             )
@@ -549,20 +550,20 @@ class Tally:
     def counted(cls, asked: Asked, responses: Responses, *, sums: bool | None = None) -> Tally:
         """The tally of encoded responses to one design, one row a person, without weights."""
         channel, (_, answer_codes) = asked.channel(), asked.codes_at(None, responses)
-        tally = cls((cls.kind(channel, sums).counted(channel, answer_codes),))
+        tally = cls((cls.kind(channel, sums=sums).counted(channel, answer_codes),))
         tally._check_answered(len(answer_codes))
         return tally
 
     @staticmethod
-    def kind(channel: Channel, asked: Any = None, rows: object = None) -> Any:
+    def kind(channel: Channel, *, sums: bool | None = None, rows: object = None) -> type[Part | Sums]:
         """The class of the part of a channel: `Sums` where they are asked for, or where the design says so."""
-        if asked and not channel.structure.pure:
+        if sums and not channel.structure.pure:
             raise DataError(
                 "only pure designs, such as subset_selection or affine, have sums that tell all; leave sums out"
             )
-        if asked and rows is not None:
+        if sums and rows is not None:
             raise DataError("strata, clusters and replicate weights need the answers, not their sums; leave sums out")
-        return Sums if (channel.structure.keeps_sums and rows is None if asked is None else asked) else Part
+        return Sums if (channel.structure.keeps_sums and rows is None if sums is None else sums) else Part
 
     def _check_answered(self, rows: int) -> None:
         """Raise if nobody answered."""
@@ -713,7 +714,7 @@ class Tally:
                 raise DataError("the answers to be taken off are of a level that this tally does not hold")
         return Tally(tuple(remaining_parts), weighted=self.weighted, question=question, wave=wave)
 
-    def _place(self, part: Any) -> int | None:
+    def _place(self, part: Part | Sums) -> int | None:
         """The place of the part of the same level; None where there is none. Raises where its design is another one."""
         part_place = next((i for i, own_part in enumerate(self.parts) if str(own_part.level) == str(part.level)), None)
         if part_place is not None and self.parts[part_place].design != part.design:

@@ -27,7 +27,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats
+from naysay._values import Array, Floats, JsonNode
 from naysay.errors import DataError
 
 Places = NDArray[np.intp]
@@ -504,7 +504,10 @@ def replicate_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, s
             "--replicate-scale if it is the same number for all"
         )
     if scale is None and kind in ("brr", "fay"):
-        share_left = _share_left(full, weights)
+        weight_ratios = np.divide(weights, full[:, None], out=np.ones_like(weights), where=full[:, None] > 0)
+        # The share of their weight that replicates leave to people who count less: the median of medians.
+        medians = [np.median(column[column < 1]) if (column < 1).any() else 1.0 for column in weight_ratios.T]
+        share_left = float(np.median(medians))
         fay_share = fay if kind == "fay" else 0.0
         if abs(share_left - fay_share) > _OFF:
             raise DataError(
@@ -513,14 +516,6 @@ def replicate_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, s
                 "scale, 1/(R (1 - share)²) for R replicates (scale=, or --replicate-scale)"
             )
     return float(max(degrees, 1))
-
-
-def _share_left(full: Floats, weights: Floats) -> float:
-    """The share of their weight that replicates leave to people who count less: the median of medians."""
-    weight_ratios = np.divide(weights, full[:, None], out=np.ones_like(weights), where=full[:, None] > 0)
-    return float(
-        np.median([np.median(column[column < 1]) if (column < 1).any() else 1.0 for column in weight_ratios.T])
-    )
 
 
 def replicate_factors(
@@ -603,7 +598,19 @@ def joined(first: Sampled, second: Sampled, places: tuple[Places, Places], items
         Samples of two kinds, calibrated weights, or populations that differ.
     """
     if isinstance(first, Replicates) and isinstance(second, Replicates):
-        return _replicates(first, second, places, items)
+        if first.kind != second.kind or not np.array_equal(first.scale, second.scale):
+            raise DataError(
+                f"the replicate weights differ: {first} and {second}; both tallies must have the same ones, of one "
+                "scale"
+            )
+        replicate_totals, (full, square, remains) = np.zeros((len(first.scale), items)), np.zeros((3, items))
+        for replicates, item_places in zip((first, second), places, strict=True):
+            replicate_totals[:, item_places] += replicates.totals
+            full[item_places] += replicates.full
+            square[item_places] += replicates.square
+            remains[item_places] += replicates.remains
+        degrees = max(first.degrees, second.degrees)
+        return Replicates(replicate_totals, full, square, remains, first.scale, first.kind, degrees, object())
     if not isinstance(first, Units) or not isinstance(second, Units):
         raise DataError("replicate weights add only to replicate weights; count both tallies with the same sampling")
     if first.margins.shape[1] or second.margins.shape[1]:
@@ -619,7 +626,9 @@ def joined(first: Sampled, second: Sampled, places: tuple[Places, Places], items
     return Units(joint_plan, totals, squares, np.arange(items), np.zeros(items, dtype=np.intp), np.zeros((1, 0)), items)
 
 
-def _sum_of_matrices(matrices: Both[Any], rows: Both[Places], columns: Both[Places], shape: tuple[int, int]) -> Any:
+def _sum_of_matrices(
+    matrices: Both[scipy.sparse.csr_array], rows: Both[Places], columns: Both[Places], shape: tuple[int, int]
+) -> scipy.sparse.csr_array:
     """Two sparse matrices in a larger one, their rows and columns at these places."""
     matrix_entries = [matrix.tocoo() for matrix in matrices]
     entry_rows = np.concatenate([place[entry.row] for place, entry in zip(rows, matrix_entries, strict=True)])
@@ -669,21 +678,6 @@ def _plans(first: Plan, second: Plan) -> tuple[Plan, Both[Places], Both[Places]]
     return plan, (joint_unit_places[:first_size], joint_unit_places[first_size:]), moved_strata
 
 
-def _replicates(first: Replicates, second: Replicates, places: tuple[Places, Places], items: int) -> Replicates:
-    if first.kind != second.kind or not np.array_equal(first.scale, second.scale):
-        raise DataError(
-            f"the replicate weights differ: {first} and {second}; both tallies must have the same ones, of one scale"
-        )
-    totals, (full_totals, square_totals, remains) = np.zeros((len(first.scale), items)), np.zeros((3, items))
-    for replicates, item_places in zip((first, second), places, strict=True):
-        totals[:, item_places] += replicates.totals
-        full_totals[item_places] += replicates.full
-        square_totals[item_places] += replicates.square
-        remains[item_places] += replicates.remains
-    degrees = max(first.degrees, second.degrees)
-    return Replicates(totals, full_totals, square_totals, remains, first.scale, first.kind, degrees, object())
-
-
 def stored(sampled: Sampled) -> tuple[dict[str, Any], dict[str, Array]]:
     """A sample as a JSON object and arrays, for a file."""
     if isinstance(sampled, Replicates):
@@ -704,7 +698,7 @@ def stored(sampled: Sampled) -> tuple[dict[str, Any], dict[str, Array]]:
     return json_head, arrays
 
 
-def restored(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sampled:
+def restored(head: JsonNode, arrays: Mapping[str, Array]) -> Sampled:
     """The sample that was `stored`."""
     if "kind" in head:
         replicate_fields = {name: arrays[name] for name in ("totals", "full", "square", "remains", "scale")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 Label: TypeAlias = Hashable
 """A category, level or group, as its user names it: text, a number, a date, or a tuple of these."""
+
+Key = TypeVar("Key", bound=Hashable)
+"""A label that names an entry of a mapping."""
 
 Exact: TypeAlias = float | str | Fraction | Decimal | np.number[Any]
 """A number that is read as it is written: 0.7, "7/10" and a fraction are the same."""

@@ -7,9 +7,9 @@ only narwhals operations that all engines support.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -24,6 +24,9 @@ from naysay.responses import JOINER, Responses, cells_of
 from naysay.sampling import Rows, Sampling, distinct
 
 __all__ = ["is_frame", "located", "tally_frame"]
+
+Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
+"""A dataframe of any engine, eager or lazy."""
 
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 _N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
@@ -54,41 +57,42 @@ def is_frame(data: object) -> bool:
 
 def tally_frame(
     asked: Asked,
-    data: Any,
+    data: object,
     column: str | Sequence[str],
     *,
-    level: str | Sequence[str] | None,
-    weights: str | None,
+    level: object,
+    weights: object,
     sampling: Sampling | None,
-    count: str | None,
-    by: str | Sequence[str] | None,
+    count: object,
+    by: object,
     sums: bool | None = None,
 ) -> Tally | dict[Any, Tally]:
     """The tally of a column of `data`, or with `by` one tally for each group."""
-    frame = nw.from_native(_columns(data) if isinstance(data, Mapping) else data)
-    answer_columns = [column] if isinstance(column, str) else list(column)
-    group_columns = [] if by is None else [by] if isinstance(by, str) else list(by)
-    level_columns = [] if level is None else [level] if isinstance(level, str) else list(level)
+    frame = _frame_of(data)
+    schema = frame.collect_schema()
+
+    def columns_named(names: object) -> list[str]:
+        """One column or several, all of which the frame has."""
+        checked_names = []
+        for name in names if isinstance(names, Iterable) and not isinstance(names, str) else [names]:
+            if not isinstance(name, str):
+                raise DataError(f"with a frame, name a column for everything; got {type(name).__name__}")
+            if name not in schema.names():
+                raise DataError(_checks.no_column(name, schema.names()), column=name)
+            checked_names.append(name)
+        return checked_names
+
+    answer_columns = columns_named(column)
+    group_columns = [] if by is None else columns_named(by)
+    level_columns = [] if level is None else columns_named(level)
     if level_columns and asked.levels == (None,):
         raise DataError(
             "this design offers no levels; leave `level` out or use negative_levels()", column=level_columns[0]
         )
+    weights = weights if sampling is None else sampling.weights
+    weight_column, count_column = (None if name is None else columns_named([name])[0] for name in (weights, count))
     if sampling is not None:
-        weights = sampling.weights
-    sampling_columns = [] if sampling is None else sampling.columns
-    columns_needed = [
-        *answer_columns,
-        *group_columns,
-        *level_columns,
-        *(column_name for column_name in (weights, count) if column_name is not None),
-        *sampling_columns,
-    ]
-    schema = frame.collect_schema()
-    for column_name in columns_needed:
-        if not isinstance(column_name, str):
-            raise DataError(f"with a frame, name a column for everything; got {type(column_name).__name__}")
-        if column_name not in schema.names():
-            raise DataError(_checks.no_column(column_name, schema.names()), column=column_name)
+        columns_named(sampling.columns)
     # Boolean columns, one for each category: put them in the order of the labels.
     if asked.space.answers == 1 and len(answer_columns) > 1:
         label_texts = [str(label) for label in asked.space.labels]
@@ -100,14 +104,18 @@ def tally_frame(
         frame,
         answer_columns,
         levels=level_columns,
-        weights=weights,
+        weights=weight_column,
         sampling=sampling,
-        count=count,
+        count=count_column,
         groups=group_columns,
     )
     question = column if isinstance(column, str) else " × ".join(answer_columns) if asked.space.answers > 1 else None
     tallies = {}
-    for group, group_rows in _group_rows(totals):
+    if not len(totals.group):
+        raise DataError("at least one answer is needed; the data has no rows")
+    group_places = sorted(range(len(totals.groups)), key=lambda group_place: group_order(totals.groups[group_place]))
+    for group, members in groupby(group_places, key=lambda group_place: totals.groups[group_place]):
+        group_rows = np.flatnonzero(np.isin(totals.group, list(members)))
         try:
             with in_group(group):
                 distinct_answers, answer_places = np.unique(totals.answer[group_rows], return_inverse=True)
@@ -133,28 +141,29 @@ def tally_frame(
     return tallies if group_columns else tallies[None]
 
 
-def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
-    """A mapping of columns as a frame; sets become lists."""
+def _frame_of(data: object) -> Frame:
+    """The frame that narwhals makes of it; of a mapping of columns, in which sets become lists."""
+    if not isinstance(data, Mapping):
+        return nw.from_native(data)
     plain_columns = {
         name: [list(cell) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells_of(cells)]
         for name, cells in data.items()
     }
-    return pl.DataFrame(plain_columns, strict=False)
+    return nw.from_native(pl.DataFrame(plain_columns, strict=False))
 
 
-def _join_lists(frame: Any, name: str) -> Any:
+def _join_lists(frame: Frame, name: str) -> Frame:
     """The frame with a column of lists joined into ``;`` texts; every engine can group by text."""
     native_frame = frame.to_native()
     if isinstance(native_frame, pl.DataFrame | pl.LazyFrame):
         list_column = pl.col(name).cast(pl.List(pl.String))
         empty_text = pl.when(list_column.list.len() == 0).then(pl.lit(JOINER))
-        return nw.from_native(
-            native_frame.with_columns(empty_text.otherwise(list_column.list.join(JOINER)).alias(name))
-        )
+        joined_frame = native_frame.with_columns(empty_text.otherwise(list_column.list.join(JOINER)).alias(name))
+        return _frame_of(joined_frame)
     if type(native_frame).__name__ == "DuckDBPyRelation":
         quoted_name = '"' + name.replace('"', '""') + '"'
         sql_expression = f"CASE WHEN len({quoted_name}) = 0 THEN ';' ELSE array_to_string({quoted_name}, ';') END"
-        return nw.from_native(native_frame.project(f"* REPLACE ({sql_expression} AS {quoted_name})"))
+        return _frame_of(native_frame.project(f"* REPLACE ({sql_expression} AS {quoted_name})"))
     if isinstance(frame, nw.LazyFrame):
         raise DataError(
             f"column {name!r} holds lists, which this engine cannot group; join them into texts such as 'a;b' first",
@@ -163,18 +172,19 @@ def _join_lists(frame: Any, name: str) -> Any:
     column_cells = frame[name].to_list()
     if not any(isinstance(list_cell, _COLLECTIONS) for list_cell in column_cells):
         return frame
-    cell_texts = [_as_text(list_cell) for list_cell in column_cells]
+    cell_texts = [
+        JOINER.join(map(str, cell)) or JOINER
+        if isinstance(cell, _COLLECTIONS)
+        else None
+        if _checks.is_missing(cell) and not isinstance(cell, str)
+        else str(cell)
+        for cell in column_cells
+    ]
     return frame.with_columns(nw.new_series(name, cell_texts, nw.String, backend=frame.implementation))
 
 
-def _as_text(cell: Any) -> str | None:
-    if isinstance(cell, _COLLECTIONS):
-        return JOINER.join(map(str, cell)) or JOINER
-    return cell if isinstance(cell, str) else None if _checks.is_missing(cell) else str(cell)
-
-
 def _totals(
-    frame: Any,
+    frame: Frame,
     answers: Sequence[str],
     *,
     levels: Sequence[str],
@@ -185,7 +195,7 @@ def _totals(
 ) -> _Totals:
     key_columns = list(dict.fromkeys([*answers, *levels, *groups]))
     if sampling is not None:
-        frame = _check_sampling(frame, sampling)
+        _check_sampling(frame, sampling)
         # Where each person is a unit of its own, people with equal weights can be added up: group by weight too.
         is_one_person = sampling.clusters is None and sampling.replicates is None
         key_columns = list(
@@ -194,11 +204,11 @@ def _totals(
             )
         )
     if count is not None:
-        frame = _check_amounts(frame, count, "counts")
+        _check_amounts(frame, count, "counts")
     people_per_row = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
     sum_columns = {_N: people_per_row}
     if weights is not None:
-        frame = _check_amounts(frame, weights, "weights")
+        _check_amounts(frame, weights, "weights")
         weight_column = nw.col(weights).cast(nw.Float64)
         sum_columns |= {_W: weight_column * people_per_row, _W2: weight_column * weight_column * people_per_row}
     if sampling is not None:
@@ -241,7 +251,7 @@ def _totals(
             len(row_order),
             count=whole_counts,
             amounts=(weight, weight_squared),
-            column=lambda column_name: sorted_columns.get(f"{_W}_{column_name}", sorted_columns.get(column_name)),
+            column=lambda name: sorted_columns[f"{_W}_{name}" if f"{_W}_{name}" in sorted_columns else str(name)],
             patterns=_patterns(frame, [f"{_W}_{column_name}" for column_name in sampling.replicate_columns]),
         )
         weight, weight_squared = sampled_rows.weight, sampled_rows.squared
@@ -271,7 +281,7 @@ class _Cells(NamedTuple):
     place: NDArray[np.intp]
 
     @classmethod
-    def of(cls, cells: Sequence[Any], *, number: bool) -> _Cells:
+    def of(cls, cells: Sequence[object], *, number: bool) -> _Cells:
         """In the order of their texts, or of numbers: every engine returns its rows in an order of its own."""
         if number:
             return cls(*np.unique(np.asarray(cells, dtype=np.float64), return_inverse=True))
@@ -298,7 +308,7 @@ def _combine_places(places: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp
     return first_rows, combination_places
 
 
-def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
+def _patterns(frame: Frame, replicates: list[str]) -> NDArray[np.float64] | None:
     """Sums of weights and replicate weights, (patterns, 1 + replicates), over people whom replicates weigh alike.
 
     People are put into buckets by a number that replicates which weigh them alike give them alike. Some others fall
@@ -332,11 +342,11 @@ def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
     return np.vstack(pattern_sums)
 
 
-def _check_sampling(frame: Any, sampling: Sampling) -> Any:
-    """The frame, after checks of its strata, clusters, finite populations and replicate weights."""
+def _check_sampling(frame: Frame, sampling: Sampling) -> None:
+    """Check strata, clusters, finite populations and replicate weights."""
     schema = frame.collect_schema()
     if sampling.fpc is not None:
-        frame = _check_amounts(frame, sampling.fpc, "finite populations (fpc)")
+        _check_amounts(frame, sampling.fpc, "finite populations (fpc)")
     message_of = {sampling.strata: "every row needs a stratum", sampling.clusters: "every row needs a cluster"}
     message_of |= {
         margin_column: "every row needs a class where weights are calibrated to totals"
@@ -368,10 +378,9 @@ def _check_sampling(frame: Any, sampling: Sampling) -> Any:
         ]
     for replicate_column in replicate_columns:
         _check_amounts(frame, replicate_column, "replicate weights")
-    return frame
 
 
-def _cells(frame: Any) -> dict[str, list[Any]]:
+def _cells(frame: Frame) -> dict[str, list[Any]]:
     """The cells of a result by column, after the engine has computed it."""
     if frame.implementation.is_spark_like():  # as rows: Arrow would need a Java with all of its modules
         native_frame = frame.to_native()
@@ -384,22 +393,14 @@ def _cells(frame: Any) -> dict[str, list[Any]]:
     return {column_name: table[column_name].to_list() for column_name in table.columns}
 
 
-def _unusable(name: str) -> Any:
+def _unusable(name: str) -> nw.Expr:
     """Where a column holds no finite number, or one below zero."""
     value = nw.col(name).cast(nw.Float64)
     return value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
 
 
-def _group_rows(totals: _Totals) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    if not len(totals.group):
-        raise DataError("at least one answer is needed; the data has no rows")
-    group_places = sorted(range(len(totals.groups)), key=lambda group_place: group_order(totals.groups[group_place]))
-    for group, members in groupby(group_places, key=lambda group_place: totals.groups[group_place]):
-        yield group, np.flatnonzero(np.isin(totals.group, list(members)))
-
-
-def _check_amounts(frame: Any, name: str, what: str) -> Any:
-    """The frame, after a check of its counts or weights; the error names the first bad one."""
+def _check_amounts(frame: Frame, name: str, what: str) -> None:
+    """Check counts or weights; the error names the first bad one."""
     if not frame.collect_schema()[name].is_numeric():
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
     _refuse(frame, name, _unusable(name), f"{what} must be finite and not negative")
@@ -407,10 +408,9 @@ def _check_amounts(frame: Any, name: str, what: str) -> Any:
         value = nw.col(name).cast(nw.Float64)
         hint_text = " (a survey weight goes into weights=)"
         _refuse(frame, name, value != value.round(0), "counts must be whole numbers", hint_text)
-    return frame
 
 
-def _refuse(frame: Any, name: str, is_wrong: Any, must: str, hint: str = "") -> None:
+def _refuse(frame: Frame, name: str, is_wrong: nw.Expr, must: str, hint: str = "") -> None:
     """Raise for the first wrong cell of a column; the message gives its value and its row."""
     bad_cells = _cells(frame.filter(is_wrong).select(name).head(1))[name]
     if not bad_cells:
@@ -478,7 +478,7 @@ def located(error: AnswerError, answers: Sequence[str], levels: Sequence[str], *
     return error.at(column_text if row is None else f"{column_text}, row {row + 1},", row=row, column=error_columns[0])
 
 
-def _first_rows(frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], int]:
+def _first_rows(frame: Frame, names: Sequence[str]) -> dict[tuple[str, ...], int]:
     """For each combination of these columns' cells (as texts) its first row; empty if the engine has no order."""
     native_frame = frame.to_native()
     if isinstance(native_frame, pl.LazyFrame):

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -34,7 +33,7 @@ from naysay._sampled import (
     scales,
     stored,
 )
-from naysay._values import Floats
+from naysay._values import Array, Floats, Label
 from naysay.errors import DataError
 
 __all__ = [
@@ -50,6 +49,10 @@ __all__ = [
     "restored",
     "stored",
 ]
+
+
+Column: TypeAlias = Sequence[object] | Array
+"""The cells of a column, one for each row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,7 +123,7 @@ class Sampling:
         if self.scale is not None and self.replicates is None:
             raise DataError("a scale is for replicate weights that are given; name their columns, or leave it out")
 
-    def weighted(self, weights: Any) -> Sampling:
+    def weighted(self, weights: object) -> Sampling:
         """The same sample with weights that were named elsewhere."""
         if self.weights is not None:
             raise DataError("weights are named twice, once in the sampling; name them once")
@@ -159,7 +162,7 @@ class Sampling:
         *,
         count: NDArray[np.number] | None = None,
         amounts: tuple[Floats, Floats] | None = None,
-        column: Callable[[Any], Any] = lambda column_values: column_values,
+        column: Callable[[Column | str], Column] = lambda column_values: column_values,
         patterns: Floats | None = None,
     ) -> Rows:
         """The rows of the sample, checked and calibrated.
@@ -188,23 +191,34 @@ class Sampling:
             person_weights = np.ones(size) if self.weights is None else column(self.weights)
             person_weights = _checks.amounts(person_weights, what="weights", length=size)
             amounts = person_weights * people_per_row, person_weights**2 * people_per_row
-        column_by_role = {role: getattr(self, role) for role in ("strata", "clusters", "fpc")}
-        labels_by_role: Any = {role: None if value is None else column(value) for role, value in column_by_role.items()}
-        rows = Rows.of(*amounts, people_per_row, **labels_by_role, nest=self.nest, lonely=self.lonely)
+        strata, clusters, fpc = (
+            None if labels is None else column(labels) for labels in (self.strata, self.clusters, self.fpc)
+        )
+        rows = Rows.of(
+            *amounts, people_per_row, strata=strata, clusters=clusters, fpc=fpc, nest=self.nest, lonely=self.lonely
+        )
         if self.margins:
             numbered_margins = enumerate(self.margins, 1)
-            rows = rows.calibrated(
+            calibration = Margins.of(
                 [
                     (value if isinstance(value, str) else f"margin {i}", column(value), class_totals)
                     for i, (value, class_totals) in numbered_margins
                 ]
             )
+            if len(calibration.cell) != size:
+                raise DataError(f"each margin must give a class to each of the {size} rows")
+            # One margin is post-stratification, several are raking. Variances then rest on residuals.
+            cell_sums = np.bincount(calibration.cell, rows.weight, len(calibration.design)).astype(float)
+            row_factors = calibration.factors(cell_sums)[calibration.cell]
+            rows = replace(
+                rows, weight=rows.weight * row_factors, squared=rows.squared * row_factors**2, margins=calibration
+            )
         if self.replicates is not None:
-            return replace(rows, replication=self._replication_from_data(amounts[0], column, patterns))
+            return replace(rows, replication=self._given_replication(amounts[0], column, patterns))
         return rows if self.kind is None else rows.replicated(self.kind, number=self.number, fay=self.fay)
 
-    def _replication_from_data(
-        self, full: Floats, column: Callable[[Any], Any], patterns: Floats | None
+    def _given_replication(
+        self, full: Floats, column: Callable[[Column | str], Column], patterns: Floats | None
     ) -> Replication:
         """The replicate weights that came with the data; `full` are the weights of the full sample."""
         size = len(full)
@@ -229,27 +243,27 @@ class Sampling:
         kind = str(self.kind)
         all_weights = np.column_stack([full, weights]) if patterns is None else patterns
         degrees = replicate_degrees(kind, all_weights[:, 0], all_weights[:, 1:], fay=self.fay, scale=self.scale)
-        return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, weights=weights)
+        return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Replication:
-    """Replicate weights of rows: a matrix (rows, replicates), or factors of the units' weights (replicates, units).
+    """Replicate weights of rows, or factors of the weights of their units.
 
     Parameters
     ----------
     kind : str
     scale : (replicates,) float
     degrees : float
-    weights, factors : array, optional
-        One of the two.
+    weights : (rows, replicates) float, or with `by_unit` (replicates, units)
+    by_unit : bool
     """
 
     kind: str
     scale: Floats
     degrees: float
-    weights: Floats | None = None
-    factors: Floats | None = None
+    weights: Floats
+    by_unit: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,9 +299,9 @@ class Rows:
         squared: Floats,
         count: NDArray[np.number],
         *,
-        strata: Sequence[Any] | None = None,
-        clusters: Sequence[Any] | None = None,
-        fpc: ArrayLike | None = None,
+        strata: Column | None = None,
+        clusters: Column | None = None,
+        fpc: Column | None = None,
         nest: bool = False,
         lonely: str = "error",
     ) -> Rows:
@@ -327,28 +341,16 @@ class Rows:
             else _population(fpc, stratum_of_row, stratum_names, row_count)
         )
         plan = Plan(stratum_of_unit, many, stratum_names, stratum_populations, cluster_names, lonely)
-        _check_population(plan)
+        is_above = plan.fractions > 1 + 1e-12
+        if is_above.any():
+            at = int(is_above.argmax())
+            of = f"stratum {plan.strata[at]!r}" if len(plan.strata) > 1 else "the population"
+            units = "clusters" if plan.clusters is not None else "people"
+            raise DataError(
+                f"{of} has {plan.fpc[at]:g} {units} by its fpc, but {plan.sizes[at]:g} are in the sample; fpc counts "
+                f"the {units} of the population, not of the sample"
+            )
         return cls(weight, squared, people_per_row, unit_of_row, plan)
-
-    def calibrated(self, margins: Sequence[tuple[str, Sequence[Any], Mapping[Any, float]]]) -> Rows:
-        """The same rows with weights whose sums over the margins are known totals.
-
-        One margin is post-stratification, several are raking. Variances then rest on residuals, and replicate weights
-        are calibrated one by one.
-
-        Parameters
-        ----------
-        margins : sequence of (name, classes, totals)
-            The class of each row, and ``{class: population}``.
-        """
-        calibration = Margins.of(margins)
-        if len(calibration.cell) != len(self.weight):
-            raise DataError(f"each margin must give a class to each of the {len(self.weight)} rows")
-        cell_sums = np.bincount(calibration.cell, self.weight, len(calibration.design)).astype(float)
-        row_factors = calibration.factors(cell_sums)[calibration.cell]
-        return replace(
-            self, weight=self.weight * row_factors, squared=self.squared * row_factors**2, margins=calibration
-        )
 
     def replicated(
         self, kind: str, *, number: int = 500, rng: np.random.Generator | None = None, fay: float = 0.5
@@ -356,7 +358,7 @@ class Rows:
         """The same rows with replicate weights made from their strata and clusters; see `naysay.sampling.KINDS`."""
         random_source = np.random.default_rng(1988) if rng is None else rng
         factors, scale = replicate_factors(kind, self.plan, number=number, rng=random_source, fay=fay)
-        replication = Replication(kind, scale, self.plan.degrees_of_freedom, factors=factors)
+        replication = Replication(kind, scale, self.plan.degrees_of_freedom, factors, by_unit=True)
         return replace(self, replication=replication)
 
     def collapsed(self, items: ArrayLike, size: int) -> Sampled:
@@ -392,38 +394,32 @@ class Rows:
         )
         margin_design = np.zeros((1, 0)) if self.margins is None else self.margins.design
         units = Units(self.plan, totals, squares, item_and_cell[:, 0], item_and_cell[:, 1], margin_design, size)
-        return units if self.replication is None else self._replicate_items(units, item)
+        return units if self.replication is None else self._replicate_items(self.replication, units, item)
 
-    def _replicate_items(self, units: Units, item: Places) -> Replicates:
+    def _replicate_items(self, replication: Replication, units: Units, item: Places) -> Replicates:
         """The replicate weights of the items, each set calibrated as the full sample was."""
-        replication: Any = self.replication
-        if replication.factors is not None:
+        cell_factors = np.ones((len(replication.scale), 1))  # of each set in each cell of the margins
+        if self.margins is not None:
+            cell_matrix = _summing(self.margins.cell, len(self.margins.design))
+            replicate_sums = (
+                (replication.weights[:, self.unit] * self.weight) @ cell_matrix.T
+                if replication.by_unit
+                else (cell_matrix @ replication.weights).T
+            )
+            cell_factors = np.array([self.margins.factors(cell_sums) for cell_sums in replicate_sums])
+        if replication.by_unit:
             has_item = units.item >= 0
-            item_totals = (replication.factors * self.plan.many) @ units.totals[:, has_item]
-            item_totals = (item_totals * self._cell_factors[:, units.cell[has_item]]) @ _summing(
+            item_totals = (replication.weights * self.plan.many) @ units.totals[:, has_item]
+            item_totals = (item_totals * cell_factors[:, units.cell[has_item]]) @ _summing(
                 units.item[has_item], units.items
             ).T
         else:
             row_has_item = item >= 0
-            row_weights = replication.weights[row_has_item] * (
-                1.0 if self.margins is None else self._cell_factors.T[self.margins.cell[row_has_item]]
-            )
+            row_cells = 0 if self.margins is None else self.margins.cell[row_has_item]
+            row_weights = replication.weights[row_has_item] * cell_factors.T[row_cells]
             item_totals = (_summing(item[row_has_item], units.items) @ row_weights).T
         item_fields = units.weight, units.squared, units.kept, replication.scale, replication.kind, replication.degrees
         return Replicates(np.asarray(item_totals), *item_fields, self.plan)
-
-    @cached_property
-    def _cell_factors(self) -> Floats:
-        """By what each set of replicate weights is multiplied in each cell of the margins, (replicates, cells)."""
-        replication: Any = self.replication
-        if self.margins is None:
-            return np.ones((len(replication.scale), 1))
-        cell_matrix = _summing(self.margins.cell, len(self.margins.design))
-        if replication.factors is not None:
-            replicate_sums = (replication.factors[:, self.unit] * self.weight) @ cell_matrix.T
-        else:
-            replicate_sums = (cell_matrix @ replication.given).T
-        return np.array([self.margins.factors(cell_sums) for cell_sums in replicate_sums])
 
 
 def _summing(place: Places, size: int) -> scipy.sparse.csr_array:
@@ -431,7 +427,7 @@ def _summing(place: Places, size: int) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(len(place)), (place, np.arange(len(place)))), shape=(size, len(place)))
 
 
-def _complete(values: Any, size: int, what: str) -> Any:
+def _complete(values: Column, size: int, what: str) -> Column:
     """Labels of all rows, none missing."""
     if len(values) != size:
         raise DataError(f"there must be one {what} for each of the {size} rows; got {len(values)}")
@@ -444,7 +440,7 @@ def _complete(values: Any, size: int, what: str) -> Any:
 
 
 def _clusters(
-    labels: Any, place: Places, strata: tuple[str, ...], *, nest: bool
+    labels: Column, place: Places, strata: tuple[str, ...], *, nest: bool
 ) -> tuple[tuple[str, ...], Places, Places]:
     """The clusters, the cluster of each row, and the stratum of each cluster."""
     cluster_names, cluster_of_row = classes(labels)
@@ -467,7 +463,7 @@ def _clusters(
     )
 
 
-def _population(fpc: ArrayLike, place: Places, names: tuple[str, ...], size: int) -> Floats:
+def _population(fpc: Column, place: Places, names: tuple[str, ...], size: int) -> Floats:
     """The population of each stratum, one and the same on all of its rows."""
     row_populations = _checks.amounts(np.asarray(fpc), what="finite populations (fpc)", length=size)
     stratum_populations = np.zeros(len(names))
@@ -484,19 +480,6 @@ def _population(fpc: ArrayLike, place: Places, names: tuple[str, ...], size: int
     if (row_populations == 0).any():
         raise DataError("fpc must be above zero: the units in each stratum, or the share of them that was drawn")
     return stratum_populations
-
-
-def _check_population(plan: Plan) -> None:
-    """Raise where a stratum has more units than its population."""
-    is_above = plan.fractions > 1 + 1e-12
-    if is_above.any():
-        at = int(is_above.argmax())
-        of = f"stratum {plan.strata[at]!r}" if len(plan.strata) > 1 else "the population"
-        units = "clusters" if plan.clusters is not None else "people"
-        raise DataError(
-            f"{of} has {plan.fpc[at]:g} {units} by its fpc, but {plan.sizes[at]:g} are in the sample; fpc counts the "
-            f"{units} of the population, not of the sample"
-        )
 
 
 _STEPS = 1_000
@@ -526,7 +509,7 @@ class Margins:
     blocks: tuple[slice, ...]
 
     @classmethod
-    def of(cls, margins: Sequence[tuple[str, Sequence[Any], Mapping[Any, float]]]) -> Margins:
+    def of(cls, margins: Sequence[tuple[str, Column, Mapping[Label, float]]]) -> Margins:
         """Of a name, the class of each row and the totals by class, for each margin.
 
         Raises
@@ -592,7 +575,7 @@ class Margins:
         )
 
 
-def _class_places(name: str, column: Any, labels: Mapping[str, float]) -> Places:
+def _class_places(name: str, column: Column, labels: Mapping[str, float]) -> Places:
     """The place of each row's class among those with a total.
 
     Each different value is looked at once; raise unless every row has a class with a total, and every total people.
@@ -632,7 +615,7 @@ def _class_places(name: str, column: Any, labels: Mapping[str, float]) -> Places
     return np.array([place_of_label[text] for text in present_texts], dtype=np.intp)[place_of_row]
 
 
-def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
+def distinct(values: Column) -> tuple[list[Any], NDArray[np.intp]]:
     """The different values of a column, and the place of each row's value among them.
 
     Rows are looked at by numpy where it can sort them, which is many times as fast as one by one.
@@ -650,7 +633,7 @@ def distinct(values: Any) -> tuple[list[Any], NDArray[np.intp]]:
     return [value for _, value in place_of_key], place_of_row
 
 
-def classes(values: Any) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def classes(values: Column) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The distinct texts of some labels, sorted, and the place of each label among them."""
     distinct_values, place_of_row = distinct(values)
     class_names, class_places = np.unique(np.array([str(value) for value in distinct_values]), return_inverse=True)

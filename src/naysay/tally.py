@@ -9,12 +9,13 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from naysay import _checks
 from naysay._counts import Asked, Channel, Part, Sums, Tally
-from naysay.design.drawing import of_node
+from naysay._values import JsonNode, Label
+from naysay.design.base import of_node
 from naysay.errors import DataError
 
 __all__ = ["Asked", "Channel", "Part", "Sums", "Tally", "counts_of_points"]
@@ -26,11 +27,11 @@ _ATTRIBUTES = {"question", "design", "wave", "y"}
 
 
 def counts_of_points(
-    points: Iterable[tuple[Mapping[str, Any], int]],
+    points: Iterable[tuple[JsonNode, int]],
     *,
     question: str,
     design: str,
-    wave: Any = None,
+    wave: Label = None,
     n: int | None = None,
 ) -> dict[Any, int]:
     """How many reports gave each response, from a counter with the attributes question, design and y.
@@ -97,7 +98,7 @@ def counts_of_points(
     return response_counts
 
 
-def _response(attributes: Mapping[str, Any], value: Any, design: str, number: int) -> Any:
+def _response(attributes: JsonNode, value: object, design: str, number: int) -> Any:
     """The response of a point that is what it should be."""
     extra_attributes = sorted(attributes.keys() - _ATTRIBUTES)
     if extra_attributes:

@@ -7,7 +7,7 @@ from pathlib import Path
 from naysay.collect.client import FOLDER
 from naysay.collect.device import memory
 from naysay.collect.questionnaire.privacy import MOST_ODDS
-from naysay.design.drawing import unnamed
+from naysay.design.base import unnamed
 
 VECTORS = Path(__file__).parents[1] / "reference" / "drawing_vectors.json"
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from naysay import Design, designs, estimate, planning, privacy
 from naysay.design import RULES, ByteSource
-from naysay.design.drawing import KINDS
+from naysay.design.base import KINDS
 from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, family
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Numbers

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from naysay import Design, designs
 from naysay.design import Branch, Chance, Do, Fork, Protocol, Say, draw_lots
-from naysay.design.protocol import probabilities, read, tree, words
+from naysay.design.protocol import probabilities, read, words
 from naysay.errors import DesignError
 
 HALF = Fraction(1, 2)
@@ -149,14 +149,14 @@ def test_words_of_its_own_stand_for_a_step_and_all_below_it():
 
 
 def test_the_tree_shows_every_branch_with_its_chance():
-    assert tree(draw_lots(("1/12", YES), ("11/12", TRUTH))) == (
+    assert str(Protocol(draw_lots(("1/12", YES), ("11/12", TRUTH)))) == (
         "Draw one of 12 numbered cards\n"
         "├─ card 1 (1/12): say “yes”\n"
         "└─ card 2 to 12 (11/12): Is it true?\n"
         "   ├─ yes: say “yes”\n"
         "   └─ no: say “no”"
     )
-    tiny = tree(draw_lots((Fraction(1, 12_345), YES), (Fraction(12_344, 12_345), NO)))
+    tiny = str(Protocol(draw_lots((Fraction(1, 12_345), YES), (Fraction(12_344, 12_345), NO))))
     assert "with chance 8.10045e-05: say “yes”" in tiny
 
 

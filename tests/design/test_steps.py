@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs
-from naysay.design import Branch, Chance, Do, Fork, Say, Table, protocols
+from naysay.design import Branch, Chance, Do, Fork, Protocol, Say, Table, protocols
 from naysay.design.base import Design
 from naysay.design.flowchart import parts
-from naysay.design.protocol import fraction_text, probabilities, tree, way, words
+from naysay.design.protocol import fraction_text, probabilities, way, words
 from naysay.responses import Labels
 
 ABC, ABCD = tuple("abc"), tuple("abcd")
@@ -220,9 +220,6 @@ def test_a_chance_that_is_named_by_itself_is_not_told_twice():
 
 
 def test_the_tree_of_words_is_one_line():
-    assert tree(Do("go on")) == "Go on"
+    assert str(Protocol(Do("go on"))) == "Go on"
     assert isinstance(designs.two_coins().protocol.first, Chance)
-    assert (
-        len(list(itertools.chain(*(tree(p.first).splitlines() for _, p in protocols(designs.negative_levels(ABC))))))
-        == 2
-    )
+    assert len(list(itertools.chain(*(str(p).splitlines() for _, p in protocols(designs.negative_levels(ABC)))))) == 2

@@ -7,9 +7,9 @@ here.
 """
 
 from naysay.design.algebra import Both, Crossed, Mixture, Redraw, Remembered, mix
-from naysay.design.base import Answerable, Design, Product, Share, Then, load, read
+from naysay.design.base import RULES, Answerable, Design, Product, Share, Then, load, read
 from naysay.design.channels import Pattern, Subset, Table, TwoOption, WeightedSubset, relabeled
-from naysay.design.drawing import RULES, ByteSource
+from naysay.design.drawing import ByteSource
 from naysay.design.flowchart import protocols
 from naysay.design.lot import Grouped, Hierarchy, Prefixes
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import JsonObject
+from naysay._values import JsonObject, Label
 from naysay.design.base import (
     Answerable,
     Design,
@@ -318,7 +318,7 @@ class Remembered(Design):
         """The design of the memo."""
         return memorable(self.first)
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         return self.first.positions(truth, source)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
@@ -524,10 +524,10 @@ class Crossed(Crossing):
     def levels(self) -> tuple[Any, ...]:
         return tuple(self._channels)
 
-    def channel(self, level: Any = None) -> Design:
+    def channel(self, level: Label = None) -> Design:
         return self._channels[self.level_named(level)][2]
 
-    def level_named(self, name: Any) -> Any:
+    def level_named(self, name: Label) -> Any:
         if name in self._channels:
             return name
         level_names = tuple(name) if isinstance(name, list | tuple) else (name,)
@@ -550,12 +550,12 @@ class Crossed(Crossing):
         all_names = tuple(itertools.chain(*names_by_question))
         return all_names if len(all_names) > 1 else all_names[0]
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
         first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
         return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
 
-    def _levels_of(self, level: Any) -> tuple[Any, Any]:
+    def _levels_of(self, level: object) -> tuple[Any, Any]:
         """The column (or columns) of levels of each of the two questions; None where a question has none."""
         column_count, first_count = self.offer.names_needed, self.first.offer.names_needed
         if column_count == 0 or level is None:
@@ -573,7 +573,7 @@ class Crossed(Crossing):
         )
         return first_column, second_column
 
-    def encode(self, values: Any, level: Any = None) -> Responses:
+    def encode(self, values: object, level: object = None) -> Responses:
         """Responses to both questions, each checked by its own design; see `columns_of`."""
         answers_by_question = columns_of(values, self.first.space.answers, self.second.space.answers)
         level_columns = self._levels_of(level)
@@ -605,9 +605,9 @@ class Crossed(Crossing):
             names_by_row[row_number] = pair_names if len(pair_names) > 1 else pair_names[0] if pair_names else None
         return Responses(np.hstack([first_responses.codes, second_responses.codes]), self.space, names_by_row)
 
-    def _split(self, responses: Responses) -> tuple[Responses, Responses]:
+    def _split(self, responses: object) -> tuple[Responses, Responses]:
         """The responses to each question, with its own levels."""
-        if responses.space != self.space or responses.level is None:
+        if not isinstance(responses, Responses) or responses.space != self.space or responses.level is None:
             raise DataError("these responses were given to another design: their response spaces differ")
         first_codes, second_codes = self.space.split(responses.codes)
         level_pairs = [self._channels[level_name][:2] for level_name in responses.level.tolist()]
@@ -619,7 +619,7 @@ class Crossed(Crossing):
             Responses(second_codes, self.space.second, level_columns[1] if self.second.offer.several else None),
         )
 
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         first_level, second_level, _ = self._channels[level]
         first_responses, second_responses = self._split(responses)
         at_level = np.fromiter(
@@ -634,13 +634,15 @@ class Crossed(Crossing):
         ]
         return at_level, np.hstack(question_codes)
 
-    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+    def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | cell) of both questions at the levels of each response, (n, cells)."""
         first_responses, second_responses = self._split(responses)
         first, second = self.first.likelihood(first_responses), self.second.likelihood(second_responses)
         return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), len(self.cells)))
 
-    def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
+    def randomize(
+        self, truth: object, *, level: object = None, rng: np.random.Generator | Source | None = None
+    ) -> Responses:
         """One response to both questions for each respondent, at the levels that they chose.
 
         Parameters
@@ -664,10 +666,11 @@ class Crossed(Crossing):
         return self._join_responses(*response_pair)
 
 
-def _names(design: Answerable, level: Any) -> tuple[Any, ...]:
+def _names(design: Answerable, level: Label) -> tuple[Label, ...]:
     """What one question adds to the name of a pair of levels: its level, or nothing where it has no levels."""
-    needed = design.offer.names_needed
-    return () if needed == 0 else (level,) if needed == 1 else level
+    if design.offer.names_needed == 0:
+        return ()
+    return level if isinstance(level, tuple) and design.offer.names_needed > 1 else (level,)
 
 
 def _level_rows(design: Answerable, responses: Responses) -> list[Any]:
@@ -701,7 +704,7 @@ def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
     return crossed_shares
 
 
-def _share(name: Any, first: Answerable, second: Answerable, first_share: Share, second_share: Share) -> Share:
+def _share(name: Label, first: Answerable, second: Answerable, first_share: Share, second_share: Share) -> Share:
     """The share of people who belong to both shares, one of each question."""
     pair_cells = crossed_labels(first, second, "cells")
     (first_above, first_below), (second_above, second_below) = (

@@ -8,36 +8,25 @@ estimated are shares of *cells*, the kinds of people that the channels tell apar
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Self, runtime_checkable
 from typing import Protocol as TypeProtocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats, JsonObject, Label
+from naysay._values import Array, Floats, JsonNode, JsonObject, Label
 from naysay.design import protocol
-from naysay.design.drawing import (
-    DESCRIPTIVE_FIELDS,
-    ByteSource,
-    Source,
-    enter_kind,
-    formed,
-    hash_of,
-    labels_of,
-    of_text,
-    source_of,
-    system,
-    text_of,
-    unnamed,
-)
+from naysay.design.drawing import ByteSource, Source, labels_of, source_of, system
 from naysay.design.protocol import Protocol
 from naysay.design.tallying import Offer, Tallied
 from naysay.errors import DataError, DesignError
@@ -47,6 +36,29 @@ Truth = NDArray[np.int64]
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
+
+VERSION = 1
+"""The version of the JSON of designs."""
+
+KINDS: dict[str, type[Answerable]] = {}
+"""Every class of designs, by the `kind` of its JSON form. A class enters when it is defined."""
+
+RULES = {
+    "integer": (
+        "To draw an integer below N: if N = 1 the integer is 0 and no byte is read. Otherwise let b be the number of "
+        "bits of N - 1, read ceil(b / 8) bytes, take them as one big-endian number, clear all but its lowest b bits; "
+        "if the result is N or more, discard it and read afresh."
+    ),
+}
+"""How to draw an answer under each kind of design, in words, for clients in other languages. Each kind adds its own."""
+
+DESCRIPTIVE_FIELDS = ("name", "notes", "protocol", "alternatives")
+"""Fields that describe a design and change no answer."""
+
+TABLED = 256
+"""A pattern of so many categories or fewer is hashed as the table that it stands for: before, it was one."""
+
+_NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
 
 _WANTED = (
     *("categories", "channel", "from_json", "hash", "kind", "levels", "likelihood", "matrix", "name", "notes"),
@@ -201,7 +213,9 @@ class Answerable(Tallied):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in vars(cls):
-            enter_kind(cls)
+            KINDS[cls.kind] = cls
+            if cls.rule:
+                RULES[cls.kind] = cls.rule
 
     _written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
     """The fields with which the JSON form begins."""
@@ -257,20 +271,20 @@ class Answerable(Tallied):
         return ()
 
     @abstractmethod
-    def channel(self, level: Any = None) -> Design:
+    def channel(self, level: Label = None) -> Design:
         """The single design under which a level is answered."""
 
     def form(self) -> dict[str, Any]:
         """The design as a JSON object; equal designs have equal forms."""
-        shared_fields = {field_name: formed(getattr(self, field_name)) for field_name in self._written}
+        shared_fields = {field_name: _formed(getattr(self, field_name)) for field_name in self._written}
         description: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
         if self.alternatives:
-            description["alternatives"] = formed(self.alternatives)
+            description["alternatives"] = _formed(self.alternatives)
         return {"kind": self.kind} | shared_fields | self._content() | description
 
     def _content(self) -> dict[str, Any]:
         """The part of the JSON form that other designs do not have: the fields that the class adds."""
-        return {name: formed(getattr(self, name)) for name in self._own_fields()}
+        return {name: _formed(getattr(self, name)) for name in self._own_fields()}
 
     @classmethod
     def _own_fields(cls) -> list[str]:
@@ -292,14 +306,18 @@ class Answerable(Tallied):
         >>> designs.warner(p=0.7).hash[:12], designs.warner(p="7/10").hash == designs.warner(p=0.7).hash
         ('308cbe39ef09', True)
         """
-        return hash_of(self.form())
+        try:
+            text = json.dumps(unnamed(self.form()), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        except TypeError as error:
+            raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @abstractmethod
-    def level_named(self, name: Any) -> Any:
+    def level_named(self, name: Label) -> Label:
         """The level of that name (a number or its text)."""
 
     @abstractmethod
-    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+    def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
     def __eq__(self, other: object) -> bool:
@@ -338,24 +356,99 @@ class Answerable(Tallied):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The design as JSON text, with the rules by which any client draws the same answers."""
-        return text_of(self.form(), indent=indent)
+        form = self.form()
+        drawing_rules = {rule_name: RULES[rule_name] for rule_name in sorted({"integer", *_kinds(form)} & RULES.keys())}
+        document = {"naysay": "design", "version": VERSION, "drawing": drawing_rules, "design": form}
+        try:
+            return json.dumps(document, ensure_ascii=False, indent=indent)
+        except TypeError as error:
+            raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
-        if self._is_numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
+        label_space, is_numbered = self._truth_space
+        if is_numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
             is_outside = (truth < 0) | (truth >= len(self.categories))
             if not is_outside.any():
                 return truth.astype(np.int64)
-        return self._truth_space.encode(truth, what="category")[:, 0]
+        return label_space.encode(truth, what="category")[:, 0]
 
     @cached_property
-    def _is_numbered(self) -> bool:
-        """Whether the categories are 0, 1, …, so that each is its own place."""
-        return self.categories == tuple(range(len(self.categories)))
+    def _truth_space(self) -> tuple[Labels, bool]:
+        """The categories as a space, and whether they are 0, 1, …, so that each is its own place."""
+        return Labels(self.categories), self.categories == tuple(range(len(self.categories)))
 
-    @cached_property
-    def _truth_space(self) -> Labels:
-        return Labels(self.categories)
+
+def _formed(value: object) -> Any:
+    """A field as JSON: a tuple becomes a list, a design or a share becomes its own form."""
+    if isinstance(value, tuple):
+        return [_formed(entry) for entry in value]
+    return value.form() if hasattr(value, "form") else value
+
+
+def _kinds(node: object) -> set[str]:
+    if isinstance(node, dict):
+        node_kinds = {node["kind"]} if "kind" in node else set()
+        return node_kinds.union(*(_kinds(value) for value in node.values()))
+    return set().union(*(_kinds(value) for value in node)) if isinstance(node, list) else set()
+
+
+def unnamed(node: object, *, memo: bool = False) -> Any:
+    """A design's JSON form, in which it is hashed, without the fields that only describe it (`DESCRIPTIVE_FIELDS`).
+
+    A pattern of at most `TABLED` categories becomes its table, which draws the same from the same bytes, so that
+    a design in both forms is one; a memo stays.
+    """
+    if isinstance(node, dict):
+        bare_node = {field_name: value for field_name, value in node.items() if field_name not in DESCRIPTIVE_FIELDS}
+        if bare_node.get("kind") == "pattern" and len(bare_node["categories"]) <= TABLED and not memo:
+            labels, own_weight, other_weight = (bare_node[name] for name in ("categories", "own", "other"))
+            places = range(len(labels))
+            return {
+                "kind": "table",
+                "categories": labels,
+                "responses": labels,
+                "denominator": own_weight + (len(labels) - 1) * other_weight,
+                "columns": [[own_weight if row == column else other_weight for row in places] for column in places],
+            }
+        memo = bare_node.get("kind") == "remembered"
+        return {
+            field_name: value if field_name in _NUMBERS else unnamed(value, memo=memo)
+            for field_name, value in bare_node.items()
+        }
+    return [unnamed(value) for value in node] if isinstance(node, list) else node
+
+
+def of_node(node: object) -> Answerable:
+    """The design that one object of the tree describes."""
+    try:
+        if not isinstance(node, Mapping):
+            raise TypeError(f"{node!r} is no object")
+        design_class = KINDS[node["kind"]]
+        built_fields = {
+            field_name: field_content if field_name in _NUMBERS else _build_field(field_content)
+            for field_name, field_content in node.items()
+        }
+        for field_name in {"categories", "responses"} & built_fields.keys():
+            built_fields[field_name] = labels_of(built_fields[field_name])
+        design = design_class._of_form(built_fields)
+        alternative_designs = tuple(built_fields.get("alternatives", ()))
+        return replace(design, alternatives=alternative_designs) if alternative_designs else design
+    except DesignError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
+        kind_name = node.get("kind") if isinstance(node, Mapping) else node
+        raise DesignError(
+            f"a design's JSON must be of a known kind ({', '.join(KINDS)}) with its fields complete; "
+            f"got kind {kind_name!r} and stumbled over {error!r}"
+        ) from None
+
+
+def _build_field(value: object) -> Any:
+    """A field of the JSON, in which every object that describes a design is replaced by the design."""
+    if isinstance(value, Mapping):
+        return of_node(value) if "kind" in value else {key: _build_field(entry) for key, entry in value.items()}
+    return [_build_field(entry) for entry in value] if isinstance(value, list) else value
 
 
 @runtime_checkable
@@ -405,10 +498,10 @@ class Design(Answerable):
 
     levels = (None,)
 
-    def channel(self, level: Any = None) -> Design:
+    def channel(self, level: Label = None) -> Design:
         return self
 
-    def level_named(self, name: Any) -> Any:
+    def level_named(self, name: Label) -> Label:
         raise DataError(f"{self.name or 'this design'} offers no levels; got level {name!r}")
 
     @abstractmethod
@@ -423,14 +516,14 @@ class Design(Answerable):
     def draw(self, truth: Truth, source: Source) -> Codes:
         """Codes of one response for each true category; no category is missing."""
 
-    def encode(self, values: Any, level: Any = None) -> Responses:
+    def encode(self, values: object, level: object = None) -> Responses:
         if level is not None:
             raise DataError(
                 f"{self.name or 'this design'} offers no levels; leave `level` out or use negative_levels()"
             )
         return Responses(self.space.encode(values), self.space)
 
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         if responses.space != self.space:
             raise DataError("these responses were given to another design: their response spaces differ")
         return np.ones(len(responses), dtype=bool), responses.codes
@@ -438,7 +531,7 @@ class Design(Answerable):
     def __mul__(self, other: object) -> Design:
         return Product.of(self, other) if isinstance(other, Design) else NotImplemented
 
-    def randomize(self, truth: Any, *, rng: np.random.Generator | Source | None = None) -> Responses:
+    def randomize(self, truth: object, *, rng: np.random.Generator | Source | None = None) -> Responses:
         """One response for each respondent, drawn from the column of P for their category.
 
         Parameters
@@ -463,7 +556,7 @@ class Design(Answerable):
         source = source_of(rng)
         return Responses(drawn_codes(self, self.positions(truth, source), source), self.space)
 
-    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+    def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing.
 
         Examples
@@ -508,9 +601,19 @@ class Design(Answerable):
         return self.rows(self.space.listing())
 
     @staticmethod
-    def from_json(text: str | Mapping[str, Any]) -> Answerable:
+    def from_json(text: str | JsonNode) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
-        return cast("Answerable", of_text(text))
+        try:
+            document = json.loads(text) if isinstance(text, str) else text
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise DesignError(f"a design's JSON must be readable; {error}") from None
+        if not isinstance(document, Mapping) or document.get("naysay") != "design":
+            raise DesignError('a design\'s JSON must be an object with "naysay": "design"')
+        if document.get("version") != VERSION or document["version"] is True:
+            raise DesignError(
+                f"this naysay reads designs of version {VERSION}; got version {document.get('version')!r}"
+            )
+        return of_node(document.get("design"))
 
 
 def drawn_codes(design: Design, places: Truth, source: Source) -> Codes:
@@ -594,7 +697,7 @@ class Share:
         return {"share": self.name, "of": list(self.of), "among": list(self.among)}
 
 
-def read(text: str | Mapping[str, Any]) -> Answerable:
+def read(text: str | JsonNode) -> Answerable:
     """The design, offer of levels or design of samples that a JSON text or object describes.
 
     Parameters
@@ -756,7 +859,7 @@ class Product(TwoDesigns):
     def structure(self) -> Structure:
         return Structure(self, exchangeable=self.first.structure.exchangeable and self.second.structure.exchangeable)
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
         first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
         is_known = (first >= 0) & (second >= 0)

@@ -21,8 +21,8 @@ from naysay import _checks
 from naysay._values import JsonObject, Label
 from naysay.design import protocol
 from naysay.design.algebra import Memorable
-from naysay.design.base import Answerable, Design, Structure, Truth, told_of
-from naysay.design.drawing import LIMIT, TABLED, Source, blended, flag, integer, of_node
+from naysay.design.base import TABLED, Answerable, Design, Structure, Truth, of_node, told_of
+from naysay.design.drawing import LIMIT, Source, blended, flag, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 

@@ -1,40 +1,29 @@
-"""What is published of a design, and read by clients in any language: whole numbers, the rules of drawing, the JSON.
+"""What a design draws with, and clients in any language, too: chances as whole numbers, and integers out of bytes.
 
 Probabilities are integers over a common denominator, so that what is published is what is drawn. Every design draws
 through one primitive: a uniform integer below a bound. So each sampler is written once and gives exactly the published
-probabilities from any source, the operating system or a seeded generator. The JSON holds the rule from bytes to
-integers (`RULES`), so that a client in any language draws the same answer from the same bytes.
+probabilities from any source, the operating system or a seeded generator. The JSON of a design holds the rule from
+bytes to integers (`RULES`), so that a client in any language draws the same answer from the same bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import Any, Protocol
+from numbers import Rational
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay._values import Array, Exact, JsonObject, Label
+from naysay._values import Array, Exact, Label
 from naysay.errors import DataError, DesignError
 
 _BULK = 2**14  # bytes from which on a key pays: the operating system takes 3 ns for one byte, AES a tenth of it
-
-RULES = {
-    "integer": (
-        "To draw an integer below N: if N = 1 the integer is 0 and no byte is read. Otherwise let b be the number of "
-        "bits of N - 1, read ceil(b / 8) bytes, take them as one big-endian number, clear all but its lowest b bits; "
-        "if the result is N or more, discard it and read afresh."
-    ),
-}
-"""How to draw an answer under each kind of design, in words, for clients in other languages. Each kind adds its own."""
 
 
 class Source(Protocol):
@@ -122,6 +111,9 @@ def source_of(rng: np.random.Generator | Source | None) -> Source:
     raise DataError(f"rng must be a numpy Generator, such as numpy.random.default_rng(2016), or None; got {rng!r}")
 
 
+ChanceRows: TypeAlias = Sequence[Sequence[Exact]] | Array
+"""A matrix of probabilities by its rows, each entry read as written."""
+
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
 
@@ -129,7 +121,7 @@ _NOISE = 1e-12  # a column's sum may differ from one by this much through floati
 _DIGITS = 400  # a larger power of ten is a typing error, and would take forever to write out as a fraction
 
 
-def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
+def as_fraction(value: object, *, what: str = "a probability") -> Fraction:
     """The number as it is written: 0.7 is 7/10.
 
     Examples
@@ -141,14 +133,14 @@ def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
         value = value.item() if isinstance(value, np.generic) else value
         value = repr(value) if isinstance(value, float) else value  # 0.7 as it is written, not as it is stored
         is_extreme = isinstance(value, str) and "e" in value.lower() and abs(Decimal(value).adjusted()) > _DIGITS
-        if isinstance(value, bool) or is_extreme:
+        if isinstance(value, bool) or is_extreme or not isinstance(value, Rational | Decimal | str):
             raise ValueError
         return Fraction(value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError, InvalidOperation):
         raise DesignError(f"{what} must be a number such as 0.7, '1/3' or Fraction(1, 3); got {value!r}") from None
 
 
-def integer(value: Any) -> int:
+def integer(value: object) -> int:
     """A value read from JSON, if it is a whole number; neither a float nor a truth value passes.
 
     Examples
@@ -161,7 +153,7 @@ def integer(value: Any) -> int:
     return value
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """A value read from JSON, if it is true or false.
 
     Examples
@@ -174,7 +166,7 @@ def flag(value: Any) -> bool:
     return value
 
 
-def labels_of(labels: Any) -> Any:
+def labels_of(labels: object) -> Any:
     """A value, such as labels, with the tuples that JSON had turned into lists.
 
     Examples
@@ -185,7 +177,7 @@ def labels_of(labels: Any) -> Any:
     return tuple(map(labels_of, labels)) if isinstance(labels, list) else labels
 
 
-def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Label]) -> NDArray[np.int64]:
+def table_weights(matrix: ChanceRows, *, columns: Sequence[Label]) -> NDArray[np.int64]:
     """A matrix of probabilities as integers (responses, t); every column has the same sum.
 
     Probabilities are read as written where their common denominator is at most `LIMIT`. Otherwise (1/3 as a float, a
@@ -222,24 +214,23 @@ def whole_weights(numerators: Array, denominator: int, *, columns: Sequence[Labe
            [1, 3]])
     """
     for numerator_column, column_label in zip(numerators.T, columns, strict=True):
-        _check_column(numerator_column, denominator, column_label)
+        is_outside = (numerator_column < 0) | (numerator_column > denominator)
+        if is_outside.any():
+            outside_entry = Fraction(int(numerator_column[is_outside][0]), denominator)
+            raise DesignError(
+                f"probabilities must lie in [0, 1]; column {column_label!r} holds {float(outside_entry):g}"
+            )
+        column_total = Fraction(int(numerator_column.sum()), denominator)
+        if abs(column_total - 1) > _NOISE:
+            raise DesignError(
+                f"each column of the design matrix must sum to one; column {column_label!r} sums to "
+                f"{float(column_total):.12g} (columns are true categories, rows are responses: was the matrix "
+                "transposed?)"
+            )
     common_divisor = math.gcd(denominator, int(np.gcd.reduce(numerators, axis=None)))
     if denominator // common_divisor <= LIMIT and (numerators.sum(axis=0) == denominator).all():
         return (numerators // common_divisor).astype(np.int64)
     return np.array([rounded(numerator_column) for numerator_column in numerators.T.tolist()], dtype=np.int64).T
-
-
-def _check_column(column: Array, denominator: int, label: Any) -> None:
-    is_outside = (column < 0) | (column > denominator)
-    if is_outside.any():
-        outside_entry = Fraction(int(column[is_outside][0]), denominator)
-        raise DesignError(f"probabilities must lie in [0, 1]; column {label!r} holds {float(outside_entry):g}")
-    column_total = Fraction(int(column.sum()), denominator)
-    if abs(column_total - 1) > _NOISE:
-        raise DesignError(
-            f"each column of the design matrix must sum to one; column {label!r} sums to {float(column_total):.12g} "
-            "(columns are true categories, rows are responses: was the matrix transposed?)"
-        )
 
 
 def rounded(shares: Sequence[Fraction | int]) -> list[int]:
@@ -336,134 +327,3 @@ def odds_within(epsilon: Exact, others: int, own_copies: int = 1) -> tuple[int, 
             "would say nothing)"
         )
     return a, b
-
-
-VERSION = 1
-
-KINDS: dict[str, Any] = {}
-"""Every class of designs, by the `kind` of its JSON form. A class enters when it is defined."""
-
-DESCRIPTIVE_FIELDS = ("name", "notes", "protocol", "alternatives")
-"""Fields that describe a design and change no answer."""
-
-TABLED = 256
-"""A pattern of so many categories or fewer is hashed as the table that it stands for: before, it was one."""
-
-_NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
-
-
-def enter_kind(design_class: Any) -> None:
-    """Let the JSON of a kind be read as this class, and be drawn by its rule."""
-    KINDS[design_class.kind] = design_class
-    if design_class.rule:
-        RULES[design_class.kind] = design_class.rule
-
-
-def text_of(node: JsonObject, *, indent: int | None = None) -> str:
-    """A design's JSON object as text, with the rules by which any client draws the same answers."""
-    drawing_rules = {rule_name: RULES[rule_name] for rule_name in sorted({"integer", *_kinds(node)} & RULES.keys())}
-    document = {"naysay": "design", "version": VERSION, "drawing": drawing_rules, "design": node}
-    try:
-        return json.dumps(document, ensure_ascii=False, indent=indent)
-    except TypeError as error:
-        raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
-
-
-def hash_of(node: JsonObject) -> str:
-    """The SHA-256 of what decides about answers.
-
-    That is the design's form without `DESCRIPTIVE_FIELDS`, as JSON with sorted keys.
-    """
-    try:
-        text = json.dumps(unnamed(node), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    except TypeError as error:
-        raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def formed(value: Any) -> Any:
-    """A field as JSON: a tuple becomes a list, a design or a share becomes its own form."""
-    if isinstance(value, tuple):
-        return [formed(entry) for entry in value]
-    return value.form() if hasattr(value, "form") else value
-
-
-def _kinds(node: Any) -> set[str]:
-    if isinstance(node, dict):
-        node_kinds = {node["kind"]} if "kind" in node else set()
-        return node_kinds.union(*(_kinds(value) for value in node.values()))
-    return set().union(*(_kinds(value) for value in node)) if isinstance(node, list) else set()
-
-
-def unnamed(node: Any, *, memo: bool = False) -> Any:
-    """A design's JSON form, in which it is hashed, without the fields that only describe it (`DESCRIPTIVE_FIELDS`).
-
-    A pattern of at most `TABLED` categories becomes its table, so that a design in both forms is one; a memo stays.
-    """
-    if isinstance(node, dict):
-        bare_node = {field_name: value for field_name, value in node.items() if field_name not in DESCRIPTIVE_FIELDS}
-        if bare_node.get("kind") == "pattern" and len(bare_node["categories"]) <= TABLED and not memo:
-            return tabled(bare_node)
-        memo = bare_node.get("kind") == "remembered"
-        return {
-            field_name: value if field_name in _NUMBERS else unnamed(value, memo=memo)
-            for field_name, value in bare_node.items()
-        }
-    return [unnamed(value) for value in node] if isinstance(node, list) else node
-
-
-def tabled(pattern: Mapping[str, Any]) -> dict[str, Any]:
-    """The form of the table with the same weights as a pattern; it draws the same answers from the same bytes."""
-    labels, own_weight, other_weight = pattern["categories"], pattern["own"], pattern["other"]
-    places = range(len(labels))
-    columns = [
-        [own_weight if row_place == column_place else other_weight for row_place in places] for column_place in places
-    ]
-    denominator = own_weight + (len(labels) - 1) * other_weight
-    return {"kind": "table", "categories": labels, "responses": labels, "denominator": denominator, "columns": columns}
-
-
-def of_text(text: str | Mapping[str, Any]) -> Any:
-    """The design that a JSON text or object describes."""
-    try:
-        document = json.loads(text) if isinstance(text, str) else text
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise DesignError(f"a design's JSON must be readable; {error}") from None
-    if not isinstance(document, Mapping) or document.get("naysay") != "design":
-        raise DesignError('a design\'s JSON must be an object with "naysay": "design"')
-    if document.get("version") != VERSION or document["version"] is True:
-        raise DesignError(f"this naysay reads designs of version {VERSION}; got version {document.get('version')!r}")
-    return of_node(document.get("design"))
-
-
-def of_node(node: Any) -> Any:
-    """The design that one object of the tree describes."""
-    try:
-        design_class = KINDS[node["kind"]]
-        built_fields = {
-            field_name: field_content if field_name in _NUMBERS else _build_field(field_content)
-            for field_name, field_content in node.items()
-        }
-        label_fields = {
-            field_name: labels_of(built_fields[field_name])
-            for field_name in ("categories", "responses")
-            if field_name in built_fields
-        }
-        design = design_class._of_form({**built_fields, **label_fields})
-        alternative_designs = tuple(built_fields.get("alternatives", ()))
-        return replace(design, alternatives=alternative_designs) if alternative_designs else design
-    except DesignError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
-        kind_name = node.get("kind") if isinstance(node, Mapping) else node
-        raise DesignError(
-            f"a design's JSON must be of a known kind ({', '.join(KINDS)}) with its fields complete; "
-            f"got kind {kind_name!r} and stumbled over {error!r}"
-        ) from None
-
-
-def _build_field(value: Any) -> Any:
-    """A field of the JSON, in which every object that describes a design is replaced by the design."""
-    if isinstance(value, Mapping):
-        return of_node(value) if "kind" in value else {key: _build_field(entry) for key, entry in value.items()}
-    return [_build_field(entry) for entry in value] if isinstance(value, list) else value

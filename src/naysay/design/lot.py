@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats, JsonObject, Label
+from naysay._counts import Part, Sums
+from naysay._values import Array, Floats, JsonObject, Key, Label
 from naysay.design.base import Answerable, Design, Structure, Truth, check_channel, drawn_codes, told_of
 from naysay.design.drawing import Source, integer, source_of
 from naysay.design.pure import AffineHash, Diagnostic, client_test, domain_form, domain_of
@@ -115,7 +116,7 @@ class Grouped(Design):
 
 
 @client_test.register
-def _(design: Grouped, part: Any) -> Diagnostic | None:
+def _(design: Grouped, part: Part | Sums) -> Diagnostic | None:
     return client_test(design.design, part)
 
 
@@ -154,7 +155,7 @@ class Hierarchy(Several):
     needed = "answers of a hierarchy need `level`: the level that was drawn for each respondent"
 
     @classmethod
-    def of(cls, levels: Mapping[Any, Answerable], fanout: int, *, name: str = "", notes: tuple[str, ...] = ()) -> Self:
+    def of(cls, levels: Mapping[Key, Answerable], fanout: int, *, name: str = "", notes: tuple[str, ...] = ()) -> Self:
         """The hierarchy of these levels, the coarsest first."""
         group_widths = [getattr(level_design, "width", 0) for level_design in levels.values()]
         expected_widths = [integer(fanout) ** (len(levels) - 1 - level_place) for level_place in range(len(levels))]
@@ -165,7 +166,9 @@ class Hierarchy(Several):
             )
         return cls._of_offer(levels, tuple(levels), fanout=fanout, name=name, notes=notes)
 
-    def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
+    def randomize(
+        self, truth: object, *, level: object = None, rng: np.random.Generator | Source | None = None
+    ) -> Responses:
         """One response for each respondent at the level that lot gives them.
 
         Parameters
@@ -284,7 +287,7 @@ class Prefixes(Several):
         description = {key: value for key, value in told_of(node).items() if key != "protocol"}
         return cls.of(node["design"], node["prefixes"], length=node["length"], alphabet=node["alphabet"], **description)
 
-    def bits_of(self, value: Any) -> str:
+    def bits_of(self, value: object) -> str:
         """The bits of a value, as a text of 0s and 1s.
 
         Raises
@@ -354,7 +357,13 @@ class Prefixes(Several):
             filled_from = symbol_places.index(0) * self.symbol
             return "1" not in bits[filled_from:] and self._possible(bits[:filled_from], whole=True)
         if not self.alphabet:
-            return _begins_utf8(bytes(symbol_places), whole=whole or len(bits) == self.prefixes[-1])
+            try:
+                bytes(symbol_places).decode()
+            except UnicodeDecodeError as error:
+                # A character that was only begun may go on, unless its first bytes are those of no character.
+                is_whole = whole or len(bits) == self.prefixes[-1]
+                return not is_whole and error.reason == "unexpected end of data"
+            return True
         begun_symbol = bits[len(symbol_places) * self.symbol :].ljust(
             self.symbol, "0"
         )  # the least character that begins so
@@ -362,9 +371,9 @@ class Prefixes(Several):
 
     def randomize(
         self,
-        truth: Any,
+        truth: object,
         *,
-        level: Any = None,
+        level: object = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
         """One report for each device, from the group that it draws.
@@ -389,7 +398,15 @@ class Prefixes(Several):
             A value that the design cannot write as bits. It is never reported.
         """
         truth_cells, source = cells_of(truth), source_of(rng)
-        bits_by_row = self._bits_of_all(truth_cells)
+        bits_of_cell: dict[Any, str | None] = {}
+        for row_number, truth_cell in enumerate(truth_cells):
+            if truth_cell not in bits_of_cell:
+                try:
+                    bits_of_cell[truth_cell] = None if _checks.is_missing(truth_cell) else self.bits_of(truth_cell)
+                except DataError as error:
+                    problem = f"is {_short(truth_cell)}: it {str(error).removeprefix(f'{_short(truth_cell)} ')}"
+                    raise AnswerError(problem, row=row_number, total=len(truth_cells), value=truth_cell) from None
+        bits_by_row = [bits_of_cell[truth_cell] for truth_cell in truth_cells]
         is_missing = np.array([bit_text is None for bit_text in bits_by_row], dtype=bool)
         drawn_groups = source.below(len(self.names), len(bits_by_row)) + 1
         person_groups = drawn_groups if level is None else self._check_names(level, len(bits_by_row), is_missing)
@@ -400,19 +417,6 @@ class Prefixes(Several):
                 self.channel(group_name), self._names(bits_by_row, group_rows, prefix_bits), source
             )
         return Responses(codes, self.space, person_groups)
-
-    def _bits_of_all(self, cells: Any) -> list[str | None]:
-        bits_of_cell: dict[Any, str | None] = {}
-        for row_number, truth_cell in enumerate(cells):
-            if truth_cell not in bits_of_cell:
-                try:
-                    bits_of_cell[truth_cell] = None if _checks.is_missing(truth_cell) else self.bits_of(truth_cell)
-                except DataError as error:
-                    problem = str(error).removeprefix(f"{_short(truth_cell)} ")
-                    raise AnswerError(
-                        f"is {_short(truth_cell)}: it {problem}", row=row_number, total=len(cells), value=truth_cell
-                    ) from None
-        return [bits_of_cell[truth_cell] for truth_cell in cells]
 
     @staticmethod
     def _names(bits: list[str | None], rows: NDArray[np.intp], width: int) -> NDArray[np.int64]:
@@ -426,17 +430,7 @@ class Prefixes(Several):
         return np.array([name_of_beginning[beginning] for beginning in beginning_by_row], dtype=np.int64)
 
 
-def _begins_utf8(octets: bytes, *, whole: bool) -> bool:
-    """Whether some text in UTF-8 begins with these bytes; `whole` if it must end with them."""
-    try:
-        octets.decode()
-    except UnicodeDecodeError as error:
-        # A character that was only begun may go on, unless its first bytes are those of no character.
-        return not whole and error.reason == "unexpected end of data"
-    return True
-
-
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return repr(value)[:80]
 
 

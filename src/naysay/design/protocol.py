@@ -8,7 +8,7 @@ the device: a coin, a die, numbered cards.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay._values import Array, Label
-from naysay.design.drawing import LIMIT, as_fraction, integer
+from naysay._values import Array, JsonNode, Label
+from naysay.design.drawing import LIMIT, as_fraction, integer, labels_of
 from naysay.errors import DesignError
 
 LOT = "with chance "  # begins the name of an outcome of a device with many sides
@@ -28,7 +28,7 @@ LOT = "with chance "  # begins the name of an outcome of a device with many side
 class Say:
     """The end of a path: one response."""
 
-    response: Any
+    response: Label
 
     def __str__(self) -> str:
         return f"say “{_checks.label(self.response)}”"
@@ -127,14 +127,14 @@ class Fork:
     def __str__(self) -> str:
         return self.question
 
-    def of(self, category: Any) -> Step:
+    def of(self, category: Label) -> Step:
         """What comes next for a category."""
         if category not in self._ways:
             raise DesignError(f"{self.question!r} must say what category {category!r} does")
         return self._ways[category]
 
     @cached_property
-    def _ways(self) -> dict[Any, Step]:
+    def _ways(self) -> dict[Label, Step]:
         return {member: branch.then for branch in self.branches for member in branch.members}
 
 
@@ -172,7 +172,8 @@ class Protocol:
     source: str = ""
 
     def __str__(self) -> str:
-        return tree(self.first)
+        head = str(self.first)
+        return "\n".join([head[:1].upper() + head[1:], *_below(self.first)])
 
     @property
     def instruction(self) -> str:
@@ -221,7 +222,7 @@ def probabilities(first: Step, categories: Sequence[Label], responses: Sequence[
     return numerators, denominator
 
 
-def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tuple[Any, Any, Fraction]]:
+def _ends(step: Step, columns: Mapping[Label, int], share: Fraction) -> Iterator[tuple[Label, list[int], Fraction]]:
     """The ends of all paths: the response, the columns of the categories that get here, and the chance."""
     if isinstance(step, Say):
         yield step.response, list(columns.values()), share
@@ -248,13 +249,8 @@ def steps(first: Step) -> Iterator[Step]:
         yield from steps(branch.then)
 
 
-def tree(first: Step) -> str:
-    """The steps as a tree of text."""
-    head = str(first)
-    return "\n".join([head[:1].upper() + head[1:], *_below(first)])
-
-
 def _below(step: Step) -> Iterator[str]:
+    """The tree of the steps that follow, line by line."""
     branches = step.branches if isinstance(step, Chance | Fork) else ()
     for branch_number, branch in enumerate(branches, start=1):
         is_last = branch_number == len(branches)
@@ -325,7 +321,10 @@ def _form(step: Step) -> dict[str, Any]:
     if isinstance(step, Fork):
         branch_forms = [{"event": b.event, "members": list(b.members), "then": _form(b.then)} for b in step.branches]
         return {"ask": step.question, "branches": branch_forms} | _instruction(step)
-    branch_forms = [{"event": b.event, "chance": _ratio(b.chance), "then": _form(b.then)} for b in step.branches]
+    branch_forms = [
+        {"event": b.event, "chance": [*(b.chance or Fraction()).as_integer_ratio()], "then": _form(b.then)}
+        for b in step.branches
+    ]
     return {"chance": step.device, "branches": branch_forms} | _instruction(step)
 
 
@@ -333,40 +332,29 @@ def _instruction(step: Chance | Fork) -> dict[str, str]:
     return {"instruction": step.instruction} if step.instruction else {}
 
 
-def _ratio(chance: Fraction | None) -> list[int]:
-    return [] if chance is None else [chance.numerator, chance.denominator]
-
-
-def read(node: Any) -> Protocol | None:
+def read(node: JsonNode | None) -> Protocol | None:
     """The protocol that a JSON object describes; None where there is none."""
     if node is None:
         return None
     return Protocol(_step(node["first"]), tuple(map(str, node["assumes"])), str(node["source"]))
 
 
-def _step(node: Any) -> Step:
+def _step(node: JsonNode) -> Step:
     if "say" in node:
-        return Say(_label(node["say"]))
+        return Say(labels_of(node["say"]))
     if "do" in node:
         return Do(str(node["do"]))
     if "ask" in node:
         fork_branches = (
-            Branch(str(b["event"]), _step(b["then"]), members=_label(b["members"])) for b in node["branches"]
+            Branch(str(b["event"]), _step(b["then"]), members=labels_of(b["members"])) for b in node["branches"]
         )
         return Fork(str(node["ask"]), tuple(fork_branches), str(node.get("instruction", "")))
     chance_branches = (
-        Branch(str(b["event"]), _step(b["then"]), chance=_fraction(b["chance"])) for b in node["branches"]
+        Branch(str(b["event"]), _step(b["then"]), chance=Fraction(integer(above), integer(below)))
+        for b in node["branches"]
+        for above, below in [b["chance"]]
     )
     return Chance(str(node["chance"]), tuple(chance_branches), str(node.get("instruction", "")))
-
-
-def _fraction(pair: Any) -> Fraction:
-    above, below = pair
-    return Fraction(integer(above), integer(below))
-
-
-def _label(value: Any) -> Any:
-    return tuple(map(_label, value)) if isinstance(value, list) else value
 
 
 def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
@@ -409,7 +397,7 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
     return Chance(device, tuple(chance_branches))
 
 
-def _device(sides: int, *, again: bool) -> tuple[str, Any]:
+def _device(sides: int, *, again: bool) -> tuple[str, Callable[[int, int], str]]:
     """The instruction for a device with this many equally likely outcomes, and the name for a range of outcomes."""
     if sides == 1:
         return "without any chance", lambda first, last: "always"

@@ -27,14 +27,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._checks import whole
-from naysay._counts import Channel, Sums, Tally
+from naysay._counts import Channel, Part, Sums, Tally
 from naysay._values import Array, Floats, JsonObject, Label
 from naysay.design.algebra import Memorable, Remembered
 from naysay.design.base import Design, Structure, Truth
 from naysay.design.channels import MANY
 from naysay.design.drawing import LIMIT, Source, blended, flag, integer, system
 from naysay.errors import AnswerError, DataError, DesignError
-from naysay.responses import WORD, Affine, Bits, Codes, Space, Subsets, name_of
+from naysay.responses import WORD, Affine, Bits, Codes, Space, Subsets, cells_of, name_of
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -216,13 +216,13 @@ class ByOdds(Pure):
         return replace(self, inside=a, outside=b, name="", notes=())
 
 
-def domain_form(categories: tuple[Any, ...]) -> Any:
+def domain_form(categories: tuple[Label, ...]) -> Any:
     """The categories as JSON: by their number where they are 0, 1, …, and many."""
     numbered = len(categories) > MANY and categories == tuple(range(len(categories)))
     return {"size": len(categories)} if numbered else list(categories)
 
 
-def domain_of(node: Any) -> Any:
+def domain_of(node: object) -> Any:
     """What the JSON says of the categories: labels, or how many numbered ones there are."""
     if not isinstance(node, Mapping):
         return node
@@ -558,21 +558,21 @@ class AffineHash(ByOdds):
         response_count, codes = self.space.size, self.space.listing()
         a, b = (chance_weight / self.whole / self.space.hashes for chance_weight in self.odds)
 
-        def chances(measure: Any) -> Floats:
+        def chances(measure: Floats) -> Floats:
             values = np.ravel(measure)
             return np.asarray(b * values.sum() + (a - b) * self.space.over_supports(values, np.add, 0.0))
 
-        def speaking(amounts: Any) -> Floats:
+        def speaking(amounts: Floats) -> Floats:
             values = np.ravel(amounts)
             return np.asarray(b * values.sum() + (a - b) * self.space.total(codes, values))
 
         shape = (response_count, len(self.categories))
         return scipy.sparse.linalg.LinearOperator(shape, matvec=chances, rmatvec=speaking, dtype=float)
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         if not self.named:
             return super().positions(truth, source)
-        truth_cells = list(truth)
+        truth_cells = list(cells_of(truth))
         for row_number, truth_cell in enumerate(truth_cells):
             if not _checks.is_missing(truth_cell) and not isinstance(truth_cell, str):
                 problem = f"is {truth_cell!r}; a category of an open domain is a text"
@@ -694,7 +694,7 @@ def of_counts(observed: NDArray[np.int64], chances: NDArray[np.float64], about: 
 
 
 @singledispatch
-def client_test(design: Channel, part: Any) -> Diagnostic | None:
+def client_test(design: Channel, part: Part | Sums) -> Diagnostic | None:
     """The test of something that holds of these answers whatever the proportions are; None where there is none.
 
     A client that is broken, or lies, shows in it.
@@ -703,16 +703,18 @@ def client_test(design: Channel, part: Any) -> Diagnostic | None:
 
 
 @client_test.register
-def _(design: Remembered, part: Any) -> Diagnostic | None:
+def _(design: Remembered, part: Part | Sums) -> Diagnostic | None:
     return client_test(design.wave, part)
 
 
 @client_test.register
-def _(design: Unary, part: Any) -> Diagnostic | None:
+def _(design: Unary, part: Part | Sums) -> Diagnostic | None:
     """One bit of chance p and t - 1 bits of chance q, whatever the truth."""
     t, (p, q) = len(design.categories), map(float, design.named_chances)
     size_counts = (
-        part.sizes if part.summed else np.bincount(design.space.sizes(part.codes), part.count, minlength=t + 1)
+        part.sizes
+        if isinstance(part, Sums)
+        else np.bincount(design.space.sizes(part.codes), part.count, minlength=t + 1)
     )
     other_bit_chances = np.pad(binomial(t - 1, q), 1)
     size_chances = p * other_bit_chances[:-1] + (1 - p) * other_bit_chances[1:]
@@ -720,9 +722,9 @@ def _(design: Unary, part: Any) -> Diagnostic | None:
 
 
 @client_test.register
-def _(design: AffineHash, part: Any) -> Diagnostic | None:
+def _(design: AffineHash, part: Part | Sums) -> Diagnostic | None:
     """Every hash is equally likely, whatever the truth."""
-    if part.summed:
+    if isinstance(part, Sums):
         return None
     distinct_hashes, hash_places = np.unique(part.codes[:, 0] // design.base, return_inverse=True)
     hash_counts = np.rint(np.bincount(hash_places, part.count, minlength=len(distinct_hashes))).astype(np.int64)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array, Floats, JsonObject, Label
+from naysay._values import Array, Floats, JsonObject, Key, Label
 from naysay.design.algebra import Crossing
 from naysay.design.base import (
     Answerable,
@@ -81,7 +81,7 @@ class Several(Crossing):
                 )
 
     @classmethod
-    def _of_offer(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
+    def _of_offer(cls, offer: Mapping[Key, Answerable], names: tuple[Label, ...], **fields: Any) -> Self:
         checked_designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
         space = shared_space(tuple(part_design.space for part_design in checked_designs))
         common: dict[str, Any] = {"categories": checked_designs[0].categories, "space": space}
@@ -133,11 +133,11 @@ class Several(Crossing):
         """The names of the designs."""
         return self.names
 
-    def channel(self, level: Any = None) -> Design:
+    def channel(self, level: Label = None) -> Design:
         """The design of that name, a number or its text."""
         return self.designs[self.names.index(self.level_named(level))]
 
-    def level_named(self, name: Any) -> Any:
+    def level_named(self, name: Label) -> Any:
         """The name itself, as it was given when the designs were put together.
 
         Raises
@@ -153,7 +153,7 @@ class Several(Crossing):
             )
         return given_name
 
-    def _name_as_given(self, name: Any) -> Any:
+    def _name_as_given(self, name: Label) -> Label:
         """The name as it was given; None if it is unknown."""
         possible_texts = {str(name)}
         # A frame may hold level 1 as 1.0; a level may also be called 1.0.
@@ -161,9 +161,9 @@ class Several(Crossing):
             possible_texts.add(str(int(name)))
         return next((level for level in self.names if str(level) in possible_texts), None)
 
-    def _check_names(self, level: Any, size: int, missing: NDArray[np.bool_]) -> Array:
+    def _check_names(self, level: object, size: int, missing: NDArray[np.bool_]) -> Array:
         """The name for each respondent, checked; a respondent with no answer and no name counts under the first."""
-        name_cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
+        name_cells = [level] * size if np.asarray(level).ndim == 0 else cells_of(level)
         if len(name_cells) != size:
             raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(name_cells)}")
         name_of = {str(known_name): known_name for known_name in self.names} | {
@@ -192,13 +192,13 @@ class Several(Crossing):
         """The dtype of an array of names: integer if all names are integers, otherwise object."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         return self.designs[0].positions(truth, source)
 
     def _randomize_by_name(
         self,
-        truth: Any,
-        level_names: Any,
+        truth: object,
+        level_names: object,
         chances: ArrayLike | None,
         rng: np.random.Generator | Source | None,
         *,
@@ -210,7 +210,14 @@ class Several(Crossing):
         source = source_of(rng)
         true_places = self.positions(truth, source)
         if level_names is None:
-            person_names = self._drawn_names(len(true_places), chances, source, what=what)
+            draw_weights = [1] * len(self.names)
+            if chances is not None:
+                checked_chances = _checks.probability_vector(chances, len(draw_weights), what=what)
+                draw_weights = rounded(list(map(Fraction, checked_chances.tolist())))
+            # side="right": a draw equal to a running sum belongs to the next design.
+            design_draws = source.below(sum(draw_weights), len(true_places))
+            design_places = np.searchsorted(np.cumsum(draw_weights), design_draws, side="right")
+            person_names: Array = np.array(self.names, dtype=self._name_type)[design_places]
         else:
             person_names = self._check_names(level_names, len(true_places), true_places < 0)
         codes = np.zeros((len(true_places), self.space.width), dtype=np.int64)
@@ -219,51 +226,34 @@ class Several(Crossing):
             codes[has_name] = self._shared_codes(design_place, drawn_codes(part_design, true_places[has_name], source))
         return Responses(codes, self.space, person_names)
 
-    def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> Array:
-        draw_weights = [1] * len(self.names)
-        if chances is not None:
-            draw_weights = rounded(
-                list(map(Fraction, _checks.probability_vector(chances, len(draw_weights), what=what).tolist()))
-            )
-        # side="right": a draw equal to a running sum belongs to the next design.
-        design_places = np.searchsorted(np.cumsum(draw_weights), source.below(sum(draw_weights), n), side="right")
-        return np.array(self.names, dtype=self._name_type)[design_places]
-
     def _shared_codes(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's response space, as codes of the space that all designs share."""
         if isinstance(self.space, AtLevels):
             codes = np.hstack([np.full((len(codes), 1), place, dtype=np.int64), codes])
         return np.pad(codes, ((0, 0), (0, self.space.width - codes.shape[1])))
 
-    def encode(self, values: Any, level: Any = None) -> Responses:
+    def encode(self, values: object, level: object = None) -> Responses:
         """Responses, each checked against the response space of its own design."""
         if level is None:
             raise DataError(self.needed)
-        is_pair = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
-        answer_cells = values if is_pair else cells_of(values)
-        answer_count = len(answer_cells[0]) if is_pair else len(answer_cells)
-        is_empty = (
-            np.zeros(answer_count, dtype=bool)
-            if is_pair
-            else np.array([_empty(answer_cell) for answer_cell in answer_cells])
-        )
+        if isinstance(values, tuple) and isinstance(self.designs[0].space, Pair):
+            answer_columns, is_empty = values, np.zeros(len(values[0]), dtype=bool)
+        else:
+            answer_cells = cells_of(values)
+            answer_columns, is_empty = (answer_cells,), np.array([_empty(cell) for cell in answer_cells])
+        answer_count = len(answer_columns[0])
         person_names = self._check_names(level, answer_count, is_empty)
         codes = np.zeros((answer_count, self.space.width), dtype=np.int64)
         for design_place, (design_name, part_design) in enumerate(self.parts.items()):
             design_rows = np.flatnonzero(person_names == design_name)
-            design_cells: Any
-            if is_pair:
-                design_cells = tuple(
-                    [answer_column[row_number] for row_number in design_rows.tolist()] for answer_column in values
-                )
-            else:
-                design_cells = (
-                    answer_cells[design_rows]
-                    if isinstance(answer_cells, np.ndarray)
-                    else [answer_cells[row_number] for row_number in design_rows.tolist()]
-                )
+            design_columns = tuple(
+                answer_column[design_rows]
+                if isinstance(answer_column, np.ndarray)
+                else [answer_column[row_number] for row_number in design_rows.tolist()]
+                for answer_column in answer_columns
+            )
             try:
-                encoded = part_design.space.encode(design_cells)
+                encoded = part_design.space.encode(design_columns if answer_columns is values else design_columns[0])
             except AnswerError as error:
                 problem = f"at {self.noun} {design_name!r} {error.problem}"
                 raise AnswerError(
@@ -272,7 +262,7 @@ class Several(Crossing):
             codes[design_rows] = self._shared_codes(design_place, encoded)
         return Responses(codes, self.space, person_names)
 
-    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+    def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | category) under the design of each response, (n, t); a row of ones where it is missing."""
         if not isinstance(responses, Responses) or responses.level is None:
             raise DataError(f"the likelihood under several designs needs Responses that carry their {self.noun}")
@@ -283,7 +273,7 @@ class Several(Crossing):
             likelihood_rows[np.flatnonzero(at_level)[has_answer]] = part_design.rows(level_codes[has_answer])
         return likelihood_rows
 
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         if responses.level is None:
             raise DataError(self.needed)
         if responses.space != self.space:
@@ -293,7 +283,7 @@ class Several(Crossing):
         return at_level, responses.codes[at_level][:, first_column : first_column + self.channel(level).space.width]
 
 
-def _empty(cell: Any) -> bool:
+def _empty(cell: object) -> bool:
     """Whether a respondent gave no answer (a missing cell, or a row of missing cells)."""
     if isinstance(cell, np.ndarray):
         return cell.dtype != bool and all(_checks.is_missing(entry) for entry in cell.tolist())
@@ -336,15 +326,15 @@ class Levels(Several):
     needed = "answers to an offer of levels need `level`: the level that each respondent chose"
 
     @classmethod
-    def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
+    def of(cls, offer: Mapping[Key, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
         """The offer of these designs by name, most private first."""
         return cls._of_offer(offer, _checks.categories(offer, least=1, what="levels"), name=name, notes=notes)
 
     def randomize(
         self,
-        truth: Any,
+        truth: object,
         *,
-        level: Any = None,
+        level: object = None,
         preferences: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
@@ -470,7 +460,7 @@ def whole_people(proportions: Floats, n: int) -> NDArray[np.int64]:
     return whole_counts
 
 
-def place_of(label: Any, categories: Sequence[Label]) -> int:
+def place_of(label: object, categories: Sequence[Label]) -> int:
     """The place of a category, named by itself or by its text."""
     texts = [_checks.label(category) for category in categories]
     if _checks.label(label) not in texts:
@@ -478,22 +468,22 @@ def place_of(label: Any, categories: Sequence[Label]) -> int:
     return texts.index(_checks.label(label))
 
 
-def number(value: Any, holds: Callable[[Any], bool], *, must: str, hint: str = "") -> float:
+def number(value: object, holds: Callable[[float], bool], *, must: str, hint: str = "") -> float:
     """The number, if `holds` is true of it. The message says what must hold, what came, and a hint."""
     # True is an int to Python. NaN fails every comparison, so `holds` rejects it.
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(value):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(float(value)):
         raise DataError(f"{must}; got {value!r}{hint}", value=value)
     return float(value)
 
 
-def positive(value: Any, *, what: str, hint: str = "") -> float:
+def positive(value: object, *, what: str, hint: str = "") -> float:
     """A finite number above 0."""
     return number(
         value, lambda candidate_number: 0 < candidate_number < np.inf, must=f"{what} must be above 0", hint=hint
     )
 
 
-def share(value: Any, *, what: str) -> float:
+def share(value: object, *, what: str) -> float:
     """A share of people, from 0 to 1."""
     return number(value, lambda candidate_number: 0 <= candidate_number <= 1, must=f"{what} must lie in [0, 1]")
 
@@ -553,7 +543,7 @@ class Samples(Several):
     @classmethod
     def of(
         cls,
-        samples: Mapping[Any, Answerable],
+        samples: Mapping[Key, Answerable],
         *,
         shares: Sequence[Share] = (),
         nuisance: Sequence[Share] = (),
@@ -598,27 +588,27 @@ class Samples(Several):
         """Whether there is only one sample, which then needs no name."""
         return self.names == (None,)
 
-    def encode(self, values: Any, level: Any = None) -> Responses:
+    def encode(self, values: object, level: object = None) -> Responses:
         if not self.single:
             return super().encode(values, level)
         if level is not None:
             raise DataError(f"{self.name or 'this design'} has one sample only; leave `sample` out")
         return Responses(self.space.encode(values), self.space)
 
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         if self.single:
             return self.designs[0].codes_at(None, responses)
         return super().codes_at(level, responses)
 
-    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+    def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | cell) in the sample of each response, (n, cells); a row of ones where it is missing."""
         return self.designs[0].likelihood(responses) if self.single else super().likelihood(responses)
 
     def randomize(
         self,
-        truth: Any,
+        truth: object,
         *,
-        sample: Any = None,
+        sample: object = None,
         allocation: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:

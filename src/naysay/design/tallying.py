@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._checks import group_order, whole
 from naysay._counts import Channel, Tally
+from naysay._values import Label
 from naysay.errors import DataError, in_group
 from naysay.responses import Codes, Responses, Space, cells_of
 from naysay.sampling import Sampling
@@ -25,11 +26,11 @@ _NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))
 class Beside(TypedDict, total=False):
     """What may come with the answers, as columns or as column names; see `Tallied.tally`."""
 
-    level: Any
-    sample: Any
-    weights: Any
+    level: object
+    sample: object
+    weights: object
     sampling: Sampling | None
-    count: Any
+    count: object
     sums: bool | None
 
 
@@ -77,41 +78,41 @@ class Tallied(ABC):
         """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
 
     @abstractmethod
-    def channel(self, level: Any = None) -> Channel:
+    def channel(self, level: Label = None) -> Channel:
         """The single design under which a level is answered."""
 
     @abstractmethod
-    def encode(self, values: Any, level: Any = None) -> Responses:
+    def encode(self, values: object, level: object = None) -> Responses:
         """Responses from labels, sets or boolean arrays, each checked against the response space."""
 
     @abstractmethod
-    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+    def codes_at(self, level: Label, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
         """Who answered at `level` (n,), and their codes in that level's space."""
 
     @overload
     def tally(
-        self, said: Any = None, column: Columns = None, *, by: None = None, **beside: Unpack[Beside]
+        self, said: object = None, column: Columns = None, *, by: None = None, **beside: Unpack[Beside]
     ) -> Tally: ...
     @overload
     def tally(
-        self, said: Any = None, column: Columns = None, *, by: ArrayLike, **beside: Unpack[Beside]
+        self, said: object = None, column: Columns = None, *, by: ArrayLike, **beside: Unpack[Beside]
     ) -> dict[Any, Tally]: ...
     @overload
     def tally(
-        self, said: Any = None, column: Columns = None, *, by: ArrayLike | None, **beside: Unpack[Beside]
+        self, said: object = None, column: Columns = None, *, by: ArrayLike | None, **beside: Unpack[Beside]
     ) -> Tally | dict[Any, Tally]: ...
     def tally(
         self,
-        said: Any = None,
+        said: object = None,
         column: Columns = None,
         *,
-        level: Any = None,
-        sample: Any = None,
-        weights: Any = None,
+        level: object = None,
+        sample: object = None,
+        weights: object = None,
         sampling: Sampling | None = None,
-        count: Any = None,
+        count: object = None,
         sums: bool | None = None,
-        by: Any = None,
+        by: ArrayLike | None = None,
     ) -> Tally | dict[Any, Tally]:
         """The tally of what was said: distinct answers, and how often each was given.
 
@@ -159,32 +160,44 @@ class Tallied(ABC):
         >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
         <Tally: 21 answers, 3 distinct>
         """
-        level = self._level_or_sample(level, sample)
+        arguments = {"level": level, "sample": sample}
+        level = arguments.pop(self.offer.noun)
+        ((wrong_noun, wrong_argument),) = arguments.items()
+        if wrong_argument is not None:
+            raise DataError(
+                f"{self.name or 'this design'} has no {wrong_noun}s; "
+                f"leave `{wrong_noun}` out (or was {self.offer.noun}= meant?)"
+            )
         if sampling is not None and weights is not None:
             sampling, weights = sampling.weighted(weights), None
         if column is not None or not isinstance(said, _NO_FRAME):
             from naysay import frames  # imports polars, which only dataframes need
 
             if column is not None:
-                tally_options: Any = {
-                    "level": level,
-                    "weights": weights,
-                    "sampling": sampling,
-                    "count": count,
-                    "by": by,
-                }
-                tally_options["sums"] = sums
-                return frames.tally_frame(self, said, column, **tally_options)
+                return frames.tally_frame(
+                    self,
+                    said,
+                    column,
+                    level=level,
+                    weights=weights,
+                    sampling=sampling,
+                    count=count,
+                    by=by,
+                    sums=sums,
+                )
             if frames.is_frame(said):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
-            said, count = list(said), list(said.values())
+            answers, count = list(said), list(said.values())
             # Pairs of answers are passed on as two columns.
-            said = tuple(map(list, zip(*said, strict=True))) if self.space.answers > 1 and said else said
+            said = tuple(map(list, zip(*answers, strict=True))) if self.space.answers > 1 and answers else answers
         elif said is None and count is not None:
             said = Responses(self.space.listing(), self.space)
-            if len(count := _checks.amounts(count, what="counts")) != len(said):
-                raise DataError(f"counts must have one number for each of the {len(said)} responses; got {len(count)}")
+            counts = _checks.amounts(count, what="counts")
+            if len(counts) != self.space.size:
+                raise DataError(
+                    f"counts must have one number for each of the {self.space.size} responses; got {len(counts)}"
+                )
         responses = said if isinstance(said, Responses) else self.encode(said, level)
         answer_count = len(responses)
         if count is None and weights is None and sampling is None and by is None and self.levels == (None,):
@@ -232,20 +245,8 @@ class Tallied(ABC):
                 )
         return tally_by_group
 
-    def _level_or_sample(self, level: Any, sample: Any) -> Any:
-        """The levels or samples, whichever this design has; raises if the other was given."""
-        arguments = {"level": level, "sample": sample}
-        level_or_sample = arguments.pop(self.offer.noun)
-        ((wrong_noun, wrong_argument),) = arguments.items()
-        if wrong_argument is not None:
-            raise DataError(
-                f"{self.name or 'this design'} has no {wrong_noun}s; "
-                f"leave `{wrong_noun}` out (or was {self.offer.noun}= meant?)"
-            )
-        return level_or_sample
 
-
-def _members(by: Any, size: int) -> dict[Any, list[int]]:
+def _members(by: ArrayLike, size: int) -> dict[Any, list[int]]:
     """The rows of each group, the missing group first."""
     group_by_row = [None if _checks.is_missing(group_name) else group_name for group_name in cells_of(by)]
     if len(group_by_row) != size:

@@ -129,7 +129,7 @@ class Window(Design):
     def rows(self, codes: Codes) -> Floats:
         return np.asarray(self.integers(codes) / self.whole)
 
-    def positions(self, truth: Any, source: Source = system) -> Truth:
+    def positions(self, truth: object, source: Source = system) -> Truth:
         """The grid point of each number (n,), by lot the one below it or the one above; -1 where it is missing."""
         number_units = self._units(truth)
         is_known, bound_distance = number_units != _MISSING, self.high - self.low
@@ -137,7 +137,7 @@ class Window(Design):
         grid_point += source.below(bound_distance, len(number_units)) < remainder
         return np.where(is_known, grid_point, -1)
 
-    def _units(self, truth: Any) -> NDArray[np.int64]:
+    def _units(self, truth: object) -> NDArray[np.int64]:
         """Each number in units of 10^-decimals (n,), checked against the bounds."""
         if isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iuf":
             scaled_numbers = truth * 10.0**self.decimals
@@ -166,7 +166,7 @@ class Window(Design):
             raise AnswerError(problem, row=row_number, total=len(number_cells), value=number_cells[row_number])
         return np.where(is_outside, np.clip(number_units, self.low, self.high), number_units)
 
-    def _unit(self, cell: Any, row: int, total: int) -> int:
+    def _unit(self, cell: object, row: int, total: int) -> int:
         if _checks.is_missing(cell):
             return _MISSING
         try:
@@ -213,7 +213,7 @@ class Window(Design):
         unbiased_square = (response_place**2 - all_squares - window_squares) / (share * w) - (w - 1) * unbiased_point
         return np.asarray(low_bound**2 + 2 * low_bound * self.step * unbiased_point + self.step**2 * unbiased_square)
 
-    def variance(self, truth: Any) -> Floats:
+    def variance(self, truth: object) -> Floats:
         """The variance of one response's unbiased number for each of these truths, (n,), rounding included.
 
         Examples

@@ -177,7 +177,7 @@ def read(
             len(frame),
             count=people_counts,
             amounts=(weight_sums, square_sums),
-            column=lambda name: frame[name].to_list(),
+            column=lambda name: frame[str(name)].to_list(),
         )
         weight_sums, square_sums = sampled_rows.weight, sampled_rows.squared
     weight_sums, square_sums = weight_sums[model_rows], square_sums[model_rows]

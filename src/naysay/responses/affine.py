@@ -161,7 +161,7 @@ class Affine(Space):
             digit_sum = digit_sum + alpha_digit * number_digit
         return np.asarray(digit_sum % self.base)
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         if isinstance(values, np.ndarray) and values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
             response_numbers = values.astype(np.int64)
             is_wrong = (response_numbers < 0) | (response_numbers >= self.size) | (response_numbers != values)
@@ -175,13 +175,13 @@ class Affine(Space):
                 response_numbers[row_number] = self._number(response_cell, response_cells, row_number)
         return response_numbers.reshape(-1, 1)
 
-    def _number(self, cell: Any, cells: list[Any], row: int) -> int:
+    def _number(self, cell: object, cells: list[object], row: int) -> int:
         text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
         if not (text.isascii() and text.isdigit() and len(text) <= 16 and int(text) < self.size):
             self._refuse(cells, row)
         return int(text)
 
-    def _refuse(self, cells: list[Any], row: int) -> None:
+    def _refuse(self, cells: list[object], row: int) -> None:
         problem = f"is {str(cells[row])[:80]!r}; a report of this design is a whole number from 0 to {self.size - 1:,}"
         raise AnswerError(problem, row=row, total=len(cells), value=cells[row])
 
@@ -264,7 +264,7 @@ class Affine(Space):
         powers = self.base ** np.arange(self.digits, dtype=np.int64)
         return np.asarray(numbers[:, None] // powers % self.base)
 
-    def over_supports(self, values: Array, join: Callable[[Any, Any], Any], nothing: float) -> Array:
+    def over_supports(self, values: Array, join: np.ufunc, nothing: float) -> Array:
         """For each possible report, the values of the categories that it speaks for, joined: (size,).
 
         ``join`` is `numpy.add` for sums or `numpy.maximum` for the largest; `nothing` is what no category has.
@@ -274,7 +274,7 @@ class Affine(Space):
             for hash_block in _blocks(self.hashes, len(self.labels)):
                 block_hashes = np.arange(hash_block.start, hash_block.stop)[:, None]
                 hash_values = self.values(block_hashes, self.numbers)
-                join.at(joined_values, (block_hashes, hash_values), values)  # type: ignore[attr-defined]
+                join.at(joined_values, (block_hashes, hash_values), values)
             return joined_values.ravel()
         value_grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
         value_grid[0, : len(self.labels)] = values
@@ -291,7 +291,7 @@ class Affine(Space):
         """Whether going digit by digit takes fewer steps than hashing each category by each hash."""
         return not self.named and self.digits * self.base ** (self.digits + 2) <= self.hashes * len(self.labels)
 
-    def _swept(self, grid: Array, sign: int, join: Callable[[Any, Any], Any]) -> Array:
+    def _swept(self, grid: Array, sign: int, join: np.ufunc) -> Array:
         """F[… v_i …, y] = join over α_i of F[… α_i …, y ± α_i v_i], for one digit after the other."""
         g, digit_values = self.base, np.arange(self.base)
         for digit_number in range(self.digits):
@@ -365,7 +365,7 @@ class Numbers(Space):
     def size(self) -> int:
         return math.prod(self.limits)
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         response_cells = cells_of(values)
         number_rows = [
             self._encode_cell(response_cell, row_number, len(response_cells))
@@ -373,7 +373,7 @@ class Numbers(Space):
         ]
         return np.array(number_rows, dtype=np.int64).reshape(-1, self.width)
 
-    def _encode_cell(self, cell: Any, row: int, total: int) -> Sequence[int]:
+    def _encode_cell(self, cell: object, row: int, total: int) -> Sequence[int]:
         if isinstance(cell, str) or not isinstance(cell, Sequence | np.ndarray):
             if _checks.is_missing(cell):
                 return [MISSING] * self.width

@@ -53,7 +53,7 @@ class Pair(Space):
         """The codes of the two reports."""
         return codes[:, : self.first.width], codes[:, self.first.width :]
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         first_columns, second_columns = columns_of(values, self.first.answers, self.second.answers)
         first_codes, second_codes = self.first.encode(first_columns), self.second.encode(second_columns)
         if len(first_codes) != len(second_codes):
@@ -151,7 +151,7 @@ class AtLevels(Space):
     def size(self) -> int:
         return sum(space.size for space in self.spaces)
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         raise DataError("these levels report in different ways; encode with the design and `level=`")
 
     def _by_space(self, codes: Codes) -> list[tuple[Space, NDArray[np.intp], Codes]]:

@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from naysay import _checks
-from naysay._values import Array
+from naysay._values import Array, Label
 from naysay.errors import AnswerError, DataError, DesignError
 
 Codes = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Space(ABC):
         """How many different responses there are."""
 
     @abstractmethod
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         """Codes (n, width) of reports; -1 marks a missing report."""
 
     @abstractmethod
@@ -218,29 +218,39 @@ class Labels(Space):
             return {truth_word: 0 if word_truth else 1 for truth_word, word_truth in _TRUTH.items()}
         return {}
 
-    def position(self, value: Any) -> int | None:
+    def position(self, value: object) -> int | None:
         """The place of one label; -1 if `value` is missing, None if it is not a label."""
         try:
             label_place = self._positions.get(value)
         except TypeError:  # an unhashable cell: a set or list that holds one label
-            set_members = list(value)
+            set_members = list(value) if isinstance(value, Iterable) else []
             return self.position(set_members[0]) if len(set_members) == 1 else None
         if label_place is None and _checks.is_missing(value):
             return MISSING
         if label_place is None and isinstance(value, frozenset | tuple) and len(value) == 1:
             return self.position(next(iter(value)))
-        is_whole = isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0
-        if label_place is None and is_whole:
+        if (
+            label_place is None
+            and isinstance(value, int | float | Decimal | np.integer | np.floating)
+            and value % 1 == 0
+        ):
             label_place = self._positions.get(str(int(value)))
         if label_place is None and self._words and isinstance(value, str | bool | np.bool_ | np.number | int | float):
             return self._words.get(word_of(value))
         return label_place
 
-    def encode(self, values: Any, *, what: str = "response") -> Codes:
+    def encode(self, values: object, *, what: str = "response") -> Codes:
         """Codes of labels. An error message calls a label a `what`."""
         response_cells = cells_of(values)
         if isinstance(response_cells, np.ndarray):
-            return self._encode_one_hot(response_cells)
+            membership, is_missing = membership_of(response_cells, self.labels)
+            label_counts = membership.sum(axis=1)
+            is_wrong = (label_counts != 1) & ~is_missing
+            if is_wrong.any():
+                wrong_row = int(is_wrong.argmax())
+                problem = f"names {int(label_counts[wrong_row])} labels; it must name one"
+                raise AnswerError(problem, row=wrong_row, total=len(response_cells), value=self.labels)
+            return np.where(is_missing, MISSING, membership.argmax(axis=1)).astype(np.int64).reshape(-1, 1)
         label_positions = self._positions
         try:
             label_places = [label_positions.get(response_cell) for response_cell in response_cells]
@@ -265,16 +275,6 @@ class Labels(Space):
                 )
             label_places[row_number] = label_place
         return np.array(label_places, dtype=np.int64).reshape(-1, 1)
-
-    def _encode_one_hot(self, cells: Array) -> Codes:
-        membership, is_missing = membership_of(cells, self.labels)
-        label_counts = membership.sum(axis=1)
-        is_wrong = (label_counts != 1) & ~is_missing
-        if is_wrong.any():
-            wrong_row = int(is_wrong.argmax())
-            problem = f"names {int(label_counts[wrong_row])} labels; it must name one"
-            raise AnswerError(problem, row=wrong_row, total=len(cells), value=self.labels)
-        return np.where(is_missing, MISSING, membership.argmax(axis=1)).astype(np.int64).reshape(-1, 1)
 
     def decode(self, codes: Codes) -> Array:
         label_table = np.empty(len(self.labels) + 1, dtype=object)
@@ -372,7 +372,7 @@ class Responses:
             f"{f'; {missing_count:,} missing' if missing_count else ''}>"
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:  # noqa: FBT001 (numpy's protocol)
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:  # noqa: FBT001 (numpy's protocol)
         return np.asarray(self.space.decode(self.codes), dtype=dtype)
 
     @property
@@ -398,7 +398,7 @@ class Responses:
         return self.space.texts(self.codes)
 
 
-def cells_of(values: Any) -> list[Any] | Array:
+def cells_of(values: object) -> list[Any] | Array:
     """Answers as a list of cells, or as the 2-d array that they came in."""
     if isinstance(values, str):
         raise DataError(f"answers must be a sequence, one entry for each respondent; got the single text {values!r}")
@@ -410,15 +410,12 @@ def cells_of(values: Any) -> list[Any] | Array:
             return list(getattr(values, method_name)())
     if isinstance(values, np.ndarray):
         return values if values.ndim == 2 else list(values.tolist())
-    try:
+    if isinstance(values, Iterable):
         return list(values)
-    except TypeError:
-        raise DataError(
-            f"answers must be a sequence, one entry for each respondent; got {type(values).__name__}"
-        ) from None
+    raise DataError(f"answers must be a sequence, one entry for each respondent; got {type(values).__name__}")
 
 
-def columns_of(values: Any, first: int = 1, second: int = 1) -> tuple[Any, Any]:
+def columns_of(values: object, first: int = 1, second: int = 1) -> tuple[Any, Any]:
     """The answers to two questions, split into `first` and `second` columns; several columns make a tuple.
 
     `values` is a tuple of sequences, or an array (n, columns).
@@ -438,7 +435,7 @@ def columns_of(values: Any, first: int = 1, second: int = 1) -> tuple[Any, Any]:
     return first_columns[0] if first == 1 else first_columns, second_columns[0] if second == 1 else second_columns
 
 
-def key_of(cell: Any) -> Any:
+def key_of(cell: object) -> Any:
     """The cell as a dictionary key."""
     key = tuple(cell) if isinstance(cell, list | np.ndarray) else frozenset(cell) if isinstance(cell, set) else cell
     try:
@@ -448,7 +445,7 @@ def key_of(cell: Any) -> Any:
     return key
 
 
-def membership_of(cells: Array, labels: Sequence[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def membership_of(cells: Array, labels: Sequence[Label]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """From a 2-d array of 0/1, booleans or empty cells: membership (n, t), and which rows are missing."""
     if cells.shape[1] != len(labels):
         raise DataError(
@@ -472,7 +469,7 @@ def membership_of(cells: Array, labels: Sequence[Any]) -> tuple[NDArray[np.bool_
     return np.asarray(filled_cells, dtype=bool), np.asarray(is_missing)
 
 
-def word_of(value: Any) -> str:
+def word_of(value: object) -> str:
     """A cell as a word: True becomes ``true``; 1.0, as a number or as text, becomes ``1``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
@@ -481,7 +478,7 @@ def word_of(value: Any) -> str:
 
 
 def unknown_label(
-    values: Sequence[Any], labels: Sequence[Any], *, row: int, total: int, what: str, words: bool = False
+    values: Sequence[object], labels: Sequence[Label], *, row: int, total: int, what: str, words: bool = False
 ) -> AnswerError:
     """The error for reports that are no labels. It names the first, its row, and other unknown reports.
 
@@ -558,7 +555,7 @@ class Subsets(Space):
         """The allowed sizes in words."""
         return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: object) -> Codes:
         set_cells = cells_of(values)
         if isinstance(set_cells, np.ndarray):
             membership, is_missing = membership_of(set_cells, self.labels)
@@ -573,7 +570,7 @@ class Subsets(Space):
         code_rows = [code_of_key[cell_key] for cell_key in cell_keys]
         return self._check_sizes(np.array(code_rows, dtype=np.int64).reshape(-1, self.width), set_cells)
 
-    def _encode_cell(self, cell: Any, row: int, total: int) -> tuple[int, ...]:
+    def _encode_cell(self, cell: object, row: int, total: int) -> tuple[int, ...]:
         code_words = [0] * self.width
         if _checks.is_missing(cell):
             code_words[0] = MISSING
@@ -588,7 +585,7 @@ class Subsets(Space):
             code_words[position // WORD] |= bit
         return tuple(code_words)
 
-    def _members(self, cell: Any, row: int, total: int) -> Sequence[Any]:
+    def _members(self, cell: object, row: int, total: int) -> Sequence[Any]:
         if isinstance(cell, str) and not cell.strip(JOINER):
             return []  # a lone joiner is how a text says "the empty set": an empty text is a missing answer
         if isinstance(cell, str):
@@ -607,7 +604,7 @@ class Subsets(Space):
             ]
         return list(cell) if isinstance(cell, Iterable) else [cell]
 
-    def _check_sizes(self, codes: Codes, cells: Sequence[Any] | Array) -> Codes:
+    def _check_sizes(self, codes: Codes, cells: Sequence[object] | Array) -> Codes:
         set_sizes = self.statistic(codes).sum(axis=1)
         is_wrong = ((set_sizes < self.least) | (set_sizes > self.most)) & ~self.missing(codes)
         if is_wrong.any():

@@ -622,13 +622,13 @@ def count(
         counts_of_level = topic_counts.setdefault(Topic(*batch.heading[:3]), {})
         if batch.level not in counts_of_level:
             channel = batch.design.channel(batch.level)
-            counts_of_level[batch.level] = _Count(batch.design, batch.level, Tally.kind(channel, sums))
+            counts_of_level[batch.level] = _Count(batch.design, batch.level, Tally.kind(channel, sums=sums))
         counts_of_level[batch.level].add(batch)
     tallies = {}
     for topic, counts_of_level in topic_counts.items():
         design = designs_by_hash[topic.design]
         # a level on offer has a part, even if nobody chose it
-        empty_counts = (_Count(design, level, Tally.kind(design.channel(level), sums)) for level in design.levels)
+        empty_counts = (_Count(design, level, Tally.kind(design.channel(level), sums=sums)) for level in design.levels)
         level_parts = tuple(counts_of_level.get(empty_count.level, empty_count).flush() for empty_count in empty_counts)
         tallies[topic] = Tally(level_parts, question=topic.question or None, wave=topic.wave or None)
     return Counted(tallies, batch_count, report_count, refused_count, first_reason)

@@ -24,7 +24,7 @@ from naysay.collect.questionnaire.privacy import letters
 from naysay.collect.questionnaire.questionnaire import Walk
 from naysay.collect.questionnaire.questions import Label
 from naysay.collect.survey.published import Published
-from naysay.design.drawing import unnamed
+from naysay.design.base import unnamed
 from naysay.errors import DataError
 
 _TABLES = (
