@@ -108,7 +108,7 @@ def test_likelihood_estimates_vary_as_planned(name):
 def test_an_effect_is_found_as_often_as_planned(name):
     design = CASES[name]
     pi = proportions(design)
-    found = simulate.replicate(design, pi, n=respondents(design, pi), replicates=3_000, seed=1936)
+    found = simulate.replicate(design, pi, n=respondents(design, pi), replicates=1_500, seed=1936)
     for estimator in ("moments", "maximum_likelihood"):
         agree_in_power(found, design, pi, estimator=estimator)
 
@@ -123,11 +123,11 @@ def test_every_way_of_choosing_a_level_keeps_what_is_planned(name, target):
     if name != "tied":
         estimators += ["stratified_equal", "stratified_variance", "pooled"]
     found = simulate.replicate(
-        choice, pi, n=N, replicates=2_000, seed=1936, preferences=preferences, target=target, estimators=estimators
+        choice, pi, n=N, replicates=1_000, seed=1936, preferences=preferences, target=target, estimators=estimators
     )
     for estimator in estimators:
         assumed = {"estimator": estimator, "preferences": preferences, "target": target}
-        agree(found, planning.standard_error(choice, pi, n=N, **assumed), estimator=estimator, within=0.04)
+        agree(found, planning.standard_error(choice, pi, n=N, **assumed), estimator=estimator, within=0.05)
 
 
 @pytest.mark.slow
@@ -143,14 +143,14 @@ def test_a_difference_between_two_groups_is_found_as_often_as_planned(name):
     )
     sizes = tuple(max(200, round(n * (3 * error / gap) ** 2)) for n in sizes)  # an effect of three standard errors
     runs = [
-        simulate.replicate(design, pi, n=n, replicates=3_000, seed=seed, estimators=["moments"]).runs["moments"]
+        simulate.replicate(design, pi, n=n, replicates=1_500, seed=seed, estimators=["moments"]).runs["moments"]
         for pi, n, seed in zip((first, second), sizes, (1, 2), strict=True)
     ]
     difference = runs[0].proportions[:, 0] - runs[1].proportions[:, 0]
     spread = np.hypot(runs[0].standard_errors[:, 0], runs[1].standard_errors[:, 0])
     power = np.mean(abs(difference) > 1.959964 * spread)
     told = planning.difference_power(design, first, second, n=sizes, category=design.categories[0], estimator="moments")
-    assert power == pytest.approx(told, abs=4 * np.sqrt(power * (1 - power) / 3_000) + 0.005)
+    assert power == pytest.approx(told, abs=4 * np.sqrt(power * (1 - power) / 1_500) + 0.005)
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_liars_bias_as_planned():
     planned = planning.compare([design], pi, n=n, liars=liars).options
     for option, asked, share in zip(planned, (designs.direct(("yes", "no")), design), (0.4, 0.1), strict=True):
         behavior = simulate.Behavior(liars=share, among=("yes",), says="no")
-        found = simulate.replicate(asked, pi, n=n, replicates=3_000, seed=8, behavior=behavior).summary("moments")
+        found = simulate.replicate(asked, pi, n=n, replicates=1_500, seed=8, behavior=behavior).summary("moments")
         assert abs(found.bias.values[0] - option.bias) < 4 * found.bias.errors[0]
         assert abs(found.rmse.values[0] - option.rmse) < 4 * found.rmse.errors[0]
 
