@@ -16,14 +16,14 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 import naysay
 from naysay.collect.admin import app as pages
 from naysay.collect.admin.plans import Clock
-from naysay.collect.api import api
+from naysay.collect.admin.visits import Desk as AdminDesk
+from naysay.collect.api.app import SILENT, api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations import RANDOM_BYTES, REQUEST_BYTES, Asking
 from naysay.collect.questionnaire import Questionnaire
@@ -56,16 +56,6 @@ _NOT_STORED = {
 }
 
 _UNLISTED: dict[str, Any] = {"response_model": None, "include_in_schema": False}
-
-# FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
-_SILENT: TelemetryConfig = {
-    "tracing": False,
-    "metrics": False,
-    "logs": False,
-    "operation_spans": False,
-    "auto_configure": False,
-    "exclude": lambda _: True,
-}
 
 
 def create_app(
@@ -140,7 +130,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=service.lifespan,
-        telemetry=_SILENT,
+        telemetry=SILENT,
         exception_handlers={
             Refusal: _error_response,
             HTTPException: _error_response,
@@ -172,7 +162,7 @@ def create_app(
     if store is not None:
         app.mount("/api", api(store))
     if admin and store is not None:
-        app.state.desk = pages.desk_of(store, client=client_files, refresh=catalog.refresh)
+        app.state.desk = AdminDesk(store, client_files, catalog.refresh, style=f"/admin/{pages.STYLE}")
         app.router.routes.extend(pages.routes())
         draft_previews = pages.Previews(store, client=client_files)
         preview_service = Service(
@@ -322,7 +312,13 @@ class Service:
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent. They are acknowledged when they are stored, and not before."""
         client_address = _address(request)
-        self._tell_proxy(request)
+        # uvicorn gives the port 0 to a client that a trusted proxy names
+        if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
+            self._told_proxy = True
+            log.warning(
+                "answers come through a proxy that is not trusted, so that all of them count as one address; "
+                "if it is yours, set FORWARDED_ALLOW_IPS to its address"
+            )
         _check_wait(self._rates.full(client_address))
         try:
             served_survey = self._survey(name)
@@ -344,15 +340,6 @@ class Service:
             raise Refusal(reply_outcome.what, _NOT_STORED[reply_outcome.what])
         acknowledgement = {"stored": reply_outcome.what != "unstored", "day": reply_outcome.day.isoformat()}
         return JSONResponse(acknowledgement, status_code=200 if reply_outcome.what == "repeated" else 201)
-
-    def _tell_proxy(self, request: Request) -> None:
-        """Log once that the headers of a proxy are not trusted, so that all its respondents count as one address."""
-        if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
-            self._told_proxy = True  # uvicorn gives the port 0 to a client that a trusted proxy names
-            log.warning(
-                "answers come through a proxy that is not trusted, so that all of them count as one address; "
-                "if it is yours, set FORWARDED_ALLOW_IPS to its address"
-            )
 
 
 def _check_wait(seconds: int) -> None:
@@ -382,7 +369,13 @@ def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     by_status: dict[int | str, list[str]] = {}
     for code in codes:
         by_status.setdefault(STATUS[code], []).append(code)
-    return {status: _refusal(refusal_codes) for status, refusal_codes in by_status.items()}
+    responses: dict[int | str, dict[str, Any]] = {}
+    for status, status_codes in by_status.items():
+        error_schema = _object(error=_object(code={"enum": status_codes}, message={"type": "string"}))
+        responses[status] = _content("application/json", " or ".join(status_codes), error_schema)
+        if {"busy", "unavailable"} & set(status_codes):
+            responses[status]["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return responses
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -393,14 +386,6 @@ def _object(**properties: Any) -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
     }
-
-
-def _refusal(codes: list[str]) -> dict[str, Any]:
-    error_schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
-    response = _content("application/json", " or ".join(codes), error_schema)
-    if {"busy", "unavailable"} & set(codes):
-        response["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
-    return response
 
 
 def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -89,10 +89,8 @@ class Account:
     def is_setup(self, key: str) -> bool:
         """Whether the first password can be set with this key."""
         good_until = self._read_column("setup_until")
-        return self._is_key(key) and not self.has_password and good_until is not None and self._clock() < good_until
-
-    def _is_key(self, key: str) -> bool:
-        return hmac.compare_digest(self._read_column("setup") or "", _digest(key))
+        is_key = hmac.compare_digest(self._read_column("setup") or "", _digest(key))
+        return is_key and not self.has_password and good_until is not None and self._clock() < good_until
 
     def set_password(self, password: str, *, key: str | None = None) -> None:
         """Set the password, and log everybody out.
@@ -109,7 +107,12 @@ class Account:
         DataError
             The password is too short, or the key is void.
         """
-        password_hash = _ARGON2.hash(_normalized_password(password))
+        password = unicodedata.normalize("NFKC", password)  # keyboards compose the same letters in several ways
+        if not SHORTEST <= len(password) <= LONGEST:
+            raise DataError(f"a password must have {SHORTEST} to {LONGEST:,} characters; got {len(password):,}")
+        if len(set(password)) < 5:
+            raise DataError("a password must have at least 5 different characters; take a few words at random")
+        password_hash = _ARGON2.hash(password)
         first_conditions = () if key is None else (table.c.password.is_(None), table.c.setup == _digest(key))
         if key is not None and not self.is_setup(key):
             raise DataError("this link is void: it was used, is older than a day, or the server was started again")
@@ -210,16 +213,6 @@ class Account:
 def _decoy() -> str:
     """What passwords are compared with where none is set, so that the time of a try does not tell."""
     return _ARGON2.hash(secrets.token_hex())
-
-
-def _normalized_password(password: str) -> str:
-    """The password in one of the ways in which keyboards compose the same letters."""
-    password = unicodedata.normalize("NFKC", password)
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise DataError(f"a password must have {SHORTEST} to {LONGEST:,} characters; got {len(password):,}")
-    if len(set(password)) < 5:
-        raise DataError("a password must have at least 5 different characters; take a few words at random")
-    return password
 
 
 def _digest(key: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyotp
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from naysay.collect.admin import drafts, surveys, tokens
-from naysay.collect.admin.visits import HOME, Desk, Visit, route
+from naysay.collect.admin.visits import HOME, Visit, route
 from naysay.collect.client import Client
 from naysay.collect.refusals import Refusal
 from naysay.collect.server.documents import FOREVER, Document, Served
@@ -37,11 +37,6 @@ _STYLE = Document(
 )
 STYLE = f"style-{hashlib.sha256(_STYLE.content).hexdigest()[:16]}.css"
 _KEY = re.compile("[0-9a-f]{32}")
-
-
-def desk_of(store: Store, *, client: Client, refresh: Callable[[], None]) -> Desk:
-    """What the admin pages of a database share; the application keeps it as ``app.state.desk``."""
-    return Desk(store, client, refresh, style=f"/admin/{STYLE}")
 
 
 def routes() -> list[Route]:

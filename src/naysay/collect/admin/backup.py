@@ -89,7 +89,8 @@ def backup(store: Store, path: Path) -> Copied:
             draft_store.settle()
         finally:
             draft_store.dispose()
-        _drop_side_files(draft_path)
+        with contextlib.closing(sqlite3.connect(draft_path)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")  # one file without a log beside it can be moved
         with draft_path.open("rb") as file:
             os.fsync(file.fileno())
         os.link(draft_path, path)  # fails if another backup took the name meanwhile
@@ -176,12 +177,6 @@ def _copy_counts(connection: Connection) -> Copied:
         for table in (tables.survey, tables.reply)
     )
     return Copied(survey_count, reply_count)
-
-
-def _drop_side_files(path: Path) -> None:
-    """Leave the one file without a log beside it, so that it can be moved."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
 
 
 @contextlib.contextmanager

@@ -120,29 +120,29 @@ def carry_out(store: Store, *, client: Client | Path = FOLDER, day: datetime.dat
         The day (UTC); by default today.
     """
     with store.reading() as connection:
-        plan_rows = connection.execute(select(table).order_by(table.c.survey)).all()
-    due_acts = [
-        _due(store, plan_row.survey, Plan(plan_row.opens, plan_row.closes, plan_row.keeps), day or today(), client)
-        for plan_row in plan_rows
-    ]
-    sentences = [sentence for due_act in due_acts for sentence in _try_act(due_act)]
+        plan_query = select(table.c.survey, table.c.opens, table.c.closes, table.c.keeps)
+        plan_rows = connection.execute(plan_query.order_by(table.c.survey)).all()
+    sentences: list[str] = []
+    for name, *dates in plan_rows:
+        try:
+            for sentence in _due(store, name, Plan(*dates), day or today(), client):
+                sentences.append(sentence)  # noqa: PERF402  # one by one: what was done before a failure is told
+        except DataError as error:  # a failure of one survey keeps no other waiting
+            log.warning("what is due could not be done, and is tried again: %s", error)
     if not all(receipt.overwritten for receipt in store.receipts()):
         store.overwrite()
     return sentences
 
 
-def _try_act(act: Iterator[str]) -> Iterator[str]:
-    """What was done for one survey; a failure there keeps nobody else's survey waiting."""
-    try:
-        yield from act
-    except DataError as error:
-        log.warning("what is due could not be done, and is tried again: %s", error)
-
-
 def _due(store: Store, name: str, plan: Plan, now: datetime.date, client: Client | Path) -> Iterator[str]:
     """Each act first, and then its date is struck out: after a crash in between, it is done again and harms nothing."""
     if plan.keeps is not None and plan.keeps < now:
-        yield _delete(store, name)
+        if name in store.standing():
+            store.delete(name, by=SCHEDULE, reason="; kept as long as promised")
+        else:
+            drafts.discard(store, name)
+            record(store, "discarded", who=SCHEDULE, about=name)
+        yield f"deleted {name}"
         return
     if plan.opens is not None and plan.opens <= now:
         if plan.closes is None or plan.closes >= now:
@@ -170,15 +170,6 @@ def _open(store: Store, name: str, client: Client | Path) -> str:
         return f"could not open {name}"
     record(store, "opened", who=SCHEDULE, about=name)
     return f"opened {name}"
-
-
-def _delete(store: Store, name: str) -> str:
-    if name in store.standing():
-        store.delete(name, by=SCHEDULE, reason="; kept as long as promised")
-    else:
-        drafts.discard(store, name)
-        record(store, "discarded", who=SCHEDULE, about=name)
-    return f"deleted {name}"
 
 
 def _strike_out(store: Store, name: str, **dates: None) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
@@ -24,7 +24,7 @@ from naysay.collect.admin import backup as backups
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Plan
 from naysay.collect.admin.visits import HOME, Visit, download
-from naysay.collect.export import export as written
+from naysay.collect.export import packed
 from naysay.collect.questionnaire import (
     Examined,
     Problem,
@@ -244,22 +244,10 @@ def export(visit: Visit) -> Response:
     format_suffix, language = visit["format"], visit["language"] or None
     if format_suffix not in FORMATS:
         raise DataError(f"an export is one of {', '.join(FORMATS)}; got {format_suffix[:20]!r}")
-    folder = tempfile.TemporaryDirectory(prefix="naysay-")
-    try:
-        file_name = f"{visit.name}-{today()}"
-        written_export = written(
-            visit.store, visit.name, Path(folder.name, file_name + format_suffix), language=language
-        )
-        packed_path = Path(folder.name, f"{file_name}.zip")
-        with zipfile.ZipFile(packed_path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file_path in written_export.files:
-                archive.write(file_path, file_path.name)
-                file_path.unlink()
-    except BaseException:
-        folder.cleanup()
-        raise
-    visit.desk.record("exported", visit.name, f"{format_suffix}, {several(written_export.replies, 'reply', 'replies')}")
-    return download(folder, packed_path)
+    with ExitStack() as stack:
+        zip_path, exported = stack.enter_context(packed(visit.store, visit.name, format_suffix, language=language))
+        visit.desk.record("exported", visit.name, f"{format_suffix}, {several(exported.replies, 'reply', 'replies')}")
+        return download(stack.pop_all(), zip_path)
 
 
 def questionnaire(visit: Visit) -> Response:
@@ -465,15 +453,11 @@ def backup_page(visit: Visit) -> Response:
 
 def backup(visit: Visit) -> Response:
     """Everything in the database, as one file."""
-    folder = tempfile.TemporaryDirectory(prefix="naysay-")
-    try:
-        backup_path = Path(folder.name, f"naysay-{today()}.db")
+    with ExitStack() as stack:
+        backup_path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="naysay-")), f"naysay-{today()}.db")
         copy_counts = backups.backup(visit.store, backup_path)
-    except BaseException:
-        folder.cleanup()
-        raise
-    visit.desk.record("took a backup", detail=str(copy_counts))
-    return download(folder, backup_path)
+        visit.desk.record("took a backup", detail=str(copy_counts))
+        return download(stack.pop_all(), backup_path)
 
 
 def restore(visit: Visit) -> Response:

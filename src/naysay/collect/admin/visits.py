@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import datetime
 import ipaddress
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Message, Receive
+from starlette.types import Message
 
 from naysay.collect.admin import log
 from naysay.collect.admin.account import Account, Session, Sessions
@@ -178,11 +177,11 @@ class Visit:
 Endpoint = Callable[[Visit], Response]
 
 
-def download(folder: tempfile.TemporaryDirectory[str], path: Path) -> Response:
+def download(cleaning: contextlib.ExitStack, path: Path) -> Response:
     """A file that is sent piece by piece; when it is sent, or the reader is gone, its folder is deleted."""
 
     def pieces() -> Iterator[bytes]:
-        with folder, path.open("rb") as file:
+        with cleaning, path.open("rb") as file:
             while piece := file.read(1 << 18):
                 yield piece
 
@@ -208,37 +207,34 @@ def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FOR
     """
 
     async def behind_door(request: Request) -> Response:
-        return await enter(request, endpoint, most=most, anyone=anyone)
+        """Let a request in, or say why not."""
+        desk: Desk = request.app.state.desk
+        visit = Visit(desk, request)
+        try:
+            _check_channel(request)
+            cookie = request.cookies.get(_cookie(request))
+            session = await asyncio.to_thread(desk.sessions.find, cookie) if cookie else None
+            if session is None and not anyone:
+                return visit.to(LOGIN, "ended" if request.method == "POST" else "")
+            visit = Visit(desk, request, session)
+            if request.method != "POST":
+                return await asyncio.to_thread(endpoint, visit)
+            # browsers say which site's page sends a form; those that do not still need the form's token
+            if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+                raise Refusal("forbidden", "this form was sent by a page of another site")
+            async with _form(request, most) as (fields, files):
+                if session is not None and not session.has_sent_form(fields.get("form_token", "")):
+                    raise Refusal("forbidden", "this form is not from a page of this session; load the page again")
+                return await asyncio.to_thread(endpoint, Visit(desk, request, session, fields, files))
+        except Refusal as refusal:
+            return _trouble_page(visit, refusal.status, refusal.message, wait=refusal.retry_after)
+        except NaysayError as error:
+            return _trouble_page(visit, 422, str(error))
+        except OperationalError:  # such as while a large file is rewritten
+            busy_text = "the database is busy; look whether it was done, and try again in a moment"
+            return _trouble_page(visit, 503, busy_text, wait=5)
 
     return Route(f"/admin/{path}", behind_door, methods=["POST" if sends else "GET"], include_in_schema=False)
-
-
-async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool) -> Response:
-    """Let a request in, or say why not."""
-    desk: Desk = request.app.state.desk
-    visit = Visit(desk, request)
-    try:
-        _check_channel(request)
-        cookie = request.cookies.get(_cookie(request))
-        session = await asyncio.to_thread(desk.sessions.find, cookie) if cookie else None
-        if session is None and not anyone:
-            return visit.to(LOGIN, "ended" if request.method == "POST" else "")
-        visit = Visit(desk, request, session)
-        if request.method != "POST":
-            return await asyncio.to_thread(endpoint, visit)
-        _check_site(request)
-        async with _form(request, most) as (fields, files):
-            if session is not None and not session.has_sent_form(fields.get("form_token", "")):
-                raise Refusal("forbidden", "this form is not from a page of this session; load the page again")
-            return await asyncio.to_thread(endpoint, Visit(desk, request, session, fields, files))
-    except Refusal as refusal:
-        return _trouble_page(visit, refusal.status, refusal.message, wait=refusal.retry_after)
-    except NaysayError as error:
-        return _trouble_page(visit, 422, str(error))
-    except OperationalError:  # such as while a large file is rewritten
-        return _trouble_page(
-            visit, 503, "the database is busy; look whether it was done, and try again in a moment", wait=5
-        )
 
 
 def _trouble_page(visit: Visit, status: int, message: str, *, wait: int | None = None) -> Response:
@@ -276,12 +272,6 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _check_site(request: Request) -> None:
-    """Refuse a form that another site's page sends. Browsers say so; those that do not still need the form's token."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Refusal("forbidden", "this form was sent by a page of another site")
-
-
 @contextlib.asynccontextmanager
 async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, str], dict[str, UploadFile]]]:
     """The fields and files of a form; reading stops at the greatest length."""
@@ -289,9 +279,18 @@ async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, st
     too_large = Refusal("too_large", f"a form of this page has at most {most:,} bytes")
     if not (announced_length.isascii() and announced_length.isdigit()) or int(announced_length[:20]) > most:
         raise too_large
-    bounded_request = Request(request.scope, _bounded_receive(request.receive, most, too_large))
+    byte_count = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal byte_count
+        message = await request.receive()
+        byte_count += len(message.get("body", b""))
+        if byte_count > most:
+            raise too_large
+        return message
+
     try:
-        async with bounded_request.form(max_files=1, max_fields=40, max_part_size=FORM) as form:
+        async with Request(request.scope, receive_bounded).form(max_files=1, max_fields=40, max_part_size=FORM) as form:
             fields = {field_name: value for field_name, value in form.multi_items() if isinstance(value, str)}
             yield (
                 fields,
@@ -299,17 +298,3 @@ async def _form(request: Request, most: int) -> AsyncIterator[tuple[dict[str, st
             )
     except HTTPException:  # so Starlette says that a form cannot be read
         raise Refusal("malformed", "the form cannot be read; load the page again") from None
-
-
-def _bounded_receive(receive: Receive, most: int, too_large: Refusal) -> Callable[[], Awaitable[Message]]:
-    byte_count = 0
-
-    async def receive_bounded() -> Message:
-        nonlocal byte_count
-        message = await receive()
-        byte_count += len(message.get("body", b""))
-        if byte_count > most:
-            raise too_large
-        return message
-
-    return receive_bounded

@@ -31,7 +31,6 @@ from naysay.collect.export import packed
 from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, failed, refused
 from naysay.collect.storage import Listed, Store
-from naysay.collect.storage.reported import TopicStatus
 from naysay.errors import DataError
 
 VERSION = "v1"
@@ -41,7 +40,8 @@ ADDRESS_LIMIT, TOTAL_LIMIT = 300, 3_000
 _EXPORTS = 2  # at once: each takes a part of the disk and of a core
 _RETRY_AFTER = 5  # seconds
 
-_SILENT: TelemetryConfig = {
+# FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
+SILENT: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
     "logs": False,
@@ -108,7 +108,7 @@ def api(store: Store, *, address_limit: int = ADDRESS_LIMIT, total_limit: int = 
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        telemetry=_SILENT,
+        telemetry=SILENT,
         exception_handlers=dict.fromkeys(_ERRORS, _error_response),
     )
     desk = _Desk(store, Rates(per_address=address_limit, all=total_limit))
@@ -204,7 +204,16 @@ class _Desk:
     def reports(self, request: Request, credentials: Credentials) -> Topics:
         """What reports are counted for, and how many have come. For a token of all surveys (`read:aggregates`)."""
         self._let_in(request, credentials, "read:aggregates")
-        return Topics(reports=[_topic(topic_status) for topic_status in reports.all_topics(self._store)])
+        return Topics(
+            reports=[
+                Topic(
+                    state="open" if status.closed is None else "closed",
+                    **status.topic._asdict(),
+                    **{field_name: getattr(status, field_name) for field_name in ("reports", "opened", "closed")},
+                )
+                for status in reports.all_topics(self._store)
+            ]
+        )
 
     def tally(
         self,
@@ -236,12 +245,6 @@ class _Desk:
         if listed_survey is None:
             raise Refusal("unknown", "there is no survey of this name")
         return listed_survey
-
-
-def _topic(topic_status: TopicStatus) -> Topic:
-    topic_state = "open" if topic_status.closed is None else "closed"
-    shared_fields = {field_name: getattr(topic_status, field_name) for field_name in ("reports", "opened", "closed")}
-    return Topic(state=topic_state, **topic_status.topic._asdict(), **shared_fields)
 
 
 def _standing(survey: Listed) -> Standing:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
 from naysay.errors import DataError
 
@@ -37,7 +37,6 @@ def password(db: Database = None, data: Data = DATA) -> None:
       naysay admin password
     """
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "make") as store:
         try:
@@ -45,7 +44,7 @@ def password(db: Database = None, data: Data = DATA) -> None:
         except typer.Abort:
             raise DataError("no password was given; nothing was changed") from None
         Account(store).set_password(typed_password)
-        record(store, "set the password", who=COMMAND_LINE)
+        log_act(store, "set the password")
     output.say("the password is set, and everybody is logged out")
 
 
@@ -58,14 +57,13 @@ def factor_off(db: Database = None, data: Data = DATA) -> None:
       naysay admin factor-off
     """
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         account = Account(store)
         if not account.has_second_factor:
             raise DataError("no code from a phone is asked for; nothing was changed")
         account.stop_second_factor()
-        record(store, "turned the second factor off", who=COMMAND_LINE)
+        log_act(store, "turned the second factor off")
     output.say("from now on, the password alone is enough")
 
 
@@ -87,7 +85,6 @@ def token(
       naysay admin token "our dashboard" --scope read:aggregates
     """
     from naysay.collect.admin import tokens
-    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.commands.survey import day_of
 
     with opened(db, data, "change") as store:
@@ -95,7 +92,7 @@ def token(
             store, name, scopes=scope, survey=survey, expires=day_of(expires, "--expires")
         )
         token_text = f"{created_token.id} ({created_token.name}): {', '.join(created_token.scopes)}"
-        record(store, "made a token", who=COMMAND_LINE, about=survey, detail=token_text)
+        log_act(store, "made a token", about=survey, detail=token_text)
     output.say(secret)
     output.note("copy the token now, it is not shown again; naysay admin revoke takes it back")
 
@@ -139,14 +136,12 @@ def revoke(
       naysay admin revoke "our dashboard"
     """
     from naysay.collect.admin import tokens
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         revoked_token = tokens.revoke(store, token)
-        record(
+        log_act(
             store,
             "revoked a token",
-            who=COMMAND_LINE,
             about=revoked_token.survey,
             detail=f"{revoked_token.id} ({revoked_token.name})",
         )

@@ -80,6 +80,13 @@ def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
         store.dispose()
 
 
+def log_act(store: Store, what: str, about: str | None = None, detail: str | None = None) -> None:
+    """Add to the log what was done on the command line."""
+    from naysay.collect.admin.log import COMMAND_LINE, record
+
+    record(store, what, who=COMMAND_LINE, about=about, detail=detail)
+
+
 def _cause(error: Exception) -> str:
     """The database's own message, in one line."""
     return str(getattr(error, "orig", None) or error).strip().split("\n")[0]

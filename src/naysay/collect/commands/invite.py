@@ -11,7 +11,7 @@ import typer
 
 from naysay import files
 from naysay._checks import several
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Encoding, Force, Separator
@@ -96,7 +96,6 @@ def command(options: InviteOptions) -> None:
 def _invite(store: Store, options: InviteOptions) -> None:
     """Write the links first, then let them in: a link that somebody holds must not be one that nobody wrote down."""
     from naysay.collect import invitations
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     file_place = _free_place(options)
     people = pl.DataFrame() if options.names is None else _read_table(options.names, options)
@@ -112,7 +111,7 @@ def _invite(store: Store, options: InviteOptions) -> None:
         file_place.unlink()
         raise
     links_text = several(len(codes), "link", "links")
-    record(store, "invited", who=COMMAND_LINE, about=options.survey, detail=links_text)
+    log_act(store, "invited", about=options.survey, detail=links_text)
     output.say(f"{file_place}: {links_text}")
     hash_after = store.published(options.survey).hash
     if hash_after != survey_before.hash:
@@ -126,12 +125,11 @@ def _invite(store: Store, options: InviteOptions) -> None:
 
 def _replace(store: Store, options: InviteOptions, lost: str) -> None:
     from naysay.collect import invitations
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     replacement_code = invitations.replace(
         store, options.survey, invitations.code_of(lost), although_taken=options.taken
     )
-    record(store, "replaced an invitation", who=COMMAND_LINE, about=options.survey)
+    log_act(store, "replaced an invitation", about=options.survey)
     output.say(
         invitations.link(lost.partition("/s/")[0] if "/s/" in lost else options.at, options.survey, replacement_code)
     )

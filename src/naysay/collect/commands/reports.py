@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import options, output
 from naysay.errors import DataError
 
@@ -54,12 +54,11 @@ def open_topic(
       naysay reports open "k_ary(epsilon=1)" --categories "list,map,search" --question crash --wave 2026-11
     """
     from naysay.collect import reports
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     loaded_design = options.design_of(design, categories)
     with opened(db, data, "make") as store:
         topic = reports.open_topic(store, loaded_design, question=question or "", wave=wave or "")
-        record(store, "opened reports", who=COMMAND_LINE, detail=_topic_text(topic))
+        log_act(store, "opened reports", detail=_topic_text(topic))
     output.say(topic.design)
 
 
@@ -78,12 +77,11 @@ def close(
       naysay reports close --question crash --wave 2026-11
     """
     from naysay.collect import reports
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     with opened(db, data, "change") as store:
         counted_topic = reports.topic_of(store, question=question, wave=wave, design=design_hash)
         reports.close(store, counted_topic.topic)
-        record(store, "closed reports", who=COMMAND_LINE, detail=_topic_text(counted_topic.topic))
+        log_act(store, "closed reports", detail=_topic_text(counted_topic.topic))
     output.say(f"{counted_topic.reports:,} reports were counted; no more are")
 
 

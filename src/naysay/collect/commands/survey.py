@@ -15,7 +15,7 @@ from rich.table import Table
 
 from naysay._checks import several
 from naysay.collect.commands import database, invite
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
 from naysay.console.commands import takes
 from naysay.console.options import Force, Separator
@@ -75,7 +75,6 @@ def open_survey(
       naysay survey open survey.json
     """
     from naysay.collect.admin import drafts
-    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.questionnaire import of_form
 
     is_file = bool(Path(survey).suffix) and Path(survey).is_file()
@@ -97,7 +96,7 @@ def open_survey(
             listed_survey.name == survey and listed_survey.closed is not None for listed_survey in store.surveys()
         )
         store.reopen(survey)
-        record(store, "opened", who=COMMAND_LINE, about=survey)
+        log_act(store, "opened", about=survey)
         output.say(f"{survey} is open, with the hash {store.published(survey).hash}")
         if was_closed:
             output.note("its replies have new ids; a reply that is sent a second time now counts as another one")
@@ -111,11 +110,9 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
-
     with opened(db, data, "change") as store:
         store.close(survey)
-        record(store, "closed", who=COMMAND_LINE, about=survey)
+        log_act(store, "closed", about=survey)
     output.say(f"{survey} is closed")
 
 
@@ -130,11 +127,9 @@ def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey renew sample
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
-
     with opened(db, data, "change") as store:
         hash_before, hash_after = store.published(survey).hash, store.renew(survey).hash
-        record(store, "renewed", who=COMMAND_LINE, about=survey)
+        log_act(store, "renewed", about=survey)
     if hash_after == hash_before:
         output.say(f"{survey} has the page of this naysay already; its hash stays {hash_after}")
         return
@@ -284,7 +279,6 @@ def share(options: ShareOptions) -> None:
       naysay survey share sample --by area --least 30
       naysay survey share sample --revoke
     """
-    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.results import sharing
 
     with opened(options.db, options.data, "change") as store:
@@ -292,11 +286,11 @@ def share(options: ShareOptions) -> None:
             if options.by is not None or options.least is not None:
                 raise DataError("--revoke ends the link; leave --by and --least out")
             sharing.revoke(store, options.survey)
-            record(store, "ended the link to the results", who=COMMAND_LINE, about=options.survey)
+            log_act(store, "ended the link to the results", about=options.survey)
             output.say(f"the link to the results of {options.survey} has ended")
             return
         link_path = sharing.share(store, options.survey, by=options.by, least=options.least)
-        record(store, "shared the results", who=COMMAND_LINE, about=options.survey)
+        log_act(store, "shared the results", about=options.survey)
     output.say(link_path)
     output.note("put it behind your server's address, such as https://survey.example.org; it is not shown again")
 
@@ -438,7 +432,6 @@ def copy(
       naysay survey copy sample sample-2 --to wave-2.xlsx
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.commands.questionnaire import check_target, write
 
     if to is not None:
@@ -451,7 +444,7 @@ def copy(
             return
         first_day = plans.find(store, new).opens
         drafts.keep(store, form)
-        record(store, "copied", who=COMMAND_LINE, about=survey, detail=f"to {new}")
+        log_act(store, "copied", about=survey, detail=f"to {new}")
         if plans.find(store, new).opens != first_day:
             output.note(f"{new} was a draft that asked something else; its first day of answers was struck out")
     output.say(f"{new} is a draft now; open it with: naysay survey open {new}")
@@ -484,7 +477,6 @@ def schedule(
       naysay survey schedule sample
     """
     from naysay.collect.admin import drafts, plans
-    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.questionnaire import of_form
 
     days_of_option = {
@@ -501,7 +493,7 @@ def schedule(
             earlier_dates = {} if clear else vars(plans.find(store, survey))
             plans.schedule(store, survey, plans.Plan(**{**earlier_dates, **given_days}))
             dates_text = ", ".join(f"{date_name} {day}" for date_name, day in given_days.items()) or "no dates"
-            record(store, "scheduled", who=COMMAND_LINE, about=survey, detail=dates_text)
+            log_act(store, "scheduled", about=survey, detail=dates_text)
         for done_text in plans.carry_out(store) if run else ():
             output.say(done_text)
         plans.check(store, survey)
@@ -568,7 +560,6 @@ def restore(
     """
     from naysay.collect.admin import backup as backups
     from naysay.collect.admin.account import Account
-    from naysay.collect.admin.log import COMMAND_LINE, record
 
     if not file.is_file():
         raise DataError(f"there is no file {str(file)!r}")
@@ -576,15 +567,14 @@ def restore(
         had_password = Account(store).has_password
         copy_counts = backups.restore(store, file)
         takes_password = Account(store).has_password and not had_password
-        record(store, "restored a backup", who=COMMAND_LINE, detail=str(copy_counts))
+        log_act(store, "restored a backup", detail=str(copy_counts))
         hash_changes = {survey_name: backups.hashes(store, survey_name) for survey_name in copy_counts.renewed}
         for survey_name, hash_change in hash_changes.items():
-            record(store, "renewed", who=COMMAND_LINE, about=survey_name, detail=hash_change)
+            log_act(store, "renewed", about=survey_name, detail=hash_change)
         for survey_name in copy_counts.undated:
-            record(
+            log_act(
                 store,
                 "struck out a first day",
-                who=COMMAND_LINE,
                 about=survey_name,
                 detail="it has no private question",
             )
