@@ -394,7 +394,8 @@ def written_carried(private: Private) -> dict[str, Any]:
     privacy_cells["innocuous"] = private.innocuous
     for label_column, response_label in zip(("first_label", "second_label"), _labels(private.offer), strict=False):
         privacy_cells[label_column] = private.responses.get(response_label, {})
-    return privacy_cells
+    sink_label: Label = {} if privacy_cells.get("first_label") else next(iter(private.responses.values()), {})
+    return privacy_cells | {"begins_at": private.begins_at or "", "sink_label": sink_label}
 
 
 def _single(offer: Answerable) -> Design | None:

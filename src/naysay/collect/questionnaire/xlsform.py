@@ -33,7 +33,6 @@ from naysay.collect.questionnaire.xlsform_rows import (
     GROUP_STARTS,
     REPEAT_ENDS,
     REPEAT_STARTS,
-    ListOf,
     Row,
     RowCells,
     Workbook,
@@ -213,13 +212,10 @@ def _settings(draft: Draft, columns: Columns, number: int, row: Mapping[str, str
     form_title = columns.label(row, "form_title")
     if len(form_title) == 1:  # XLSForm's form_title has no languages
         form_title = dict.fromkeys(language_tags, next(iter(form_title.values()))) | form_title
-    meaning_of_field = {
-        "name": "form_id",
-        "title": "form_title",
-        **{text_name: f"naysay_{text_name}" for text_name in TEXTS},
-    }
+    column_of_text = {text_name: f"naysay_{text_name}" for text_name in TEXTS}
+    meaning_of_field = {"name": "form_id", "title": "form_title", **column_of_text}
     draft.form |= {"name": form_name, "title": form_title or dict.fromkeys(language_tags, form_name)}
-    draft.form |= {text_name: columns.label(row, meaning_of_field[text_name]) for text_name in TEXTS}
+    draft.form |= {text_name: columns.label(row, column) for text_name, column in column_of_text.items()}
     draft.places |= {
         field_path.lstrip("."): field_place for field_path, field_place in columns.places("", number, meaning_of_field)
     }
@@ -233,10 +229,8 @@ def _lists(draft: Draft, columns: Columns, sheet: Sheet) -> dict[str, list[tuple
         if list_name:
             rows_of_list.setdefault(list_name, []).append((row_number, row))
         else:
-            message, cell_place = (
-                "a choice must name its list",
-                Place("choices", row_number, columns.plain.get("list_name")),
-            )
+            message = "a choice must name its list"
+            cell_place = Place("choices", row_number, columns.plain.get("list_name"))
             draft.problems.append(Problem("choices", message, "", "fill in list_name", place=cell_place))
     return rows_of_list
 
@@ -259,8 +253,19 @@ class _Nesting:
     def __init__(self, workbook: Workbook, sheet: Sheet) -> None:
         self.draft, self.columns = workbook.draft, workbook.columns["survey"]
         self.rows = [Row(workbook, row_number, row_cells) for row_number, row_cells in sheet.rows]
-        self.grids = _grids(sheet, self.columns)
         self.open = [_Open(Row(workbook, 0, {}), "items")]
+        # the rows that begin a grid: a table-list, or a group with rows that are shown without their labels
+        self.grids: set[int] = set()
+        open_groups: list[int] = []
+        for row in self.rows:
+            row_type, appearance = row.text("type").lower(), row.text("appearance").lower()
+            if row_type in GROUP_STARTS:
+                open_groups.append(row.number)
+                self.grids |= {row.number} if "table-list" in appearance else set()
+            elif row_type in GROUP_ENDS:
+                open_groups = open_groups[:-1]
+            elif open_groups and "list-nolabel" in appearance.split():
+                self.grids.add(open_groups[-1])
 
     def items(self) -> list[Any]:
         for row in self.rows:
@@ -304,10 +309,9 @@ class _Nesting:
 
     def _close(self) -> None:
         closed_group = self.open.pop()
-        plain_group = {**closed_group.head, "kind": "group", "items": closed_group.items}
-        group_item = (
-            closed_group.row.grid(closed_group.head, closed_group.members) if closed_group.grid else plain_group
-        )
+        group_item: dict[str, Any] | None = {**closed_group.head, "kind": "group", "items": closed_group.items}
+        if closed_group.grid:
+            group_item = closed_group.row.grid(closed_group.head, closed_group.members)
         self._add(group_item, closed_group.head["name"])
 
     def _problem(self, row: Row, message: str, way_out: str) -> None:
@@ -315,41 +319,45 @@ class _Nesting:
         self.draft.problems.append(Problem("types", message, "", way_out, place=cell_place))
 
 
-def _grids(sheet: Sheet, columns: Columns) -> set[int]:
-    """The rows that begin a grid: a table-list, or a group with rows that are shown without their labels."""
-    grid_rows, open_groups = set(), []
-    for row_number, row in sheet.rows:
-        row_type, appearance = (columns.text(row, column_name).lower() for column_name in ("type", "appearance"))
-        if row_type in GROUP_STARTS:
-            open_groups.append(row_number)
-            grid_rows |= {row_number} if "table-list" in appearance else set()
-        elif row_type in GROUP_ENDS:
-            open_groups = open_groups[:-1]
-        elif open_groups and "list-nolabel" in appearance.split():
-            grid_rows.add(open_groups[-1])
-    return grid_rows
-
-
 def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
-    """The errors and warnings of pyxform's own conversion, without the columns that it does not know.
+    """The errors and warnings of pyxform's own conversion, which ends at the first error.
 
     Parameters
     ----------
     sheets : {name: Sheet}
+        Pyxform takes them without naysay's own columns; rows keep their numbers.
     columns : Columns
         Of the survey sheet.
 
     Returns
     -------
     list of Problem
-        pyxform ends at the first error.
     """
     from pyxform.errors import PyXFormError
     from pyxform.xls2xform import convert
 
+    header_of_meaning = {meaning: [header] for meaning, header in columns.plain.items()}
+    header_of_meaning |= {meaning: list(headers.values()) for meaning, headers in columns.translated.items()}
+    own_headers = {header for meaning in columns.own for header in header_of_meaning.get(meaning, ())}
+    book: dict[str, object] = {"sheet_names": list(sheets)}
+    for sheet_name, sheet in sheets.items():
+        dropped_headers = own_headers if sheet_name == "survey" else set()
+        if sheet_name == "settings":
+            dropped_headers = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
+        row_of_number = dict(sheet.rows)
+        pyxform_rows: list[dict[str, str]] = [{} for _ in range(2, max(row_of_number, default=1) + 1)]
+        for row_number, row in sheet.rows:
+            for header in (header for header in sheet.columns if header in row and header not in dropped_headers):
+                # sent() and the check of understanding are naysay's own; the type today needs no label
+                is_check = row[header].strip().lower() == CHECK
+                pyxform_rows[row_number - 2][header] = "today" if is_check else _SENT_CALL.sub(r"\1", row[header])
+        book[sheet_name] = pyxform_rows
+        book[f"{sheet_name}_header"] = [
+            dict.fromkeys(header for header in sheet.columns if header not in dropped_headers)
+        ]
     warnings: list[str] = []
     try:
-        convert(_workbook(sheets, columns), warnings=warnings, form_name="data")
+        convert(book, warnings=warnings, form_name="data")
     except PyXFormError as error:
         return [_pyxform_problem(str(error), "error")]
     except Exception as error:  # pyxform fails unforeseen on a form that naysay has understood
@@ -357,42 +365,10 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
     return [_pyxform_problem(warning, "warning") for warning in warnings]
 
 
-def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
-    """The sheets as pyxform takes them, without naysay's own columns; rows keep their numbers."""
-    own_headers = {header for meaning, header in columns.plain.items() if meaning in columns.own}
-    own_headers |= {
-        header
-        for meaning, header_of_language in columns.translated.items()
-        if meaning in columns.own
-        for header in header_of_language.values()
-    }
-    book: dict[str, Any] = {"sheet_names": list(sheets)}
-    for sheet_name, sheet in sheets.items():
-        dropped_headers = own_headers if sheet_name == "survey" else set()
-        if sheet_name == "settings":
-            dropped_headers = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
-        kept_headers = [header for header in sheet.columns if header not in dropped_headers]
-        row_of_number = dict(sheet.rows)
-        pyxform_rows = [row_of_number.get(row_number, {}) for row_number in range(2, max(row_of_number, default=1) + 1)]
-        book[sheet_name] = [
-            {header: _pyxform_cell(row[header]) for header in kept_headers if header in row} for row in pyxform_rows
-        ]
-        book[f"{sheet_name}_header"] = [dict.fromkeys(kept_headers)]
-    return book
-
-
-def _pyxform_cell(cell: str) -> str:
-    """A cell in pyxform's words: sent() and the check of understanding are naysay's own; type today needs no label."""
-    return "today" if cell.strip().lower() == CHECK else _SENT_CALL.sub(r"\1", cell)
-
-
 def _pyxform_problem(text: str, severity: Severity) -> Problem:
     row_match = _ROW.search(text)
-    row_number = int(row_match[1]) if row_match else None
-    message = "pyxform: " + " ".join(text.split())
-    return Problem(
-        "pyxform", message, severity=severity, place=Place("survey" if row_number else "workbook", row_number)
-    )
+    place = Place("survey", int(row_match[1])) if row_match else Place("workbook")
+    return Problem("pyxform", "pyxform: " + " ".join(text.split()), severity=severity, place=place)
 
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية", "fr": "Français"}
@@ -426,6 +402,9 @@ def write_xlsform(questionnaire: Questionnaire, path: str | Path) -> None:
     """
     try:
         from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font
+        from openpyxl.utils import get_column_letter
+        from openpyxl.utils.exceptions import IllegalCharacterError
     except ImportError:
         raise NaysayError(
             "workbooks are written with openpyxl; install it with: pip install 'naysay[collect]'"
@@ -435,31 +414,26 @@ def write_xlsform(questionnaire: Questionnaire, path: str | Path) -> None:
     book = Workbook()
     book.remove(book.worksheets[0])
     for sheet_name, sheet_rows in {**writer.sheets(), HELP_SHEET: HELP}.items():
-        _fill(book.create_sheet(sheet_name), sheet_rows)
+        sheet = book.create_sheet(sheet_name)
+        sheet.freeze_panes = "C2" if sheet_name == "survey" else "A2"
+        for column_number, header in enumerate(sheet_rows[0], start=1):
+            is_wide = header.startswith(("label", "hint", "form_title", "naysay_", "what"))
+            sheet.column_dimensions[get_column_letter(column_number)].width = _WIDE if is_wide else _NARROW
+        for row_number, row in enumerate(sheet_rows, start=1):
+            for column_number, value in enumerate(row, start=1):
+                if value in ("", None):
+                    continue
+                try:
+                    cell = sheet.cell(row_number, column_number, value)
+                except IllegalCharacterError:
+                    raise DataError(f"a workbook cannot hold the control characters in {value!r}") from None
+                cell.data_type = "s"  # text, even if a label begins with =: it must not become a formula
+                cell.font = Font(bold=row_number == 1)
+                cell.alignment = Alignment(wrap_text=row_number > 1, vertical="top")
     try:
         book.save(path)
     except OSError as error:
         raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
-
-
-def _fill(sheet: Any, rows: Sequence[Sequence[Any]]) -> None:
-    from openpyxl.styles import Alignment, Font
-    from openpyxl.utils.exceptions import IllegalCharacterError
-
-    for row_number, row in enumerate(rows, start=1):
-        for column_number, value in enumerate(row, start=1):
-            if value in ("", None):
-                continue
-            try:
-                cell = sheet.cell(row_number, column_number, value)
-            except IllegalCharacterError:
-                raise DataError(f"a workbook cannot hold the control characters in {value!r}") from None
-            cell.data_type = "s"  # text, even if a label begins with =: it must not become a formula
-            cell.font, cell.alignment = Font(bold=row_number == 1), Alignment(wrap_text=row_number > 1, vertical="top")
-    for column_place, header in enumerate(rows[0]):
-        is_wide = header.startswith(("label", "hint", "form_title", "naysay_", "what"))
-        sheet.column_dimensions[sheet.cell(1, column_place + 1).column_letter].width = _WIDE if is_wide else _NARROW
-    sheet.freeze_panes = "C2" if sheet.title == "survey" else "A2"
 
 
 class _Writer:
@@ -477,8 +451,14 @@ class _Writer:
                 self.items(item.items)
                 self.rows.append({"type": "end_group"})
             elif isinstance(item, Question):
+                question_cells: RowCells = {**_head(item), "required": "yes" if item.required else ""}
+                if item.constraint is not None:
+                    question_cells["constraint"] = write_expression(item.constraint.expression)
+                    question_cells["constraint_message"] = item.constraint.message
+                if item.privacy is not None:
+                    question_cells |= written_private(item.privacy) | written_carried(item.privacy)
                 first_row, *other_rows = cells_of(item, self.list_of)
-                self.rows += [_question_cells(item) | first_row, *other_rows]
+                self.rows += [question_cells | first_row, *other_rows]
             else:
                 self.rows.append({"type": "note", **_head(item)})
 
@@ -493,21 +473,21 @@ class _Writer:
 
     def sheets(self) -> dict[str, list[list[Any]]]:
         """Header and rows of each sheet."""
-        form = self.questionnaire
-        practice_cells = written_practice(form, self.list_of)
+        form, practice = self.questionnaire, self.questionnaire.practice
+        settings_cells = {"form_id": form.name, "default_language": _language(form.languages[0])}
+        label_of_column = {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}
+        if isinstance(practice, Practice):
+            settings_cells[_COLUMN] = self.list_of("practice", practice.choices)
+            label_of_column["naysay_practice_label"] = practice.label
+        elif not practice:
+            settings_cells[_COLUMN] = "no"
         choice_rows = [
             {"list_name": list_name, "name": choice_name, "label": choice_label}
             for list_name, choice_pairs in self.known.items()
             for choice_name, choice_label in choice_pairs
         ]
-        settings_cells = {"form_id": form.name, "default_language": _language(form.languages[0])}
-        label_of_column = {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}
-        label_of_column["naysay_practice_label"] = practice_cells.pop("naysay_practice_label", {})
-        settings_cells |= practice_cells
         for column_name, column_label in label_of_column.items():
-            settings_cells |= {
-                f"{column_name}::{_language(language)}": words for language, words in column_label.items()
-            }
+            settings_cells |= {f"{column_name}::{_language(tag)}": words for tag, words in column_label.items()}
         return {
             "survey": _table(self.rows, (*SURVEY, *own_columns()), form.languages),
             "choices": _table(choice_rows, ("list_name", "name", "label"), form.languages),
@@ -524,20 +504,6 @@ def _head(item: BaseItem) -> RowCells:
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _question_cells(question: Question) -> RowCells:
-    question_cells: RowCells = {**_head(question), "required": "yes" if question.required else ""}
-    if question.constraint is not None:
-        question_cells["constraint"] = write_expression(question.constraint.expression)
-        question_cells["constraint_message"] = question.constraint.message
-    if question.privacy is not None:
-        question_cells |= written_private(question.privacy) | written_carried(question.privacy)
-        question_cells["begins_at"] = question.privacy.begins_at or ""
-        question_cells["sink_label"] = (
-            {} if question_cells.get("first_label") else next(iter(question.privacy.responses.values()), {})
-        )
-    return question_cells
-
-
 def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
     """Header and rows, a text in a column for each language, without columns that stay empty."""
     header_cells, column_cells = [], []
@@ -547,9 +513,7 @@ def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence
         header_name = f"bind::{column_name}" if cell_name != column_name else column_name
         if any(column_texts) and translated(column_name, own_columns()):
             header_cells += [f"{header_name}::{_language(language)}" for language in languages]
-            column_cells += [
-                [text.get(language, "") if text else "" for text in column_texts] for language in languages
-            ]
+            column_cells += [[(text or {}).get(language, "") for text in column_texts] for language in languages]
         elif any(column_texts):
             header_cells.append(header_name)
             column_cells.append(column_texts)
@@ -603,41 +567,19 @@ def practice(
     draft: Draft, columns: Mapping[str, Columns], lists: Lists, number: int, row: Mapping[str, str]
 ) -> dict[str, Any]:
     """The practice question that the settings ask for: none, the page's own, or one with a list of choices."""
-    practice_cell, practice_label = (
-        columns["settings"].text(row, _COLUMN),
-        columns["settings"].label(row, "naysay_practice_label"),
-    )
-    draft.places |= {
-        field_path.lstrip("."): field_place
-        for field_path, field_place in columns["settings"].places("", number, _PRACTICE_FIELDS)
-    }
+    settings, choice_columns = columns["settings"], columns["choices"]
+    practice_cell, practice_label = settings.text(row, _COLUMN), settings.label(row, "naysay_practice_label")
+    field_places = settings.places("", number, _PRACTICE_FIELDS)
+    draft.places |= {field_path.lstrip("."): field_place for field_path, field_place in field_places}
     if practice_cell.lower() in _YES_NO and not practice_label:
         return {"practice": _YES_NO[practice_cell.lower()]}
     if practice_cell not in lists:
         hint = _checks.nearest(practice_cell, lists) if lists else "the sheet choices is empty"
         missing_text = f"there is no list {practice_cell!r}" if practice_cell else "none is named"
         message = f"a practice question must have a list of choices; {missing_text}"
-        cell_place = Place("settings", number, columns["settings"].plain.get(_COLUMN, _COLUMN))
+        cell_place = Place("settings", number, settings.plain.get(_COLUMN, _COLUMN))
         way_out = f"write its name, yes or no into {_COLUMN}; {hint}"
         draft.problems.append(Problem("cells", message, "", way_out, place=cell_place))
         return {}
-    choice_forms, choice_columns = [], columns["choices"]
-    for choice_place, (row_number, row_cells) in enumerate(lists[practice_cell]):
-        draft.places |= dict(
-            choice_columns.places(f"practice.choices[{choice_place}]", row_number, {"name": "name", "label": "label"})
-        )
-        choice_forms.append(
-            {"name": choice_columns.text(row_cells, "name"), "label": choice_columns.label(row_cells, "label")}
-        )
+    choice_forms = choice_columns.choices(lists[practice_cell], "practice.choices", draft.places)
     return {"practice": {"label": practice_label, "choices": choice_forms}}
-
-
-def written_practice(questionnaire: Questionnaire, list_of: ListOf) -> dict[str, Any]:
-    """The settings from which `practice` reads it back."""
-    practice_question = questionnaire.practice
-    if isinstance(practice_question, Practice):
-        return {
-            _COLUMN: list_of("practice", practice_question.choices),
-            "naysay_practice_label": practice_question.label,
-        }
-    return {} if practice_question else {_COLUMN: "no"}

@@ -7,7 +7,7 @@ read, and how it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from naysay.collect.questionnaire.kinds import (
 from naysay.collect.questionnaire.offers import SENT_PLAINLY, bins_of, carried_out, private_of, sink_words
 from naysay.collect.questionnaire.problems import Draft, Lists, Place, Problem, Severity
 from naysay.collect.questionnaire.questions import Bin, Choice, Kind, Label, Question, in_languages
-from naysay.collect.questionnaire.xlsform_sheets import Columns
+from naysay.collect.questionnaire.xlsform_sheets import NAME_FIELDS, Columns
 from naysay.errors import DataError, DesignError
 
 CHECK = "naysay_check"
@@ -69,12 +69,8 @@ _FIELDS = {
     "private.begins_at": "naysay_begins_at",
     "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
 }  # fmt: skip
-_NAME_FIELDS = {"name": "name", "label": "label"}
-_WORDS = (
-    "naysay_first_label",
-    "naysay_sink_label",
-    "naysay_sink",
-)  # columns with words for the responses; without them the design has its own
+# columns with words for the responses; without them the design has its own
+_WORDS = ("naysay_first_label", "naysay_sink_label", "naysay_sink")
 _DESIGN = ("naysay_design", "naysay_levels", "naysay_sink")
 _PRIVACY_DETAILS = (
     "naysay_mode", "naysay_begins_at", "naysay_innocuous", "naysay_first_label", "naysay_second_label",
@@ -167,16 +163,16 @@ class Row:
     def head(self) -> dict[str, Any]:
         """The fields that every row may have: name, texts, and the condition for asking."""
         kind_fields = {field_name: column for row_kind in ROW_KINDS for field_name, column in row_kind.columns.items()}
-        words_column = next(
-            (column_name for column_name in _WORDS if self.text(column_name) or self.label(column_name)),
-            "naysay_design",
-        )
+        words_column = next(self._filled(_WORDS), "naysay_design")
         relevant = self._expression("relevant")
         head_fields = {
             **self._name_and_label(_FIELDS | kind_fields | {"private.responses": words_column}),
             "hint": self.label("hint"),
         }
         return head_fields | ({} if relevant is None else {"relevant": relevant})
+
+    def _filled(self, columns: Sequence[str]) -> Iterator[str]:
+        return (column_name for column_name in columns if self.text(column_name) or self.label(column_name))
 
     def _name_and_label(self, fields: Mapping[str, str]) -> dict[str, Any]:
         """Name and label; the places of these fields are recorded."""
@@ -198,13 +194,9 @@ class Row:
             self.has_no_privacy(own_answer, "or ask with select_one")
             if self.text("naysay_right"):
                 self.problem("naysay_right", own_answer, "leave bind::naysay_right out, or ask with select_one")
-            check_form = check_of(self.languages)
-            head_fields = self.head()
-            return (
-                check_form
-                | head_fields
-                | {"label": check_form["label"] | head_fields["label"], "required": self.required()}
-            )
+            check_form, head_fields = check_of(self.languages), self.head()
+            joint_label = check_form["label"] | head_fields["label"]
+            return check_form | head_fields | {"label": joint_label, "required": self.required()}
         kind_parts = kind_of_type(type_text)
         if kind_parts is None:
             message = f"type {type_text!r} is not asked here" if type_text else "a row must have a type"
@@ -233,20 +225,18 @@ class Row:
 
     def has_no_privacy(self, message: str, way_out: str = "or write it on each question") -> None:
         """Note each cell that would make an answer private, in a row that has no answer of its own to protect."""
-        for privacy_column in (*_DESIGN, *_PRIVACY_DETAILS):
-            if self.text(privacy_column) or self.label(privacy_column):
-                self.problem(privacy_column, message, f"leave bind::{privacy_column} out, {way_out}", SENT_PLAINLY)
+        for privacy_column in self._filled((*_DESIGN, *_PRIVACY_DETAILS)):
+            self.problem(privacy_column, message, f"leave bind::{privacy_column} out, {way_out}", SENT_PLAINLY)
 
     def required(self) -> bool:
         """Whether an answer is needed."""
         required_text = self.text("required").lower()
         if required_text not in _YES | _NO:
-            self.problem(
-                "required", f"required must be yes or no; got {required_text!r}", "use relevant for conditions"
-            )
+            message = f"required must be yes or no; got {required_text!r}"
+            self.problem("required", message, "use relevant for conditions")
         return required_text in _YES
 
-    def _expression(self, column: str) -> Any:
+    def _expression(self, column: str) -> dict[str, Any] | None:
         condition_text = self.text(column)
         if not condition_text:
             return None
@@ -260,28 +250,18 @@ class Row:
         """The choices of a list with their places: of the one that the row's type names, or of another."""
         list_path = f"lists.{name}" if name else f"{self.path}.choices"
         name = name or self._list
-        book, choice_columns = self.workbook, self.workbook.columns["choices"]
-        list_rows = book.lists.get(name, ())
+        book, list_rows = self.workbook, self.workbook.lists.get(name, ())
         if not list_rows:
             hint = _checks.nearest(name, book.lists) if book.lists else "the sheet choices is empty"
             self.problem("type", f"the sheet choices has no list {name!r}; {hint}")
-        for choice_place, (row_number, _) in enumerate(list_rows):
-            book.draft.places.update(choice_columns.places(f"{list_path}[{choice_place}]", row_number, _NAME_FIELDS))
-        return [
-            {"name": choice_columns.text(row, "name"), "label": choice_columns.label(row, "label")}
-            for _, row in list_rows
-        ]
+        return book.columns["choices"].choices(list_rows, list_path, book.draft.places)
 
     def _private(self, question_kind: Kind, item: dict[str, Any]) -> dict[str, Any]:
         if question_kind.categories_in != "bins" and self.text("naysay_bins"):
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
         blamed_column = next((column_name for column_name in _DESIGN if self.text(column_name)), None)
         if blamed_column is None:
-            stray_column = next(
-                (column_name for column_name in _PRIVACY_DETAILS if self.text(column_name) or self.label(column_name)),
-                None,
-            )
-            if stray_column is not None:
+            if stray_column := next(self._filled(_PRIVACY_DETAILS), None):
                 way_out = "write bind::naysay_design, such as crosswise(prevalence=1/4), or leave it out"
                 message = f"bind::{stray_column} goes with a private question, and this one has no design"
                 self.problem(stray_column, message, way_out, SENT_PLAINLY)
@@ -300,27 +280,23 @@ class Row:
                 categories = question_kind.categories_of(category_names)
                 private_form = private_of(categories, **design_cells, words=sink_label)
                 blamed_column = "naysay_mode"  # the only cell that can be wrong from here on
-                procedure_fields = {
-                    "mode": self.text("naysay_mode"),
-                    "several": question_kind.yes_or_no,
-                    **self._procedure_words(),
-                }
-                begin_fields = {"begins_at": self.text("naysay_begins_at")} if self.text("naysay_begins_at") else {}
-                return {"private": carried_out(private_form, self.languages, **procedure_fields) | begin_fields}
+                private_form = carried_out(
+                    private_form,
+                    self.languages,
+                    mode=self.text("naysay_mode"),
+                    several=question_kind.yes_or_no,
+                    innocuous=self.label("naysay_innocuous"),
+                    first=self.label("naysay_first_label"),
+                    second=self.label("naysay_second_label"),
+                )
+                if self.text("naysay_begins_at"):
+                    private_form["begins_at"] = self.text("naysay_begins_at")
+                return {"private": private_form}
             except (DesignError, DataError) as error:
                 self.problem(blamed_column, str(error))
         return {}
 
-    def _procedure_words(self) -> dict[str, Any]:
-        """The words with which a design is carried out."""
-        column_of_words = {
-            "innocuous": "naysay_innocuous",
-            "first": "naysay_first_label",
-            "second": "naysay_second_label",
-        }
-        return {words_name: self.label(column) for words_name, column in column_of_words.items()}
-
-    def grid(self, head: dict[str, Any], members: Sequence[Row]) -> dict[str, Any] | None:
+    def grid(self, head: Mapping[str, object], members: Sequence[Row]) -> dict[str, Any] | None:
         """A grid, from the rows of a group that share a list; this row begins the group."""
         grid_rows: list[dict[str, Any]] = []
         list_names, required_flags = [], []
@@ -333,26 +309,20 @@ class Row:
             if "label" in member_row.text("appearance").lower().split():
                 continue  # the header row of a table, from XLSForm's old way of writing grids
             member_row.path = f"{self.path}.rows[{len(grid_rows)}]"
-            grid_rows.append(member_row._of_grid())
+            for condition_column in filter(member_row.text, ("relevant", "constraint")):
+                message = f"a row of a grid has no {condition_column} of its own"
+                member_row.problem(condition_column, message, "write it on the group, or ask a question of its own")
+            member_row.has_no_privacy("a row of a grid cannot be private", "and ask a question of its own")
+            grid_rows.append(member_row._name_and_label(NAME_FIELDS))
             required_flags.append(member_row.required())
         if len(set(list_names)) > 1:
-            way_out = "take one list for all rows"
-            self.problem(
-                "type", f"the rows of a grid must share one list; got {_checks.listing_text(list_names)}", way_out
-            )
+            message = f"the rows of a grid must share one list; got {_checks.listing_text(list_names)}"
+            self.problem("type", message, "take one list for all rows")
         if not grid_rows:
             self.problem("type", "a grid must have rows", "add select_one rows before end_group")
             return None
         self._list = list_names[0]
         return {**head, "kind": "grid", "rows": grid_rows, "required": all(required_flags), "choices": self.choices()}
-
-    def _of_grid(self) -> dict[str, Any]:
-        for condition_column in ("relevant", "constraint"):
-            if self.text(condition_column):
-                way_out = "write it on the group, or ask a question of its own"
-                self.problem(condition_column, f"a row of a grid has no {condition_column} of its own", way_out)
-        self.has_no_privacy("a row of a grid cannot be private", "and ask a question of its own")
-        return self._name_and_label(_NAME_FIELDS)
 
 
 def check_of(languages: Sequence[str]) -> dict[str, Any]:
@@ -379,14 +349,6 @@ RowCells = dict[str, Any]
 """The cells of a row by their column; a label is ``{language: text}``."""
 
 
-def _no_fields(row: Row) -> dict[str, Any]:
-    return {}
-
-
-def _no_cells(question: Question, list_of: ListOf) -> list[RowCells]:
-    return [{}]
-
-
 @dataclass(frozen=True)
 class RowKind:
     """How a kind of question stands in an XLSForm.
@@ -410,8 +372,8 @@ class RowKind:
     types: tuple[str, ...] = ()
     listed: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
-    read: Callable[[Row], dict[str, Any]] = _no_fields
-    write: Callable[[Any, ListOf], list[RowCells]] = _no_cells
+    read: Callable[[Row], dict[str, Any]] = lambda row: {}
+    write: Callable[[Any, ListOf], list[RowCells]] = lambda question, list_of: [{}]
 
 
 def _choices_of_row(row: Row) -> dict[str, Any]:
@@ -423,20 +385,14 @@ def _select_one_of_row(row: Row) -> dict[str, Any]:
     return _choices_of_row(row) | {field_name: content for field_name, content in check_fields.items() if content}
 
 
-def _select_one_cells(question: SelectOne, list_of: ListOf) -> list[RowCells]:
-    return [{"right": question.right or "", "explanation": question.explanation}]
-
-
 def _grid_cells(question: Grid, list_of: ListOf) -> list[RowCells]:
     """A grid is a group of rows that share a list."""
     if question.constraint is not None:
         raise DataError(
             f"XLSForm has no constraint on a grid, as {question.name!r} has; keep this questionnaire as JSON"
         )
-    shared_cells = {
-        "type": f"select_one {list_of(question.name, question.choices)}",
-        "required": "yes" if question.required else "",
-    }
+    required_cell = "yes" if question.required else ""
+    shared_cells = {"type": f"select_one {list_of(question.name, question.choices)}", "required": required_cell}
     grid_rows = [shared_cells | {"name": row.name, "label": row.label} for row in question.rows]
     first_row = {"type": "begin_group", "required": "", "appearance": "table-list"}
     return [first_row, *grid_rows, {"type": "end_group"}]
@@ -451,17 +407,12 @@ def _number_of_row(row: Row, *, whole: bool) -> dict[str, Any]:
     bins = _bins_of_row(row, as_written, whole=whole)
     range_text = row.text("naysay_range")
     low_text, dots, high_text = range_text.partition("..")
-    range_ends = {
-        end_name: number_of(end_text)
-        for end_name, end_text in (("low", low_text), ("high", high_text))
-        if end_text.strip()
-    }
-    if range_text and (not dots or None in range_ends.values()):
+    end_texts = {name: end_text for name, end_text in (("low", low_text), ("high", high_text)) if end_text.strip()}
+    range_ends = {name: end for name, end_text in end_texts.items() if (end := number_of(end_text)) is not None}
+    if range_text and (not dots or range_ends.keys() < end_texts.keys()):
         row.problem("naysay_range", f"a range is written as 0..20, or 0.. without an upper end; got {range_text!r}")
         range_ends = {}
-    number_fields: dict[str, Any] = {
-        end_name: as_written(end_number) for end_name, end_number in range_ends.items() if end_number is not None
-    }
+    number_fields: dict[str, Any] = {end_name: as_written(range_end) for end_name, range_end in range_ends.items()}
     return number_fields | ({"bins": bins} if bins else {})
 
 
@@ -481,9 +432,8 @@ def _bins_of_row(row: Row, as_written: Callable[[float], float], *, whole: bool)
         return bins
     choices = row.choices(list_name.strip())  # the names and words of the bins
     if len(choices) != len(bins):
-        message = (
-            f"{len(bins) - 1} numbers make {len(bins)} bins; the list {list_name.strip()!r} has {len(choices)} choices"
-        )
+        list_text = f"the list {list_name.strip()!r} has {len(choices)} choices"
+        message = f"{len(bins) - 1} numbers make {len(bins)} bins; {list_text}"
         row.problem("naysay_bins", message, "write one choice for each bin")
         return bins
     return [number_bin | choice for number_bin, choice in zip(bins, choices, strict=True)]
@@ -504,17 +454,13 @@ def _rating_of_row(row: Row) -> dict[str, Any]:
     rating_fields: dict[str, Any] = {}
     for field_name, parameter_name, default_number in (("low", "start", 1), ("high", "end", 5), ("", "step", 1)):
         parameter_text = parameters.pop(parameter_name, str(default_number))
-        parameter_number = number_of(parameter_text)
-        if (
-            parameter_number is None
-            or parameter_number != int(parameter_number)
-            or (parameter_name == "step" and parameter_number != 1)
-        ):
+        number = number_of(parameter_text)
+        if number is None or number != int(number) or (parameter_name == "step" and number != 1):
             allowed_text = "1" if parameter_name == "step" else "a whole number"
             way_out = "ask with integer or decimal and bind::naysay_range"
             row.problem("parameters", f"{parameter_name} must be {allowed_text}; got {parameter_text!r}", way_out)
         elif field_name:
-            rating_fields[field_name] = int(parameter_number)
+            rating_fields[field_name] = int(number)
     if parameters:
         row.problem("parameters", f"parameters {_checks.listing_text(parameters)} are not understood", "leave them out")
     return rating_fields | _worded_ends(row)
@@ -540,8 +486,8 @@ def _likert(row: Row, choices: Sequence[dict[str, Any]]) -> dict[str, Any] | Non
 
 
 def _rating_cells(question: Rating, list_of: ListOf) -> list[RowCells]:
-    end_labels = {"low_label": question.low_label, "high_label": question.high_label}
-    return [{"parameters": f"start={question.low} end={question.high} step=1", **end_labels}]
+    parameters_cell = f"start={question.low} end={question.high} step=1"
+    return [{"parameters": parameters_cell, "low_label": question.low_label, "high_label": question.high_label}]
 
 
 def _text_of_row(row: Row) -> dict[str, Any]:
@@ -581,19 +527,16 @@ _NUMBER_COLUMNS = {"bins": "naysay_bins", "low": "naysay_range", "high": "naysay
 
 ROW_KINDS: tuple[RowKind, ...] = (
     RowKind(
-        SelectOne, ("select_one", "select one"), True, _CHECK_COLUMNS, read=_select_one_of_row, write=_select_one_cells
+        SelectOne,
+        ("select_one", "select one"),
+        True,
+        _CHECK_COLUMNS,
+        read=_select_one_of_row,
+        write=lambda question, list_of: [{"right": question.right or "", "explanation": question.explanation}],
     ),
     RowKind(SelectMultiple, ("select_multiple", "select multiple"), True, read=_choices_of_row),
-    RowKind(
-        Integer,
-        ("integer", "int"),
-        columns=_NUMBER_COLUMNS,
-        read=partial(_number_of_row, whole=True),
-        write=_number_cells,
-    ),
-    RowKind(
-        Decimal, ("decimal",), columns=_NUMBER_COLUMNS, read=partial(_number_of_row, whole=False), write=_number_cells
-    ),
+    RowKind(Integer, ("integer", "int"), False, _NUMBER_COLUMNS, partial(_number_of_row, whole=True), _number_cells),
+    RowKind(Decimal, ("decimal",), False, _NUMBER_COLUMNS, partial(_number_of_row, whole=False), _number_cells),
     RowKind(Text, ("text", "string"), columns=_TEXT_COLUMNS, read=_text_of_row, write=_text_cells),
     RowKind(Date, ("date",)),
     RowKind(Rating, ("range",), columns=_END_COLUMNS, read=_rating_of_row, write=_rating_cells),
@@ -634,11 +577,8 @@ def _way_out(text: str) -> str:
         return _UNLISTED
     if type_word.endswith("_from_file"):
         return _WAYS_OUT["select_one_external"]
-    type_names = [row_kind.types[0] for row_kind in ROW_KINDS if row_kind.types]
-    return (
-        _WAYS_OUT.get(type_word)
-        or f"the types are {', '.join([*type_names, 'note', CHECK, 'begin_group', 'end_group'])}"
-    )
+    type_names = [*(row_kind.types[0] for row_kind in ROW_KINDS if row_kind.types), "note", CHECK, "begin_group"]
+    return _WAYS_OUT.get(type_word) or f"the types are {', '.join([*type_names, 'end_group'])}"
 
 
 def cells_of(question: Question, list_of: ListOf) -> list[RowCells]:

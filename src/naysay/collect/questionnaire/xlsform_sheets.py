@@ -11,8 +11,9 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from naysay import _checks
 from naysay.collect.questionnaire.offers import SENT_PLAINLY, names_privacy, reads_as_design
@@ -130,7 +131,11 @@ def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells], C
     elif content.startswith((b"PK\x03\x04", _OLE)):
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
-        _check_text(path.name, content)
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path.name!r} must be UTF-8; byte {error.start + 1} is not (save it as UTF-8)") from None
+        _check_rows(path.name, text.count("\n"))
     definition = _definition(path.name, _rows_of_sheets(content) if suffix == ".csv" else content, suffix)
     cells_of_sheet = _cells(content) if suffix == ".xlsx" else _text_cells(content, suffix)
     sheets = {
@@ -144,14 +149,6 @@ def read_sheets(path: str | Path) -> tuple[dict[str, Sheet], dict[str, Cells], C
         if sheet_name not in _SHEETS and not is_only_sheet
     }
     return sheets, other_sheets, _note_lines(content) if suffix == ".xlsx" else ()
-
-
-def _check_text(name: str, content: bytes) -> None:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name!r} must be UTF-8; byte {error.start + 1} is not (save it as UTF-8)") from None
-    _check_rows(name, text.count("\n"))
 
 
 def _check_rows(name: str, rows: int) -> None:
@@ -171,8 +168,17 @@ def _checked_workbook(name: str, content: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(packed_bytes, "w") as safe_archive:
             _check_directory(name, archive)
             for part in archive.infolist():
-                if part.filename.lower().endswith((".xml", ".rels")):
-                    safe_archive.writestr(part.filename, _checked_part(name, part, archive))
+                if not part.filename.lower().endswith((".xml", ".rels")):
+                    continue
+                with archive.open(part) as file:
+                    part_content = file.read(part.file_size + 1)  # a bound: the directory may lie about the size
+                if b"\0" in part_content[:200] or _DECLARED.search(part_content):
+                    raise DataError(
+                        f"{name!r} is not opened: its part {part.filename!r} declares entities, or is not written in "
+                        "UTF-8, as no spreadsheet program does; save it again"
+                    )
+                _check_rows(name, sum(1 for _ in _ROW.finditer(part_content)))
+                safe_archive.writestr(part.filename, part_content)
     except DataError:
         raise
     except Exception as error:  # errors of decompressors, such as zlib.error and LZMAError, share no narrower class
@@ -188,7 +194,13 @@ def _check_directory(name: str, archive: zipfile.ZipFile) -> None:
     if len(set(part_names)) != len(part_names):
         raise DataError(f"the parts of a workbook must differ in name; those of {name!r} do not")
     for part in archive_parts:
-        _check_name(name, part.filename)
+        part_path, lowered_name = PurePosixPath(part.filename), part.filename.lower()
+        if part_path.is_absolute() or ".." in part_path.parts or "\\" in part.filename or ":" in part.filename:
+            raise DataError(f"{name!r} is not opened: its part {part.filename!r} points out of the workbook")
+        if "vbaproject" in lowered_name or lowered_name.startswith(("xl/macrosheets", "xl/activex")):
+            raise DataError(f"{name!r} holds macros; save it as .xlsx without them")
+        if lowered_name.startswith("xl/externallinks"):
+            raise DataError(f"{name!r} refers to other files; replace what comes from them by values")
         if part.flag_bits & 1:
             raise DataError(f"{name!r} is encrypted; save it without a password")
         if part.file_size > 100_000 and part.file_size > _RATIO * max(part.compress_size, 1):
@@ -202,30 +214,6 @@ def _check_directory(name: str, archive: zipfile.ZipFile) -> None:
             f"a workbook must hold at most {_LARGEST_CONTENT:,} bytes unpacked; {name!r} holds {total_size:,} "
             "(copy the rows of the questionnaire into a new one)"
         )
-
-
-def _check_name(name: str, part: str) -> None:
-    part_path = PurePosixPath(part)
-    if part_path.is_absolute() or ".." in part_path.parts or "\\" in part or ":" in part:
-        raise DataError(f"{name!r} is not opened: its part {part!r} points out of the workbook")
-    lowered_part = part.lower()
-    if "vbaproject" in lowered_part or lowered_part.startswith(("xl/macrosheets", "xl/activex")):
-        raise DataError(f"{name!r} holds macros; save it as .xlsx without them")
-    if lowered_part.startswith("xl/externallinks"):
-        raise DataError(f"{name!r} refers to other files; replace what comes from them by values")
-
-
-def _checked_part(name: str, info: zipfile.ZipInfo, archive: zipfile.ZipFile) -> bytes:
-    part_name = info.filename
-    with archive.open(info) as file:
-        part_content = file.read(info.file_size + 1)  # a bound: the directory may lie about the size
-    if b"\0" in part_content[:200] or _DECLARED.search(part_content):
-        raise DataError(
-            f"{name!r} is not opened: its part {part_name!r} declares entities, or is not written in UTF-8, as no "
-            "spreadsheet program does; save it again"
-        )
-    _check_rows(name, sum(1 for _ in _ROW.finditer(part_content)))
-    return part_content
 
 
 def _definition(name: str, content: bytes, suffix: str) -> object:
@@ -252,12 +240,9 @@ def _note_lines(content: bytes) -> Cells:
             for element in fromstring(archive.read(part_name)).iter():
                 if str(element.tag).rpartition("}")[2] in ("comment", "threadedComment", "p"):
                     row_match = re.search(r"\d+", element.get("ref", ""))
-                    element_text = "".join(element.itertext())
-                    note_lines += [
-                        (int(row_match[0]) if row_match else 0, line.strip())
-                        for line in element_text.splitlines()
-                        if line.strip()
-                    ]
+                    row_number = int(row_match[0]) if row_match else 0
+                    stripped_lines = map(str.strip, "".join(element.itertext()).splitlines())
+                    note_lines += [(row_number, line) for line in stripped_lines if line]
     return tuple(note_lines)
 
 
@@ -284,14 +269,10 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
             (merged_range.coord, merged_range.min_row, merged_range.max_row)
             for merged_range in sheet.merged_cells.ranges
         )
-        sheet_rows = list(
-            sheet.iter_rows(max_row=min(sheet.max_row, _MOST_ROWS), values_only=True)
-        )  # one cell far below makes a million rows
-        nameless_places = [
-            column_place
-            for column_place, header in enumerate(sheet_rows[0] if sheet_rows else ())
-            if not str(header or "").strip()
-        ]
+        # one cell far below makes a million rows
+        sheet_rows = list(sheet.iter_rows(max_row=min(sheet.max_row, _MOST_ROWS), values_only=True))
+        headers = sheet_rows[0] if sheet_rows else ()
+        nameless_places = [place for place, header in enumerate(headers) if not str(header or "").strip()]
         unnamed_cells = tuple(
             (row_number, str(row[column_place]))
             for row_number, row in enumerate(sheet_rows[1:], start=2)
@@ -301,9 +282,8 @@ def _cells(content: bytes) -> dict[str, _OtherCells]:
         sheet_name = sheet.title.lower()  # as pyxform knows it
         if sheet_name in _SHEETS:
             _check_reached(sheet_name, sheet_rows)
-        cells_of_sheet[sheet_name] = _OtherCells(
-            merged_ranges, unnamed_cells, () if sheet_name in _SHEETS else _numbered_cells(sheet_rows)
-        )
+        all_cells = () if sheet_name in _SHEETS else _numbered_cells(sheet_rows)
+        cells_of_sheet[sheet_name] = _OtherCells(merged_ranges, unnamed_cells, all_cells)
     _check_computed(content, book)
     return cells_of_sheet
 
@@ -316,18 +296,15 @@ def _check_reached(name: str, rows: Sequence[Sequence[object]]) -> None:
         any(is_filled for is_filled, has_header in zip(row, filled_headers, strict=False) if has_header)
         for row in filled_cells
     ]
-    for line_kind, filled_lines, widest_gap in (
-        ("row", filled_rows, _ROWS_APART),
-        ("column", filled_headers, _COLUMNS_APART),
-    ):
-        last_place = -1
-        for place in (place for place, is_filled in enumerate(filled_lines) if is_filled):
+    both_lines = (("row", filled_rows, _ROWS_APART), ("column", filled_headers, _COLUMNS_APART))
+    for line_kind, filled_lines, widest_gap in both_lines:
+        filled_places = [place for place, is_filled in enumerate(filled_lines) if is_filled]
+        for last_place, place in pairwise([-1, *filled_places]):
             if place - last_place > widest_gap:
                 raise DataError(
                     f"{line_kind} {place + 1} of the sheet {name!r} stands behind {place - last_place - 1} empty "
                     f"{line_kind}s, and would not be read; delete the empty {line_kind}s"
                 )
-            last_place = place
 
 
 def _check_computed(content: bytes, book: Workbook) -> None:
@@ -369,46 +346,31 @@ def _rows_of_sheets(content: bytes) -> bytes:
 def _text_cells(content: bytes, suffix: str) -> dict[str, _OtherCells]:
     """The cells of each sheet of a text: its name stands in the first column, before the first row of the sheet."""
     text = content.decode("utf-8-sig")
+    table_lines = (line.strip() for line in text.splitlines() if "|" in line)  # of Markdown
     line_cells = (
-        csv.reader(io.StringIO(text, newline="")) if suffix == ".csv" else map(_markdown_cells, text.splitlines())
+        csv.reader(io.StringIO(text, newline=""))
+        if suffix == ".csv"
+        else ([cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")] for line in table_lines)
     )
     rows_of_sheet: dict[str, list[list[str]]] = {}
     name = ""
     for first_cell, *other_cells in filter(None, line_cells):
         sheet_name, last_sheet = first_cell.strip().lower(), name
-        if (
-            sheet_name
-            and sheet_name not in _SHEETS
-            and last_sheet in _SHEETS
-            and any(cell.strip() for cell in other_cells)
-        ):
+        filled_cell = next((cell for cell in other_cells if cell.strip()), None)
+        if sheet_name and sheet_name not in _SHEETS and last_sheet in _SHEETS and filled_cell is not None:
             raise DataError(
                 f"the first column names sheets, each in a row of its own; {first_cell.strip()[:40]!r} stands beside "
-                f"{next(cell for cell in other_cells if cell.strip())[:40]!r}, which would not be read"
+                f"{filled_cell[:40]!r}, which would not be read"
             )
         name = sheet_name or last_sheet
         rows_of_sheet.setdefault(name, []).extend([other_cells] if any(other_cells) else [])
-    return {
-        name: _OtherCells(unnamed=_cells_beyond(sheet_rows) if name in _SHEETS else (), all=_numbered_cells(sheet_rows))
-        for name, sheet_rows in rows_of_sheet.items()
-        if name
-    }
-
-
-def _cells_beyond(rows: Sequence[Sequence[str]]) -> Cells:
-    """The cells that stand to the right of the last header."""
-    header_count = len(rows[0]) if rows else 0
-    return tuple(
-        (row_number, cell)
-        for row_number, row in enumerate(rows, start=1)
-        for cell in row[header_count:]
-        if cell.strip()
-    )
-
-
-def _markdown_cells(line: str) -> list[str]:
-    """The cells of a line of a Markdown table."""
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")] if "|" in line else []
+    cells_of_sheet = {}
+    for name, sheet_rows in rows_of_sheet.items():
+        header_count = len(sheet_rows[0]) if sheet_rows and name in _SHEETS else 0
+        cells_beyond = _numbered_cells(row[header_count:] for row in sheet_rows) if name in _SHEETS else ()
+        if name:
+            cells_of_sheet[name] = _OtherCells(unnamed=cells_beyond, all=_numbered_cells(sheet_rows))
+    return cells_of_sheet
 
 
 def _numbered_cells(rows: Iterable[Sequence[object]]) -> Cells:
@@ -430,19 +392,19 @@ def _sheet(name: str, definition: object, sheet: str, other_cells: _OtherCells) 
         )
     numbered_rows, unnamed_cells = [], list(other_cells.unnamed)
     for row_number, row in enumerate(getattr(definition, sheet, None) or [], start=2):
-        for column_name, cell_text in row.items():
-            if len(str(cell_text)) > _LONGEST_CELL:
+        filled_cells: dict[str, str] = {}
+        for column_name, cell in row.items():
+            cell_text = str(cell)
+            if len(cell_text) > _LONGEST_CELL:
                 raise DataError(
                     f"a cell must have at most {_LONGEST_CELL:,} characters; {name!r} has more in sheet {sheet!r}, "
                     f"row {row_number}, column {column_name!r}"
                 )
-        filled_cells = {
-            str(column_name): str(cell_text).strip()
-            for column_name, cell_text in row.items()
-            if column_name and str(cell_text).strip()
-        }
+            if not column_name:
+                unnamed_cells.append((row_number, cell_text))
+            elif cell_text.strip():
+                filled_cells[str(column_name)] = cell_text.strip()
         numbered_rows += [(row_number, filled_cells)] if filled_cells else []
-        unnamed_cells += [(row_number, str(cell_text)) for column_name, cell_text in row.items() if not column_name]
     return Sheet(column_names, tuple(numbered_rows), other_cells.merged, tuple(unnamed_cells))
 
 
@@ -477,6 +439,9 @@ _REFUSED = {
     "audio": "a file that is fetched would tell which question is looked at; write the words in the label",
     "video": "a file that is fetched would tell which question is looked at; write the words in the label",
 }
+NAME_FIELDS = {"name": "name", "label": "label"}
+"""The columns of a choice, or of a row of a grid."""
+
 _WAY_OUT = "call the column bind::naysay_design, or leave it out"
 _NAMES = ("type", "name", "list_name", "form_id")  # whatever is wrong in them is an error already
 _FOR_PROGRAMS = ("appearance", "parameters", "required")  # no respondent reads these words
@@ -521,16 +486,25 @@ class Columns:
         header_of_language = self.translated.get(meaning, {})
         return {language: row[header] for language, header in header_of_language.items() if header in row}
 
+    def choices(
+        self, rows: Iterable[tuple[int, Mapping[str, str]]], path: str, places: dict[str, Place]
+    ) -> list[dict[str, Any]]:
+        """The choices in the rows of a list; their places are recorded below a path."""
+        choice_forms = []
+        for choice_place, (row_number, row) in enumerate(rows):
+            places.update(self.places(f"{path}[{choice_place}]", row_number, NAME_FIELDS))
+            choice_forms.append({"name": self.text(row, "name"), "label": self.label(row, "label")})
+        return choice_forms
+
     def places(self, path: str, number: int, meanings: Mapping[str, str]) -> Iterator[tuple[str, Place]]:
         """The places of the fields below a path; `meanings` names each field's column."""
         yield path, Place(self.sheet, number)
         for field_name, meaning in meanings.items():
-            for language, header in self.translated.get(meaning, {}).items():
+            header_of_language = self.translated.get(meaning, {})
+            for language, header in header_of_language.items():
                 yield f"{path}.{field_name}.{language}", Place(self.sheet, number, header)
-            if meaning in self.plain:
-                yield f"{path}.{field_name}", Place(self.sheet, number, self.plain[meaning])
-            elif meaning in self.translated:
-                yield f"{path}.{field_name}", Place(self.sheet, number, next(iter(self.translated[meaning].values())))
+            if column := self.plain.get(meaning) or next(iter(header_of_language.values()), None):
+                yield f"{path}.{field_name}", Place(self.sheet, number, column)
 
 
 def columns_of(sheet: Sheet, name: str, *, default: str, own: Mapping[str, bool]) -> Columns:
@@ -561,14 +535,27 @@ def columns_of(sheet: Sheet, name: str, *, default: str, own: Mapping[str, bool]
         elif meaning not in columns.names(name):
             _tell_unused(columns, sheet, header, base_name)
         elif translated(meaning, own):
-            _add_language(columns, header, meaning, language_name, default)
+            language_tag = tag_of(language_name) if language_name else default
+            header_of_language = columns.translated.setdefault(meaning, {}) if language_tag else {}
+            if language_tag is None:
+                message = f"a language must be named with its tag; got {language_name!r}"
+                way_out = f"write {header} (en), or what it is"
+                _problem(columns, header, message, "browsers and screen readers need it", way_out)
+            elif language_tag in header_of_language:
+                twin_header = header_of_language[language_tag]
+                _refuse(columns, header, f"column {twin_header!r} holds the same language; leave one out")
+            else:
+                header_of_language[language_tag] = header
             _tell_misplaced(columns, sheet, header, meaning)
         elif meaning in columns.plain:
             _refuse(columns, header, f"column {columns.plain[meaning]!r} says it already; leave one out")
         else:
             columns.plain[meaning] = header
             _tell_misplaced(columns, sheet, header, meaning)
-    _tell_unnamed(columns, sheet)
+    for row_number, cell_text in sheet.unnamed:
+        if reads_as_design(cell_text):
+            message = f"a column without a name is not used, and its cell {cell_text[:60]!r} reads as a design"
+            _problem(columns, None, message, SENT_PLAINLY, _WAY_OUT, row=row_number)
     return columns
 
 
@@ -578,19 +565,6 @@ def _split(header: str) -> tuple[str, str, str]:
     if header_text.lower().startswith(("media::", "bind::", "control::", "body::")):
         return header_text, "", ""
     return header_text.partition("::")
-
-
-def _add_language(columns: Columns, header: str, meaning: str, language_name: str, default: str) -> None:
-    language_tag = tag_of(language_name) if language_name else default
-    if language_tag is None:
-        message = f"a language must be named with its tag; got {language_name!r}"
-        _problem(columns, header, message, "browsers and screen readers need it", f"write {header} (en), or what it is")
-        return
-    header_of_language = columns.translated.setdefault(meaning, {})
-    if language_tag in header_of_language:
-        _refuse(columns, header, f"column {header_of_language[language_tag]!r} holds the same language; leave one out")
-    else:
-        header_of_language[language_tag] = header
 
 
 def tag_of(language: str) -> str | None:
@@ -612,17 +586,10 @@ def _tell_unused(columns: Columns, sheet: Sheet, header: str, base: str) -> None
     column_cells = [(row_number, row[header]) for row_number, row in sheet.rows if header in row]
     design_cell = next((cell for cell in column_cells if reads_as_design(cell[1])), None)
     if "naysay" in header.lower():
-        message = f"there is no column {header!r}"
-        other_sheet = next(
-            (
-                sheet_name
-                for sheet_name in _COLUMNS_OF_SHEET
-                if sheet_name != columns.sheet and base in columns.names(sheet_name)
-            ),
-            None,
-        )
-        hint = f"write it into the sheet {other_sheet}" if other_sheet else hint
-        _problem(columns, header, message, SENT_PLAINLY, hint)
+        other_sheets = (name for name in _COLUMNS_OF_SHEET if name != columns.sheet and base in columns.names(name))
+        if other_sheet := next(other_sheets, None):
+            hint = f"write it into the sheet {other_sheet}"
+        _problem(columns, header, f"there is no column {header!r}", SENT_PLAINLY, hint)
     elif design_cell is not None:
         message = f"column {header!r} is not used, and its cell {design_cell[1][:60]!r} reads as a design"
         _problem(columns, header, message, SENT_PLAINLY, _WAY_OUT, row=design_cell[0])
@@ -642,17 +609,8 @@ def _tell_misplaced(columns: Columns, sheet: Sheet, header: str, meaning: str) -
         cell = row.get(header, "")
         if reads_as_design(cell, alone=meaning in _FOR_PROGRAMS) or (meaning == "appearance" and names_privacy(cell)):
             message = f"column {header!r} holds no designs; got {cell[:60]!r}"
-            _problem(
-                columns, header, message, SENT_PLAINLY, "write it into the column bind::naysay_design", row=row_number
-            )
-
-
-def _tell_unnamed(columns: Columns, sheet: Sheet) -> None:
-    """A design in a column without a header."""
-    for row_number, cell_text in sheet.unnamed:
-        if reads_as_design(cell_text):
-            message = f"a column without a name is not used, and its cell {cell_text[:60]!r} reads as a design"
-            _problem(columns, None, message, SENT_PLAINLY, _WAY_OUT, row=row_number)
+            way_out = "write it into the column bind::naysay_design"
+            _problem(columns, header, message, SENT_PLAINLY, way_out, row=row_number)
 
 
 def _refuse(columns: Columns, header: str, way_out: str) -> None:
