@@ -20,17 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
+from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import samples
-from naysay.estimate.fit import Cells, Fit, alike, certified, is_pooled, is_stratified
+from naysay.estimate.fit import Cells, Fit, alike, certified, is_pooled
 from naysay.estimate.fitting import check_levels, score_test
 from naysay.estimate.likelihood import (
     KINDS,
     Evidence,
     Maximum,
     answered_under,
+    answering,
     checked_target,
     evidence,
     expected_information,
@@ -54,7 +55,7 @@ from naysay.estimate.linear import (
     named,
 )
 from naysay.estimate.result import Comparison, Estimate, EvenEstimate
-from naysay.tally import Part, Tally
+from naysay.tally import Channel, Part, Tally
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -285,7 +286,7 @@ def _randomization(tally: Tally, answer_evidence: Evidence, cells: Floats) -> Fl
     return np.asarray(inverse_information @ score_covariance @ inverse_information)
 
 
-def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[str]:
+def reservations(categories: Sequence[Label], maximum: Maximum, tolerance: float) -> list[str]:
     """Warnings that a reader of a maximum-likelihood estimate needs."""
     warning_texts = []
     if maximum.total_gap > tolerance:
@@ -307,7 +308,7 @@ def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float
     return warning_texts
 
 
-def _category_names(categories: tuple[Any, ...], is_named: NDArray[np.bool_]) -> str:
+def _category_names(categories: Sequence[Label], is_named: NDArray[np.bool_]) -> str:
     return ", ".join(_checks.label(category) for category, keep in zip(categories, is_named, strict=True) if keep)
 
 
@@ -370,6 +371,11 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         replace(tally.parts[0], design=design.channel())
     )  # candidates of an open domain are the design's
     proportion_variances = closed_form.spread(target)
+    # Under some designs no estimate stays inside [0, 1].
+    inside_text = "cut off, their sums would be biased" if design.structure.moments_only else _INSIDE
+    warning_texts = moment_reservations(
+        closed_form.mean, tally, proportion_variances, inside=inside_text, categories=design.categories
+    )
     return EvenEstimate(
         design=design,
         tally=tally,
@@ -379,20 +385,12 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         proportions=closed_form.mean,
         standard_error_kind=f"moments, {_moment_error_kind(design, tally, target)}",
         made_by="moments",
-        warnings=warnings_of(_closed_form_warnings(design, tally, closed_form.mean, proportion_variances)),
+        warnings=warnings_of(warning_texts),
         named=closed_form,
         variances=proportion_variances,
         general=make_general,
         spread=partial(closed_form.covariance, target),
     )
-
-
-def _closed_form_warnings(
-    design: Answerable, tally: Tally, proportions: np.ndarray, variances: np.ndarray
-) -> list[str]:
-    """Warnings about an estimate in closed form; under some designs no estimate stays inside [0, 1]."""
-    inside_text = "cut off, their sums would be biased" if design.structure.moments_only else _INSIDE
-    return moment_reservations(proportions, tally, variances, inside=inside_text, categories=design.categories)
 
 
 def _general_moments(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
@@ -406,9 +404,11 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
             design.cells, design.shares, design.nuisance, *samples.stacked(design, tally, target).estimate_cells()
         )
         proportions, covariance = stacked_cells.estimates
+        solved_by = "stacked samples" if design.offer.assigned_by == "researcher" else "of both answers"
         warning_texts = samples.reservations(design, tally, stacked_cells.values, None)
     else:
         terms = indicators(tally, maps)
+        solved_by = min(maps(part).structure for part in tally.parts if part.n)
         proportions, covariance = terms.mean, terms.covariance(target)
         inside_text = (
             "pooled stays inside, but is biased if the choice goes with the category" if has_levels else _INSIDE
@@ -418,7 +418,7 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
         design=design,
         tally=tally,
         others=OTHERS,
-        method="stratified (proportional)" if has_levels else f"moments ({_solved_by(design, tally, maps)})",
+        method="stratified (proportional)" if has_levels else f"moments ({solved_by})",
         target=target,
         proportions=proportions,
         covariance=covariance,
@@ -430,15 +430,6 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
         cells=stacked_cells,
         maps=maps,
     )
-
-
-def _solved_by(design: Answerable, tally: Tally, maps: LinearMaps) -> str:
-    """How the answers are turned into proportions, in words."""
-    if design.offer.assigned_by == "researcher":
-        return "stacked samples"
-    if design.structure.finer:
-        return "of both answers"
-    return min(maps(part).structure for part in tally.parts if part.n)
 
 
 def _moment_error_kind(design: Answerable, tally: Tally, target: str) -> str:
@@ -454,7 +445,7 @@ def _moment_error_kind(design: Answerable, tally: Tally, target: str) -> str:
 
 def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
     """The unbiased estimate of each sample by itself; None where a sample has none, or there is only one sample."""
-    answered_parts = samples.answering(fit.tally)
+    answered_parts = answering(fit.tally)
     if len(answered_parts) < 2:
         return None
     tally_by_sample = {
@@ -475,7 +466,7 @@ def moment_reservations(
     variances: np.ndarray,
     *,
     inside: str = _INSIDE,
-    categories: tuple[Any, ...] | None = None,
+    categories: Sequence[Label] | None = None,
 ) -> list[str]:
     """Warnings that a reader of an unbiased estimate needs; `inside` names the estimate that stays in [0, 1]."""
     warning_texts = []
@@ -571,7 +562,10 @@ def _combine_levels(design: Answerable, tally: Tally, weights: str, target: str)
     level_parts = [part for part in tally.parts if part.n >= least_answers]
     if not level_parts:
         raise DataError(f"{weights} weights need a level with at least two answers; use weights='proportional'")
-    level_terms: list[Any] = [_terms(part, tally) for part in level_parts]
+    sampled_of_part = {id(part): part_sample for part, part_sample in tally.apart}
+    level_terms: list[Any] = [
+        named(part) if tally.summed else Indicators.of(part, sampled_of_part[id(part)]) for part in level_parts
+    ]  # of sums, where these are all that is kept
     z, weight_sentences = np.full(len(level_parts), 1 / len(level_parts)), list[str]()
     if weights == "variance":
         z, weight_sentences = _inverse_variances(level_parts, level_terms)
@@ -602,6 +596,7 @@ def _combine_levels(design: Answerable, tally: Tally, weights: str, target: str)
         covariance = sample_deviations.T @ sample_deviations + np.sum(randomizations, axis=0)
     if target == "file":  # who answers at which level stays random, so subtract only once what drawing the people adds
         covariance = covariance - (np.diag(proportions) - np.outer(proportions, proportions)) / tally.n
+    sampling_text = " within levels, n - 1" if tally.complex is None else f", {tally.complex.by}"
     return Estimate(
         design=design,
         tally=tally,
@@ -610,27 +605,20 @@ def _combine_levels(design: Answerable, tally: Tally, weights: str, target: str)
         target=target,
         proportions=proportions,
         covariance=covariance,
-        standard_error_kind=f"moments{_error_kind(tally) if target == 'population' else ', randomization only'}",
+        standard_error_kind=f"moments{sampling_text if target == 'population' else ', randomization only'}",
         warnings=warnings_of([*_level_sentences(design, tally), *weight_sentences, *choice_sentences]),
         made_by=f"stratified_{weights}",
         level_weights={part.level: level_weight for part, level_weight in zip(level_parts, z.tolist(), strict=True)},
     )
 
 
-def _terms(part: Any, tally: Tally) -> Any:
-    """The unbiased indicators of a level's answers; from their sums where these are all that is kept."""
-    if tally.summed:
-        return named(part)
-    return Indicators.of(part, next(part_sample for other_part, part_sample in tally.apart if other_part is part))
-
-
-def design_weights(parts: Sequence[Any]) -> Floats:
+def design_weights(parts: Sequence[Part]) -> Floats:
     """Weights of the levels, (levels,), from their sizes and designs alone, so that no answer biases them: n / v."""
     z = np.array([part.effective for part in parts]) / design_variances([part.design for part in parts])
     return np.asarray(z / z.sum())
 
 
-def design_variances(channels: Sequence[Any]) -> Floats:
+def design_variances(channels: Sequence[Channel]) -> Floats:
     """The variance v of an answer's indicator, by each design alone, (designs,).
 
     It is q*(1 - q*)/(p* - q*)², for a category that nobody has (T. Wang, Blocki, Li & Jha 2017), or if some design has
@@ -664,10 +652,6 @@ def _factor(tally: Tally) -> list[str]:
         "only proportional weights are unbiased if people choose their level, "
         "and design weights are for levels that were assigned"
     ]
-
-
-def _error_kind(tally: Tally) -> str:
-    return " within levels, n - 1" if tally.complex is None else f", {tally.complex.by}"
 
 
 def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[str]]:
@@ -728,7 +712,7 @@ def compare(fit: Estimate) -> Comparison | None:
     """Stratified beside pooled, for the answers of an estimate; None where a level by itself is not estimable."""
     design, tally = fit.design, fit.tally
     try:
-        stratified_fit = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
+        stratified_fit = fit if fit.maximum is None else stratified(design, tally, target=fit.target)
     except NotEstimable:
         return None
     if design.structure.moments_only or tally.summed:
@@ -787,7 +771,7 @@ def difference_errors(stratified_fit: Estimate, pooled_fit: Estimate) -> Floats:
     return np.asarray(np.sqrt(centered_squares * tally.n / (tally.n - 1)) / total_weight)
 
 
-def _influence(stratified_fit: Estimate, level: Any, level_indicators: Indicators) -> Floats:
+def _influence(stratified_fit: Estimate, level: Label, level_indicators: Indicators) -> Floats:
     """Influence of each answer at a level on the stratified estimate, per respondent."""
     if stratified_fit.level_weights is None:
         return level_indicators.u - stratified_fit.proportions

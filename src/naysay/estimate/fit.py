@@ -210,11 +210,6 @@ def _without_rounding(shares: Floats) -> Floats:
     return np.where(np.abs(shares - nearest) < _ROUNDING, nearest, shares)
 
 
-def is_stratified(fit: Fit) -> bool:
-    """Whether an estimate combines the levels' own estimates, with any weights."""
-    return fit.design.offer.assigned_by == "respondent" and fit.maximum is None
-
-
 def is_pooled(fit: Fit) -> bool:
     """Whether an estimate maximizes one likelihood over all levels."""
     return fit.design.offer.assigned_by == "respondent" and fit.maximum is not None

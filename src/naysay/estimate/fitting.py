@@ -24,7 +24,16 @@ from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
-from naysay.estimate.likelihood import TOLERANCE, Maximum, answered_under, evidence, maximize, tangent
+from naysay.estimate.likelihood import (
+    TOLERANCE,
+    Maximum,
+    answered_under,
+    answering,
+    evidence,
+    is_answering,
+    maximize,
+    tangent,
+)
 from naysay.estimate.linear import rank_of
 from naysay.responses.spaces import MISSING
 from naysay.show import number
@@ -530,7 +539,7 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     if pooled is None:
         likelihood_rows, weights, _ = evidence(tally)
         pooled = maximize(likelihood_rows, weights, tolerance=1e-4, polish=0).proportions
-    level_parts = [part for part in tally.parts if part.weight.sum() > 0]
+    level_parts = answering(tally)
     level_scores = scores(level_parts, pooled)
     if not tally.weighted:
         statistic, df = agreement(level_scores)
@@ -543,8 +552,8 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     if tally.complex is not None:
         if len(level_parts) * len(pooled) > _MOST:
             return IndependenceTest(float("nan"), 0, float("nan"), "too many levels for answers that are weighted")
-        has_weight = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
-        covariance, sample_df = tally.complex.take(has_weight).covariance, tally.complex.degrees_of_freedom
+        answered_sample = tally.complex.take(is_answering(tally))
+        covariance, sample_df = answered_sample.covariance, tally.complex.degrees_of_freedom
     level_agreement = rao_scott(level_scores, sample_df, covariance)
     return IndependenceTest(*level_agreement, "score") if level_agreement.degrees_of_freedom else _TOO_LITTLE
 

@@ -16,13 +16,13 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
-from naysay.errors import DataError, NotEstimable
+from naysay._values import Floats, Label
+from naysay.errors import DataError
 from naysay.estimate import fitting, samples
 from naysay.estimate.assumptions import check_estimate
-from naysay.estimate.estimators import moments
+from naysay.estimate.estimators import unbounded
 from naysay.estimate.fit import certified, decimals, number_text, reliable_errors
-from naysay.estimate.likelihood import evidence, maximize, tangent
+from naysay.estimate.likelihood import answering, evidence, is_answering, maximize, tangent
 from naysay.estimate.linear import Indicators, efficient_indicators, rank_of, unbiased
 from naysay.estimate.result import Estimate
 from naysay.show import Column, Sentence, Table, plain, text
@@ -275,7 +275,8 @@ def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) ->
         return _likelihoods(fits, np.array([fit.proportions for fit in fits]))
     if same_estimator and all(map(_compares_answers, fits)):
         return "score", _scores(fits, denominator, one_sample=joint is not None)
-    unbiased_fits = [_without_bounds(fit) for fit in fits] if same_estimator else fits
+    # Estimates that stop at 0 differ less than the answers do, so that a test by their differences hardly rejects.
+    unbiased_fits = [(unbounded(fit) or fit) if same_estimator and fit.maximum is not None else fit for fit in fits]
     if joint is not None and any(
         unbiased_fit is not original_fit for unbiased_fit, original_fit in zip(unbiased_fits, fits, strict=True)
     ):
@@ -309,19 +310,6 @@ def _by_f(statistic: float, df: int, shared: _AlikeCovariances) -> fitting.Agree
     return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f}){shared.note}")
 
 
-def _without_bounds(fit: Estimate) -> Estimate:
-    """The unbiased estimate from the same answers; the fit itself where there is none.
-
-    Estimates that stop at 0 differ less than the answers do, so that a test by their differences would hardly reject.
-    """
-    if fit.maximum is None:
-        return fit
-    try:
-        return moments(fit.design, fit.tally, target=fit.target)
-    except (NotEstimable, DataError):  # answers to only one of two questions
-        return fit
-
-
 def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fitting.Agreement:
     """The score test of answers with survey weights, of several levels, or of a complex sample."""
     tallies = [fit.tally for fit in fits]
@@ -331,7 +319,7 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
     ]
     likelihood_rows = np.vstack([group_evidence[0] for group_evidence in evidences])
     pooled_proportions = maximize(likelihood_rows, np.concatenate(group_weights), tolerance=1e-4, polish=0).proportions
-    group_scores = [fitting.together(fitting.scores(samples.answering(tally), pooled_proportions)) for tally in tallies]
+    group_scores = [fitting.together(fitting.scores(answering(tally), pooled_proportions)) for tally in tallies]
     if not fitting.agreement(group_scores)[1]:
         return fitting.Agreement(0.0, 0, math.nan, fitting.ALIKE)
     if all(tally.complex is None for tally in tallies):
@@ -340,7 +328,7 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
 
     def covariance(values: Floats) -> Floats:
         by_group = [
-            tally.drawn().take(_has_weight(tally)).deviations(group_sums)
+            tally.drawn().take(is_answering(tally)).deviations(group_sums)
             for tally, group_sums in zip(tallies, np.split(values, group_ends), strict=True)
         ]
         sample_deviations = [np.sum(by_group, axis=0)] if one_sample else by_group
@@ -349,11 +337,6 @@ def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fi
         )
 
     return fitting.rao_scott(group_scores, denominator, covariance)
-
-
-def _has_weight(tally: Tally) -> NDArray[np.bool_]:
-    """The distinct answers of parts whose answers carry weight, (distinct,)."""
-    return np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
 
 
 def _test_of_samples(
@@ -488,7 +471,7 @@ def _alike_by_samples(fits: list[Estimate]) -> _AlikeCovariances:
 
 def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
     """The spread of each level of a group; `centre` are the proportions of all groups together, (t,)."""
-    for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
+    for part in answering(fit.tally):
         part_weight, squared_weights = part.weight.sum(), part.weight_squared
         variance_scale = squared_weights.sum() / part_weight**2
         unbiased_rows = unbiased(part, fit.linear_maps)
@@ -623,11 +606,6 @@ def differences_content(differences: Differences, confidence: float = 0.95, *, m
         ]
     law_name = "normal" if math.isinf(differences.denominator) else "t"
     heading_text = f"Differences from {_group(differences.reference)}; {confidence:.4g} {law_name} intervals"
-    return [Sentence(heading_text), _differences_table(differences, confidence), Sentence(str(differences))]
-
-
-def _differences_table(differences: Differences, confidence: float) -> Table:
-    """Every difference, one row for each."""
     column_names = (f"less {_group(differences.reference)}", "s.e.", "low", "high")
     standard_errors = np.where(differences.reliable, differences.standard_errors, np.nan)
     interval_ends = np.where(differences.reliable[..., None], differences.interval(confidence), np.nan)
@@ -636,19 +614,16 @@ def _differences_table(differences: Differences, confidence: float) -> Table:
     )
     decimal_places = decimals(standard_errors) or 4
     table_rows = tuple(
-        (
-            _group(group),
-            _checks.label(category),
-            *(number_text(value, decimal_places) for value in number_array[group_place, category_place].tolist()),
-        )
-        for group_place, group in enumerate(differences.groups)
-        for category_place, category in enumerate(differences.categories)
+        (_group(group), _checks.label(category), *(number_text(value, decimal_places) for value in numbers))
+        for group, group_numbers in zip(differences.groups, number_array.tolist(), strict=True)
+        for category, numbers in zip(differences.categories, group_numbers, strict=True)
     )
     word_columns = (Column("group", words=True, width=40), Column("category", words=True, width=40))
-    return Table((*word_columns, *map(Column, column_names)), table_rows)
+    table = Table((*word_columns, *map(Column, column_names)), table_rows)
+    return [Sentence(heading_text), table, Sentence(str(differences))]
 
 
-def _group(name: Any) -> str:
+def _group(name: Label) -> str:
     return "(missing)" if name is None else str(name)
 
 

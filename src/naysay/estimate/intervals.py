@@ -60,22 +60,6 @@ def not_redrawn(fit: Fit) -> str | None:
     return None
 
 
-def bootstrap_bounds(fit: Fit, confidence: float, replicates: Any, rng: np.random.Generator | None) -> Floats:
-    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
-        raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
-    replicates = int(replicates)
-    rng = np.random.default_rng(_SEED) if rng is None else rng
-    tail_share = (1 - confidence) / 2
-    if fit.indicators is None:
-        return _refit_bootstrap(fit, replicates, tail_share, rng)
-    terms = fit.indicators
-    category_ends = [
-        _studentized_bounds(terms.u[:, j], terms.count, replicates, tail_share, rng) for j in range(terms.u.shape[1])
-    ]
-    return np.array(category_ends)
-
-
 def _studentized_bounds(
     u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
 ) -> tuple[float, float]:
@@ -98,23 +82,29 @@ def _studentized_bounds(
     return sample_mean - high_ratio * standard_error, sample_mean - low_ratio * standard_error
 
 
-def _refit_bootstrap(fit: Fit, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
-    """Percentiles of the estimate over resampled respondents; a resample that loses a category is left out."""
+def _bootstrap(ask: Request) -> Floats:
+    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
+    fit = ask.fit
+    replicates: object = ask.replicates  # as a user gave it
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < _LEAST:
+        raise DataError(f"replicates must be a whole number from {_LEAST} on, such as 1999; got {replicates!r}")
+    replicates = int(replicates)
+    rng = np.random.default_rng(_SEED) if ask.rng is None else ask.rng
+    tail_share = (1 - ask.confidence) / 2
+    if (terms := fit.indicators) is not None:
+        return np.array([_studentized_bounds(u, terms.count, replicates, tail_share, rng) for u in terms.u.T])
     check_identified(fit.tally)
     likelihood_rows, weights, _ = evidence(fit.tally)
-    n = round(weights.sum())
     refit_proportions = []
     for _ in range(replicates):
-        resampled_counts = rng.multinomial(n, weights / weights.sum())
-        is_drawn = resampled_counts > 0
+        resampled_counts = rng.multinomial(round(weights.sum()), weights / weights.sum())
+        is_drawn = resampled_counts > 0  # a resample that loses a category is left out
         refit_proportions.append(
             maximize(
                 likelihood_rows[is_drawn], resampled_counts[is_drawn].astype(float), tolerance=1e-3, polish=0
             ).proportions
         )
-    if not refit_proportions:
-        raise NotEstimable("a bootstrap needs at least one replicate")
-    return np.quantile(np.array(refit_proportions), [tail, 1 - tail], axis=0).T
+    return np.quantile(np.array(refit_proportions), [tail_share, 1 - tail_share], axis=0).T
 
 
 _TRACE = 1e-3  # answers added for each possible response: enough to keep its probability positive, too few to matter
@@ -300,16 +290,6 @@ def rests_on_shares(fit: Fit) -> bool:
     return fit.named is not None or two_values(part.design, fit.linear_maps(part)) is not None
 
 
-def binomial_shares(fit: Fit) -> BinomialShares:
-    """The binomial shares behind an estimate that rests on them."""
-    if fit.named is not None:
-        return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
-    part = fit.tally.parts[0]
-    low, high = cast("tuple[Floats, Floats]", two_values(part.design, fit.linear_maps(part)))
-    terms = fit.indicators or indicators(fit.tally, fit.linear_maps)
-    return BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
-
-
 def two_values(design: Design, mapping: LinearMap) -> tuple[Floats, Floats] | None:
     """The two values of each category's indicator, (t,) each: without and with the answer that names the category.
 
@@ -326,11 +306,18 @@ def two_values(design: Design, mapping: LinearMap) -> tuple[Floats, Floats] | No
 
 
 def _agresti_coull(ask: Request) -> Floats:
-    shares = binomial_shares(ask.fit)  # `_no_share` has refused estimates without them
+    fit = ask.fit
+    if fit.named is not None:
+        shares = BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
+    else:  # `_no_share` has refused estimates without binomial shares
+        part = fit.tally.parts[0]
+        low, high = cast("tuple[Floats, Floats]", two_values(part.design, fit.linear_maps(part)))
+        terms = fit.indicators or indicators(fit.tally, fit.linear_maps)
+        shares = BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
     effective_size = _effective_size(shares)
     if ask.within:
         shares = shares._replace(share=share_within(shares.share, shares.low, shares.high))
-    if ask.fit.target == "file":
+    if fit.target == "file":
         return _file_score(shares, ask.z)
     interval_ends = share_ends(shares.share, effective_size, ask.z)
     return np.sort(shares.low[:, None] + (shares.high - shares.low)[:, None] * interval_ends, axis=1)
@@ -399,8 +386,11 @@ def _profile(ask: Request) -> Floats:
             np.diagonal(fit.covariance),
             np.diagonal(likelihood_covariance(likelihood_rows, weights, sampled, certified(fit))),
         )
-    is_listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
-    if not (is_listable and not _proving(fit) and not _has_open_split(fit)):
+    answered_parts = [part for part in fit.tally.parts if part.n]
+    is_listable = all(part.design.space.listable for part in answered_parts)
+    # Where some answers prove their category, no proportion can be negative.
+    is_proving = any(privacy.still_possible(fit.design.channel(part.level))[0] == 1 for part in answered_parts)
+    if not is_listable or is_proving or _has_open_split(fit):
         return inversion.simplex_profile(likelihood_rows, weights, fit.proportions, quantile)
     try:
         inside_proportions = 0.999 * fit.proportions + 0.001 / len(quantile)
@@ -421,11 +411,6 @@ def _with_possible(fit: Fit, rows: Floats, weights: Floats) -> tuple[Floats, Flo
     possible_rows = np.vstack([design.rows(design.space.listing()) for design in part_designs])
     possible_rows = possible_rows[possible_rows.max(axis=1) > 0]
     return np.vstack([rows, possible_rows]), np.concatenate([weights, np.full(len(possible_rows), _TRACE)])
-
-
-def _proving(fit: Fit) -> bool:
-    """Whether some answers prove their category, so that no proportion can be negative."""
-    return any(privacy.still_possible(fit.design.channel(part.level))[0] == 1 for part in fit.tally.parts if part.n)
 
 
 def _has_open_split(fit: Fit) -> bool:
@@ -524,7 +509,7 @@ METHODS = {
         IntervalMethod(
             "bootstrap",
             "respondents drawn again",
-            lambda ask: bootstrap_bounds(*ask[:4]),
+            _bootstrap,
             not_redrawn,
             moves_within=False,
         ),

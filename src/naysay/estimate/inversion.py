@@ -30,7 +30,7 @@ from naysay._values import Floats
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.fit import Fit
-from naysay.estimate.likelihood import information, inverse, maximize, tangent
+from naysay.estimate.likelihood import answering, information, inverse, maximize, tangent
 from naysay.estimate.linear import LinearMaps
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
@@ -375,8 +375,11 @@ _LAWS: WeakKeyDictionary[Fit, _Law] = WeakKeyDictionary()
 
 def _law(fit: Fit) -> _Law:
     """The law of an estimate; it may take seconds where many levels have responses that cannot be listed."""
-    answers_by_part = [_Answers.of(part) for part in fit.tally.parts if part.weight.sum() > 0]
-    mixing = _mixing(fit, answers_by_part)
+    answers_by_part = [_Answers.of(part) for part in answering(fit.tally)]
+    mixing = np.array([part_answers.part.weight.sum() for part_answers in answers_by_part])
+    mixing = mixing / mixing.sum()  # the weight of each part's mean in the estimate
+    if fit.level_weights is not None:
+        mixing = np.array([fit.level_weights.get(part_answers.part.level, 0.0) for part_answers in answers_by_part])
     effective_answers = fit.tally.effective
     equal_shares = np.full(len(fit.categories), 1 / len(fit.categories))
     first_means = _efficient_means(answers_by_part, mixing, equal_shares)
@@ -491,7 +494,7 @@ def foretold(tally: Tally, cells: Floats) -> tuple[Floats, Floats]:
     make the cells there look certain. That of the foretold answers has the same maximum, and falls as it does where the
     answers fit.
     """
-    answers_by_part = [_Answers.of(part) for part in tally.parts if part.weight.sum() > 0]
+    answers_by_part = [_Answers.of(part) for part in answering(tally)]
     weight_scale = tally.n / tally.weight
     foretold_counts = [
         weight_scale * float(part_answers.part.weight.sum()) * (part_answers.chances @ cells)
@@ -523,14 +526,6 @@ class _Means(NamedTuple):
     u: list[Floats]
     squares: Floats
     variance: float
-
-
-def _mixing(fit: Fit, parts: list[_Answers]) -> Floats:
-    """The weight of each part's mean in the estimate, (parts,)."""
-    if fit.level_weights is not None:
-        return np.array([fit.level_weights.get(part_answers.part.level, 0.0) for part_answers in parts])
-    weight = np.array([part_answers.part.weight.sum() for part_answers in parts])
-    return np.asarray(weight / weight.sum())
 
 
 def _efficient_means(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:

@@ -30,7 +30,7 @@ from naysay.design.base import check_design
 from naysay.design.pure import client_test
 from naysay.errors import DataError, NaysayError, StatisticalWarning
 from naysay.sampling import Sampled
-from naysay.tally import Tally
+from naysay.tally import Part, Tally
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -75,6 +75,16 @@ def evidence(tally: Tally) -> Evidence:
         answer_weights[has_weight] * weight_scale,
         tally.drawn(kish=True).take(has_weight).scaled(weight_scale),
     )
+
+
+def answering(tally: Tally) -> list[Part]:
+    """The parts whose answers carry weight."""
+    return [part for part in tally.parts if part.weight.sum() > 0]
+
+
+def is_answering(tally: Tally) -> NDArray[np.bool_]:
+    """Whether each distinct answer of a tally lies in a part whose answers carry weight, (distinct,)."""
+    return np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
 
 
 @dataclass(frozen=True)
@@ -436,7 +446,15 @@ def maximize_by(operator: LinearOperator, weights: Floats, *, tolerance: float =
         pi, fitted_chances = _along(operator, weight_shares, (pi, fitted_chances), step, gradient)
     else:
         raise DataError(f"the likelihood is so flat that {_STEPS} steps do not reach its maximum; use estimate.moments")
-    _check_determined(curvature)
+    if t >= 3:  # otherwise there are too few to find eigenvalues by products
+        eigsh_options: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
+        least_curvature, largest_curvature = (
+            float(scipy.sparse.linalg.eigsh(curvature, which=which, **eigsh_options)[0]) for which in ("SA", "LA")
+        )
+        if least_curvature <= _FLAT * largest_curvature:
+            raise DataError(
+                f"many proportions of {t:,} categories make these answers equally likely; use estimate.moments"
+            )
     log_likelihood = float(weights[is_observed] @ np.log(fitted_chances[is_observed]))
     return Maximum(pi, log_likelihood, gap, total_weight * gap, steps_done, np.zeros((t, 0)))
 
@@ -467,14 +485,3 @@ def _along(
             if change_of_phi <= _SUFFICIENT * min(float(gradient @ (next_pi - pi)), 0.0) or step_length < _SHORTEST:
                 return next_pi / next_pi.sum(), next_fitted / next_pi.sum()
         step_length /= 2
-
-
-def _check_determined(curvature: LinearOperator) -> None:
-    """Raise where proportions can move without changing the likelihood."""
-    if (t := curvature.shape[0]) < 3:
-        return
-    eigsh_options: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
-    extreme_curvatures = [scipy.sparse.linalg.eigsh(curvature, which=which, **eigsh_options) for which in ("SA", "LA")]
-    least_curvature, largest_curvature = np.concatenate(extreme_curvatures).tolist()
-    if least_curvature <= _FLAT * largest_curvature:
-        raise DataError(f"many proportions of {t:,} categories make these answers equally likely; use estimate.moments")

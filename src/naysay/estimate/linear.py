@@ -15,24 +15,21 @@ those of the general estimators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy
 
 from naysay import _checks
 from naysay._values import Floats, Label
-from naysay.design import Answerable, Design
+from naysay.design import Answerable
 from naysay.design.moments import products
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.likelihood import Maximum, likelihood_covariance, tangent
 from naysay.sampling import Sampled
-from naysay.tally import Channel, Part, Tally
-
-"""An array of numbers."""
+from naysay.tally import Channel, Part, Sums, Tally
 
 _SOLUTIONS = ("mean", "least_squares")
 _NOTHING = 1e-11  # singular values below this count as zero
@@ -131,7 +128,7 @@ class Indicators:
         return np.asarray(np.diagonal(self.covariance("population")))
 
 
-def indicator_variances(design: Design) -> Floats:
+def indicator_variances(design: Channel) -> Floats:
     """Variance of one answer's unbiased indicator of each category, (t,), if all categories are equally common.
 
     Divided by n, it is the variance of the estimated proportion. The responses must be few enough to list.
@@ -271,7 +268,16 @@ def plainly_apart(design: Channel) -> bool:
     return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
 
 
-def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
+def opposed(labels: Sequence[Label], contrast: Floats) -> tuple[str, str]:
+    """The labels whose shares grow along a contrast, and those whose shares shrink, as two listings."""
+    growing_labels, shrinking_labels = (
+        [_checks.label(label) for label, entry in zip(labels, sign * contrast, strict=True) if entry > 1e-9]
+        for sign in (1, -1)
+    )
+    return _checks.listing_text(growing_labels), _checks.listing_text(shrinking_labels)
+
+
+def check_rank(expected: Floats, categories: Sequence[Label]) -> None:
     """Raise `NotEstimable` unless the expected statistic tells all proportions apart."""
     t = len(categories)
     basis = tangent(t)
@@ -282,19 +288,9 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     contrast = basis @ singular_rows[-1]
     leading_entry = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
     contrast = contrast / np.abs(contrast).max() * np.sign(leading_entry)
-    growing_labels = [
-        _checks.label(label)
-        for label, contrast_entry in zip(categories, contrast, strict=True)
-        if contrast_entry > 1e-9
-    ]
-    shrinking_labels = [
-        _checks.label(label)
-        for label, contrast_entry in zip(categories, contrast, strict=True)
-        if contrast_entry < -1e-9
-    ]
+    growing_text, shrinking_text = opposed(categories, contrast)
     raise NotEstimable(
-        f"the answers cannot tell {_checks.listing_text(growing_labels)} from "
-        f"{_checks.listing_text(shrinking_labels)}: "
+        f"the answers cannot tell {growing_text} from {shrinking_text}: "
         f"shares can move between them without changing any response probability (rank {rank}, {t - 1} needed); "
         "merge these categories or change the design",
         contrast=contrast.tolist(),
@@ -344,7 +340,7 @@ class Named:
     alpha, beta : float
     """
 
-    part: Any
+    part: Part | Sums
     counts: Floats
     squared: Floats
     alpha: float
@@ -400,15 +396,12 @@ class Named:
         squared_deviations = self.squared * (1 - 2 * self.share) + self.share**2 * self.heavy
         return np.asarray(self.n / (self.n - 1) * squared_deviations / (self.alpha * self.weight) ** 2)
 
-    @property
-    def file_variances(self) -> Floats:
-        """The same for a file, where only the randomization is random: Σ w² (u² - u) / (Σ w)², unbiased, (t,)."""
+    def spread(self, target: str) -> Floats:
+        """The variances (t,) for a target; for a file only the randomization is random: Σ w² (u² - u) / (Σ w)²."""
+        if target == "population":
+            return self.variances
         squares = (self.squared * (1 - 2 * self.beta) + self.beta**2 * self.heavy) / self.alpha**2
         return np.asarray((squares - (self.squared - self.beta * self.heavy) / self.alpha) / self.weight**2)
-
-    def spread(self, target: str) -> Floats:
-        """The variances (t,) for a target."""
-        return self.file_variances if target == "file" else self.variances
 
     def covariance(self, target: str) -> Floats:
         """The covariance (t, t) for a target: its diagonal is that of the answers.
@@ -418,7 +411,7 @@ class Named:
         t = len(self.counts)
         if t * t > _LARGEST:
             raise NotEstimable(f"the covariance of {t:,} proportions has too many entries; see standard_errors")
-        if self.part.summed or self.part.distinct * t > _LARGEST:
+        if isinstance(self.part, Sums) or len(self.part.codes) * t > _LARGEST:
             mean_products, weighted_shares = products(self.part.design, self.mean), self.share
             if mean_products is None:
                 raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
@@ -513,7 +506,7 @@ class Named:
         return np.asarray(np.where(self.maximum.open, np.nan, variances))
 
 
-def named(part: Any) -> Named:
+def named(part: Part | Sums) -> Named:
     """How many answers speak for each category, from a part of a tally whose design is pure.
 
     Raises

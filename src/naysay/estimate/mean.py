@@ -15,11 +15,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable
-from naysay.design.window import numbers_of
+from naysay.design.window import Window, numbers_of
 from naysay.errors import DataError
 from naysay.estimate.estimators import moments
 from naysay.estimate.fit import alike, decimals, number_text
@@ -27,7 +28,7 @@ from naysay.estimate.likelihood import answered_under, checked_target, suspicion
 from naysay.estimate.result import PrintOptions
 from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
 from naysay.show.result import Records, Result
-from naysay.tally import Tally
+from naysay.tally import Part, Tally
 
 
 class Row(NamedTuple):
@@ -144,7 +145,7 @@ class Measured(Result):
         return f"<{self.quantity}: {first.name} {first.estimate} (n = {self.n})>"
 
 
-def _cell_text(value: Any, places: int) -> str:
+def _cell_text(value: object, places: int) -> str:
     return number_text(value, places) if isinstance(value, float) else _checks.label(value)
 
 
@@ -244,40 +245,27 @@ def mean(design: Answerable, tally: Tally, *, target: str = "population") -> Mea
     """
     answered_under(design, tally)
     checked_target(target)
-    number_bounds = _bounds(design)
+    odd_categories = [
+        category
+        for category in design.categories
+        if isinstance(category, bool) or not isinstance(category, int | float)
+    ]
+    if odd_categories:
+        odd_category = odd_categories[0]
+        raise DataError(f"a mean needs categories that are numbers; {odd_category!r} is none", value=odd_category)
+    number_bounds = float(min(design.categories)), float(max(design.categories))
     answered_parts = [part for part in tally.parts if part.n]
     if any(numbers_of(part.design, part.codes[:1]) is None for part in answered_parts):
-        mean_estimate, variance = _of_categories(design, tally, target)
+        fit, category_numbers = moments(design, tally, target=target), np.array(design.categories, dtype=float)
+        mean_estimate = float(category_numbers @ fit.proportions)
+        variance = max(float(category_numbers @ fit.covariance @ category_numbers), 0.0)
     else:
         mean_estimate, variance = _of_numbers(tally, answered_parts, target)
     degrees_of_freedom = tally.n - 1.0 if tally.complex is None else tally.complex.degrees_of_freedom
     return Mean(design, tally, target, mean_estimate, math.sqrt(variance), max(degrees_of_freedom, 1.0), number_bounds)
 
 
-def _bounds(design: Answerable) -> tuple[float, float]:
-    """The least and the largest category, if all are numbers."""
-    odd_category = next(
-        (
-            category
-            for category in design.categories
-            if isinstance(category, bool) or not isinstance(category, int | float)
-        ),
-        None,
-    )
-    if odd_category is not None:
-        raise DataError(f"a mean needs categories that are numbers; {odd_category!r} is none", value=odd_category)
-    return float(min(design.categories)), float(max(design.categories))
-
-
-def _of_categories(design: Answerable, tally: Tally, target: str) -> tuple[float, float]:
-    """The mean of the categories under their unbiased proportions, and its variance."""
-    fit, category_numbers = moments(design, tally, target=target), np.array(design.categories, dtype=float)
-    return float(category_numbers @ fit.proportions), max(
-        float(category_numbers @ fit.covariance @ category_numbers), 0.0
-    )
-
-
-def _of_numbers(tally: Tally, parts: list[Any], target: str) -> tuple[float, float]:
+def _of_numbers(tally: Tally, parts: list[Part], target: str) -> tuple[float, float]:
     """The mean of the reports' numbers, and its variance."""
     report_numbers, report_squares = (
         np.concatenate([numbers_of(part.design, part.codes, power) for part in parts]) for power in (1, 2)
@@ -287,7 +275,7 @@ def _of_numbers(tally: Tally, parts: list[Any], target: str) -> tuple[float, flo
     )
     total_weight = float(weight.sum())
     mean_estimate = float(weight @ report_numbers / total_weight)
-    rounding_variance = max(part.design.step for part in parts) ** 2 / 4
+    rounding_variance = max(part.design.step for part in parts if isinstance(part.design, Window)) ** 2 / 4
 
     def randomization_variance(heavy: Floats) -> float:
         """Σ w² Var(u | x): the mean of u² less that of x², for which Jensen gives a lower bound, too."""
@@ -348,7 +336,7 @@ class Distribution(Measured):
     def errors(self) -> str:
         return f"of quantiles, {_REPLICATES} bootstraps of the whole chain; of the mean, Wald"
 
-    def quantile(self, p: Any) -> Floats:
+    def quantile(self, p: ArrayLike) -> Floats:
         """The quantiles of the display, between points in proportion.
 
         Parameters

@@ -131,10 +131,14 @@ def estimate_section(
     basis_content: list[Content] = (
         [Heading("What the estimate rests on"), Points(basis_sentences, small=True)] if basis_sentences else []
     )
+    convergence_content: list[Content] = []
+    if fit.path is not None:
+        draw = functools.partial(charts.convergence, fit.path, fit.categories, title=f"{section_title}: convergence")
+        convergence_content = [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
     content = [
         _shares(fit, intervals, true_shares, section_title),
         *_numbers(fit, intervals, true_shares),
-        *_convergence(fit, section_title),
+        *convergence_content,
         *basis_content,
         *_privacy(fit),
         *(Note(reservation_text) for reservation_text in estimates.reservations(fit, intervals)),
@@ -227,13 +231,6 @@ def _columns(
     if fit.sensitivity is not None:
         column_pairs.append((Column("band over all preferences"), range_texts(fit.sensitivity)))
     return column_pairs
-
-
-def _convergence(fit: Estimate, title: str) -> list[Content]:
-    if fit.path is None:
-        return []
-    draw = functools.partial(charts.convergence, fit.path, fit.categories, title=f"{title}: convergence")
-    return [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
 
 
 def _sentence(text: str) -> str:

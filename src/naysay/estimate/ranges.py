@@ -14,18 +14,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
-from naysay.design import Answerable
+from naysay._values import Floats, Label
+from naysay.design import Answerable, Grouped
 from naysay.errors import DataError
 from naysay.estimate.fit import number_text
-from naysay.estimate.likelihood import answered_under, checked_target
+from naysay.estimate.likelihood import answered_under, answering, checked_target
 from naysay.estimate.mean import Measured, Row
 from naysay.estimate.result import PrintOptions
 from naysay.show import Column, Content, Table
@@ -114,7 +114,7 @@ class Ranges(Measured):
             covariance = covariance - people_covariance / self.tally.effective
         return covariance
 
-    def range(self, low: Any, high: Any, confidence: float = 0.95) -> Row:
+    def range(self, low: Label, high: Label, confidence: float = 0.95) -> Row:
         """The share of people whose category lies from `low` to `high`, both included.
 
         Parameters
@@ -143,7 +143,7 @@ class Ranges(Measured):
         end_names = [_checks.label(labels[end_place]) for end_place in (first, end - 1)]
         return Row(" to ".join(dict.fromkeys(end_names)), range_share, standard_error, *interval_ends.tolist())
 
-    def _place(self, label: Any) -> int:
+    def _place(self, label: Label) -> int:
         category_place = int(self.design.positions([label])[0])
         if category_place < 0:
             raise DataError("a range needs two categories", value=label)
@@ -290,29 +290,24 @@ def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> R
     fanout = getattr(design, "fanout", None)
     if design.structure.estimates != "ranges" or fanout is None:
         raise DataError(f"ranges need a hierarchy, such as hierarchy(epsilon=1); got {design.name or design.kind}")
-    level_parts = [tally.by_level.get(level) for level in design.levels]
-    empty_levels = [
-        level for level, part in zip(design.levels, level_parts, strict=True) if part is None or not part.weight.sum()
-    ]
+    answered_levels = {part.level for part in answering(tally)}
+    empty_levels = [level for level in design.levels if level not in answered_levels]
     if empty_levels:
         raise DataError(
             f"every level of a hierarchy needs answers; level {_checks.listing_text(empty_levels)} has none",
             value=empty_levels,
         )
-    measured_shares, share_variances = zip(*map(_measure_groups, level_parts), strict=True)
-    tree = Tree(fanout, tuple(map(len, measured_shares)), share_variances)
+    measured_shares, share_variances = [], []  # of the groups of each level; as each has where few people are in it
+    for level in design.levels:
+        part, channel = tally.by_level[level], cast("Grouped", design.channel(level))
+        alpha, beta = channel.design.structure.even_mean or (math.nan, math.nan)
+        measured_shares.append((part.total()[0] / part.weight.sum() - beta) / alpha)
+        share_variances.append(beta * (1 - beta) / (alpha**2 * part.effective))
+    tree = Tree(fanout, tuple(map(len, measured_shares)), tuple(share_variances))
     consistent_shares = _checks.read_only(tree.consistent(measured_shares))
     if not np.isfinite(consistent_shares).all():
         raise DataError("the shares of a hierarchy must be finite numbers")
     return Ranges(design, tally, target, consistent_shares, tree)
-
-
-def _measure_groups(part: Any) -> tuple[Floats, float]:
-    """The unbiased shares of a level's groups, and the variance that each has where few people are in it."""
-    alpha, beta = part.design.design.structure.even_mean
-    group_counts, _ = part.total()
-    shares = (group_counts / part.weight.sum() - beta) / alpha
-    return shares, beta * (1 - beta) / (alpha**2 * part.effective)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,16 @@ from naysay.estimate.fit import Cells, Fit, alike
 from naysay.estimate.inversion import EMPTY, foretold
 from naysay.estimate.likelihood import (
     Maximum,
+    answering,
     evidence,
     information,
     inverse,
+    is_answering,
     likelihood_covariance,
     maximize,
     tangent,
 )
+from naysay.estimate.linear import opposed
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
@@ -117,13 +120,7 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     ]
     part_sizes = np.array([part.n for part in answered_parts], dtype=float)
     solved_cells = _solve_cells(design, part_designs, part_sizes / part_sizes.sum(), silent_samples)
-    has_weight = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
-    return Stack(answered_parts, tally.drawn(by_part=True).take(has_weight), *solved_cells)
-
-
-def answering(tally: Tally) -> list[Part]:
-    """The parts whose answers carry weight."""
-    return [part for part in tally.parts if part.weight.sum() > 0]
+    return Stack(answered_parts, tally.drawn(by_part=True).take(is_answering(tally)), *solved_cells)
 
 
 def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
@@ -172,22 +169,13 @@ def _check_estimable(
         if np.abs(undetermined_part).max() < 1e-8:
             continue
         contrast = undetermined_part / np.abs(undetermined_part).max()
-        growing_labels = [
-            _checks.label(cell)
-            for cell, contrast_entry in zip(design.cells, contrast, strict=True)
-            if contrast_entry > 1e-9
-        ]
-        shrinking_labels = [
-            _checks.label(cell)
-            for cell, contrast_entry in zip(design.cells, contrast, strict=True)
-            if contrast_entry < -1e-9
-        ]
+        growing_text, shrinking_text = opposed(design.cells, contrast)
         advice_text = (
             f"nobody answered in sample {', '.join(silent)}" if silent else "the samples must differ in their designs"
         )
         raise NotEstimable(
             f"the answers cannot tell the share of {_checks.label(share.name)!r}: people can move between "
-            f"{_checks.listing_text(growing_labels)} and {_checks.listing_text(shrinking_labels)} without changing any "
+            f"{growing_text} and {shrinking_text} without changing any "
             f"response probability (rank {rank} of {len(design.cells) - 1}); {advice_text}",
             contrast=contrast.tolist(),
             rank=rank,
