@@ -458,9 +458,8 @@ def _kinds(channel: Design) -> dict[str, str]:
         alpha, beta = channel.structure.even_mean
         return {label: _kind(alpha + beta, beta) if label in category_places else "randomized" for label in label_texts}
     kind_of_label = {}
-    for label, naming_chances in zip(
-        label_texts, channel.expected_statistic, strict=True
-    ):  # that it is named, by true category
+    # the chances that a label is named, by true category
+    for label, naming_chances in zip(label_texts, channel.expected_statistic, strict=True):
         own_place = category_places.get(label)
         if naming_chances.any():
             kind_of_label[label] = (

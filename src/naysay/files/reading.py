@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -22,6 +22,9 @@ from naysay.files import statistical, text
 from naysay.files.codebook import codebook_of, explained, is_randomized
 from naysay.files.kinds import kind, library, no_rows, readable
 from naysay.files.workbook import labels_in, scan_workbook
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 def scan(
@@ -229,7 +232,7 @@ def _parquet_copy(path: Path, absolute: Path, table: str | None, changed: int, s
     return copy_path
 
 
-def _quoted_table(database: Any, path: Path, table: str | None) -> str:
+def _quoted_table(database: DuckDBPyConnection, path: Path, table: str | None) -> str:
     """The table, quoted."""
     table_rows = database.execute(
         "SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE NOT internal AND NOT temporary UNION ALL "

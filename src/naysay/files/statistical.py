@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -19,6 +19,9 @@ from naysay.errors import DataError
 from naysay.files.codebook import Codebook, Entry, Value
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
 from naysay.files.text import text_of
+
+if TYPE_CHECKING:
+    from pyreadstat import metadata_container
 
 _ELLIPSIS = len("…".encode())
 _LONGEST_TEXT = {"spss": 32_767, "stata": 2_000_000_000}  # bytes of one cell
@@ -49,21 +52,20 @@ def _value_label(value: Value, most: int) -> str:
     excess_bytes = len(label_text.encode()) - most
     if excess_bytes <= 0 or not value.meaning:
         return cut(label_text, most)
-    bytes_left = len(option_text.encode()) + -excess_bytes // max(
-        label_text.count(option_text), 1
-    )  # of each option, where levels name it again
+    # of each option, where levels name it again
+    bytes_left = len(option_text.encode()) + -excess_bytes // max(label_text.count(option_text), 1)
     if bytes_left > _ELLIPSIS and option_text in label_text:
         return label_text.replace(option_text, cut(option_text, bytes_left))
     return cut(f"see the codebook: {option_text}", most)  # half a meaning would be another one
 
 
-def labels_of(entry: Entry, labels: Mapping[Any, str], system: str) -> tuple[str, dict[Any, str]]:
+def labels_of(entry: Entry, labels: Mapping[Code, str], system: str) -> tuple[str, dict[Code, str]]:
     """The labels of a variable and of its codes, as long as the program takes them, where a file had these of its own.
 
     A label that is no value of the entry, by its text or by its code, stays as it is.
     """
     limits = _LIMITS[system]
-    value_of = {spelling: value for value in entry.values for spelling in (value.code, value.name)}
+    value_of: dict[Code, Value] = {key: value for value in entry.values for key in (value.code, value.name)}
     meaning_of = dict(labels)
     for code, label in labels.items():
         if value := value_of.get(label) or value_of.get(code):
@@ -218,23 +220,19 @@ class Variable:
         if self.labels:
             label_cells = stored_codes.replace_strict(dict(self.labels), default=None, return_dtype=pl.String)
             bare_texts = plain_frame.select(text_of(self.name, plain_frame.schema[self.name])).to_series()
-            self._check_bare(bare_texts, label_cells.is_null(), row)
+            is_ambiguous = label_cells.is_null() & bare_texts.is_in(list(self.labels.values())).fill_null(value=False)
+            if is_ambiguous.any():
+                bad_place = is_ambiguous.arg_max() or 0
+                label = bare_texts[bad_place]
+                code = next(code for code, other_label in self.labels.items() if other_label == label)
+                problem = (
+                    f"column {self.name!r}, row {row + bad_place + 1}, holds the code {label}, which has no label, "
+                    f"while the code {code_text(code)} is labelled {label!r}"
+                )
+                raise self._alike(problem, label, row=row + bad_place)
             plain_frame = label_cells.fill_null(bare_texts).to_frame()
         column = plain_frame.to_series()
         return column.replace("", None) if self.dtype == pl.String else column
-
-    def _check_bare(self, text: pl.Series, unlabelled: pl.Series, row: int) -> None:
-        """Raise for a code without a label that reads like one."""
-        is_ambiguous = (unlabelled & text.is_in(list(self.labels.values()))).fill_null(value=False)
-        if is_ambiguous.any():
-            bad_place = is_ambiguous.arg_max() or 0
-            label = text[bad_place]
-            code = next(code for code, other_label in self.labels.items() if other_label == label)
-            problem = (
-                f"column {self.name!r}, row {row + bad_place + 1}, holds the code {label}, which has no label, "
-                "while the code "
-            )
-            raise self._alike(f"{problem}{code_text(code)} is labelled {label!r}", label, row=row + bad_place)
 
     def _alike(self, problem: str, label: str, *, row: int | None = None) -> DataError:
         way_out = "read the codes instead (--codes), or correct the labels in the file"
@@ -261,7 +259,7 @@ def _moment(name: str, moment: str | None) -> pl.Expr:
     return elapsed_time.round().cast(pl.Int64).cast(pl.Datetime("ms"))
 
 
-def variables(metadata: Any, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
+def variables(metadata: metadata_container, *, system: str, codes: bool | Collection[str]) -> dict[str, Variable]:
     """The variables by name, from what pyreadstat tells of a file of this system, spss or stata."""
     variable_of = {}
     for variable_name in metadata.column_names:
@@ -280,11 +278,10 @@ def variables(metadata: Any, *, system: str, codes: bool | Collection[str]) -> d
     return variable_of
 
 
-def _labels(metadata: Any, name: str, *, text: bool) -> dict[Code, str]:
+def _labels(metadata: metadata_container, name: str, *, text: bool) -> dict[Code, str]:
     """The labels of codes that a cell can hold: not of user-missing ones, which may well share a label."""
-    missing_ranges = [
-        (missing_range["lo"], missing_range["hi"]) for missing_range in metadata.missing_ranges.get(name, ())
-    ]
+    known_ranges: Any = metadata.missing_ranges.get(name, ())
+    missing_ranges = [(missing_range["lo"], missing_range["hi"]) for missing_range in known_ranges]
     return {
         code: label
         for code, label in metadata.variable_value_labels.get(name, {}).items()
@@ -323,7 +320,11 @@ def portable(names: Iterable[str], system: str) -> dict[str, str]:
     used_names = {name.casefold() for name in name_there}
     for name in column_names:
         if name not in name_there:
-            name_there[name] = _free(_bare(name, system), system, used_names)
+            number, bare_name = 1, _bare(name, system)
+            name_there[name] = bare_name
+            while name_there[name].casefold() in used_names:  # a number behind it
+                number += 1
+                name_there[name] = _fitted(bare_name, system, f"_{number}")
             used_names.add(name_there[name].casefold())
     return {name: name_there[name] for name in column_names}
 
@@ -334,15 +335,6 @@ def _bare(name: str, system: str) -> str:
     bare_name = bare_name if bare_name[:1].isalpha() else f"v{bare_name}"
     bare_name = _fitted(bare_name, system)
     return f"{bare_name}_" if bare_name.casefold() in _RESERVED[system] else bare_name
-
-
-def _free(name: str, system: str, used_names: set[str]) -> str:
-    """The name, or if it is taken, with a number behind it."""
-    number, free_name = 1, name
-    while free_name.casefold() in used_names:
-        number += 1
-        free_name = _fitted(name, system, f"_{number}")
-    return free_name
 
 
 def _fitted(name: str, system: str, end: str = "") -> str:
@@ -419,7 +411,7 @@ class _File:
     encoding: str | None
     library: Any
 
-    def read_cells(self, **options: Any) -> tuple[dict[str, list[Code | None]], Any]:
+    def read_cells(self, **options: object) -> tuple[dict[str, list[Code | None]], Any]:
         """Cells by column, user-missing ones as None, and what the file tells of its variables."""
         reader = getattr(self.library, _READERS[self.path.suffix.lower()])
         if self.encoding is not None:

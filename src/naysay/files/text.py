@@ -23,21 +23,16 @@ def scan_csv(path: Path, separator: str, encoding: str) -> pl.LazyFrame:
         raise DataError(f"the separator must be one plain character, such as ';'; got {separator!r}")
     source = _text(path, encoding)
     row_count = _count_rows(path, source, separator)
-    _check_header(path, source, separator)
-    return pl.scan_csv(source, separator=separator, infer_schema=False, n_rows=row_count, glob=False)
-
-
-def _check_header(path: Path, source: Path | bytes, separator: str) -> None:
-    """Raise where two columns have one name: which of them is meant, nobody could say."""
     with _opened(source) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text_file:
         column_names = next(csv.reader(text_file, delimiter=separator), [])
     for column_number, column_name in enumerate(column_names):
-        if column_name and column_name in column_names[:column_number]:
+        if column_name and column_name in column_names[:column_number]:  # which of both is meant, nobody could say
             problem = (
                 f"{str(path)!r} has the column {column_name!r} twice, as columns "
                 f"{column_names.index(column_name) + 1} and {column_number + 1}"
             )
             raise DataError(f"{problem}; give one of them another name", column=column_name)
+    return pl.scan_csv(source, separator=separator, infer_schema=False, n_rows=row_count, glob=False)
 
 
 def scan_lines(path: Path, encoding: str) -> pl.LazyFrame:
@@ -126,7 +121,16 @@ def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
                 elif header_width == 0:
                     header_width, row_count = len(cells), 0
                 else:
-                    _check_width(path, cells, header_width, line_number, blank_lines)
+                    if blank_lines:
+                        raise DataError(
+                            f"{str(path)!r} has a blank line above line {line_number}; every row needs its "
+                            f"{header_width} cells"
+                        )
+                    if len(cells) not in (header_width, 0):
+                        raise DataError(
+                            f"{str(path)!r}, line {line_number}, has {_checks.several(len(cells), 'cell', 'cells')} "
+                            f"where the header has {header_width}; a cell that holds the separator must stand in quotes"
+                        )
                     row_count += 1
                 line_number = reader.line_num + 1
         except csv.Error as error:
@@ -134,16 +138,6 @@ def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
                 f"{str(path)!r}, line {line_number}: a quoted cell is not closed as it should be ({error})"
             ) from None
     return max(row_count, 0)
-
-
-def _check_width(path: Path, cells: Sequence[str], width: int, line: int, blank: int) -> None:
-    if blank:
-        raise DataError(f"{str(path)!r} has a blank line above line {line}; every row needs its {width} cells")
-    if len(cells) not in (width, 0):
-        raise DataError(
-            f"{str(path)!r}, line {line}, has {_checks.several(len(cells), 'cell', 'cells')} where the header has "
-            f"{width}; a cell that holds the separator must stand in quotes"
-        )
 
 
 def _bad_line(path: Path, source: Path | bytes, error: Exception) -> DataError:

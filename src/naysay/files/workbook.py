@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 from zipfile import BadZipFile
 
 import polars as pl
@@ -14,6 +14,9 @@ import polars as pl
 from naysay.errors import DataError
 from naysay.files.codebook import Codebook
 from naysay.files.kinds import library
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._write_only import WriteOnlyWorksheet
 
 MOST_ROWS = 1_048_576
 _VARIABLES = "variables"  # the sheet with what columns mean
@@ -54,7 +57,7 @@ def labels_in(path: Path) -> dict[str, str]:
         }
 
 
-def _text(cell: Any) -> str | None:
+def _text(cell: object) -> str | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, float) and cell.is_integer():
@@ -99,7 +102,7 @@ def _check_letters(piece: pl.DataFrame, path: Path) -> None:
             raise DataError(f"{problem}; write .csv or .parquet instead", column=column.name)
 
 
-def _safe(sheet: Any, cell: Any) -> Any:
+def _safe(sheet: WriteOnlyWorksheet, cell: object) -> object:
     """A cell that is a text even where it looks like a formula."""
     if not isinstance(cell, str) or cell[:1] not in _FORMULA:
         return cell
@@ -113,7 +116,7 @@ def _safe(sheet: Any, cell: Any) -> Any:
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 
 
-def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
+def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[object]]]]:
     """What the columns and their values mean, a sheet each."""
     if book is None:
         return

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -23,9 +23,11 @@ from naysay.errors import DataError
 from naysay.files.codebook import Codebook, codebook_of
 from naysay.files.kinds import PROGRAMS, kind, library
 from naysay.files.reading import scan
-from naysay.files.statistical import labels_of, stored, write_statistical
+from naysay.files.statistical import Code, labels_of, stored, write_statistical
 from naysay.files.text import escaped, text_of
 from naysay.files.workbook import write_workbook
+
+Attribute = TypeVar("Attribute")
 
 _WITH_LISTS = ("parquet", "jsonl")
 
@@ -96,7 +98,12 @@ def write_pieces(
                 for piece in checked_pieces:
                     piece.write_ndjson(file)
             elif system == "parquet":
-                _write_parquet(checked_pieces, file, book)
+                later_pieces = iter(checked_pieces)
+                first_piece = next(later_pieces)
+                metadata = {} if book is None else {"naysay.survey": book.survey, "naysay.hash": book.hash}
+                # polars holds no more than a few pieces at a time
+                source = register_io_source(lambda *_: chain([first_piece], later_pieces), schema=first_piece.schema)
+                source.sink_parquet(file, metadata=metadata, maintain_order=True)
             elif system == "xlsx":
                 write_workbook(checked_pieces, file, path=path, book=book)
             else:
@@ -105,15 +112,6 @@ def write_pieces(
         raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     except pl.exceptions.PolarsError as error:
         raise DataError(f"cannot write {str(path)!r}: {str(error).splitlines()[0]}") from None
-
-
-def _write_parquet(pieces: Iterable[pl.DataFrame], file: IO[bytes], book: Codebook | None) -> None:
-    """Parquet, of which polars holds no more than a few pieces at a time."""
-    later_pieces = iter(pieces)
-    first_piece = next(later_pieces)
-    metadata = {} if book is None else {"naysay.survey": book.survey, "naysay.hash": book.hash}
-    source = register_io_source(lambda *_: chain([first_piece], later_pieces), schema=first_piece.schema)
-    source.sink_parquet(file, metadata=metadata, maintain_order=True)
 
 
 def _without_lists(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
@@ -319,7 +317,7 @@ class Original:
                 entry, value_labels.get(entry.column, {}), system
             )
 
-        def of_written(value_of: Mapping[str, Any]) -> dict[str, Any]:
+        def of_written(value_of: Mapping[str, Attribute]) -> dict[str, Attribute]:
             return {variable_name: value for variable_name, value in value_of.items() if variable_name in cells_of}
 
         writer_options: dict[str, Any] = {
@@ -390,13 +388,13 @@ class Original:
                 f"{problem}; recode it, so that it gets codes of its own", column=name, value=text
             ) from None
 
-    def _series(self, name: str, cells: list[Any]) -> pl.Series:
+    def _series(self, name: str, cells: list[Code | None]) -> pl.Series:
         stored_type = self.metadata.readstat_variable_types[name]
         if stored_type == "string" and all(cell is None or isinstance(cell, str) for cell in cells):
             return pl.Series(name, cells, dtype=pl.String)
         if any(isinstance(cell, str) for cell in cells):  # Stata's .a to .z come as letters among numbers
             return pl.Series(name, cells, dtype=pl.Object)
-        numbers = [cell for cell in cells if cell is not None]
+        numbers = [cell for cell in cells if isinstance(cell, float | int)]
         if stored_type == "double" or (stored_type == "float" and any(number != int(number) for number in numbers)):
             return pl.Series(name, cells, dtype=pl.Float64)
         fits_in_integer = all(number == int(number) and abs(number) < 2**31 - 101 for number in numbers)

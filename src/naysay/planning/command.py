@@ -127,26 +127,18 @@ def command(request: PlanOptions) -> None:
     request.check()
     designs = _designs(request)
     first_design = next(iter(designs.values()))
-    choosing_design = next(
-        (design for design in designs.values() if design.offer.assigned_by == "respondent"), first_design
-    )
-    plan_assumptions = request.assumed(choosing_design)
     above_lines: list[str] = []
     if request.compare:
-        comparison = _comparison(designs, request, plan_assumptions)
-        output.result(comparison, request.format_)
+        output.result(_comparison(designs, request), request.format_)
     else:
-        plan = _plan_of(first_design, request, plan_assumptions)
+        plan = _plan_of(first_design, request)
         output.result(plan, request.format_)
         for remark in plan.remarks() if request.format_ == "csv" else ():
             output.note(remark)
         category_name = request.category or _checks.label(first_design.categories[0])
         request = replace(request, category=category_name, people=plan.n)
         above_lines = [plan.reached, *plan.warnings]
-    output.write(
-        request.html,
-        lambda: comparison_html(_comparison(designs, request, plan_assumptions), above=above_lines),
-    )
+    output.write(request.html, lambda: comparison_html(_comparison(designs, request), above=above_lines))
 
 
 def _designs(request: PlanOptions) -> dict[str, Answerable]:
@@ -192,7 +184,9 @@ def _varied_calls(text: str, vary: str) -> list[str]:
     return varied_calls
 
 
-def _comparison(designs: dict[str, Answerable], request: PlanOptions, assumed: dict[str, Any]) -> Comparison:
+def _comparison(designs: dict[str, Answerable], request: PlanOptions) -> Comparison:
+    several_designs = list(designs.values())
+    choosing = (design for design in several_designs if design.offer.assigned_by == "respondent")
     return planning.compare(
         designs,
         request.pi,
@@ -200,12 +194,13 @@ def _comparison(designs: dict[str, Answerable], request: PlanOptions, assumed: d
         category=request.category,
         standard_error=request.standard_error,
         liars=None if request.liars is None else Liars(request.liars, request.says, request.liars_under_design),
-        **assumed,
+        **request.assumed(next(choosing, several_designs[0])),
     )
 
 
-def _plan_of(design: Answerable, request: PlanOptions, assumed: dict[str, Any]) -> Plan:
+def _plan_of(design: Answerable, request: PlanOptions) -> Plan:
     """The plan of one design. Numbers that are not given follow from the goal."""
+    assumed = request.assumed(design)
     variance, n = planning.variance(design, request.pi, **assumed), request.people
     test_options = {"category": request.category, "confidence": request.confidence, **assumed}
     if request.standard_error is not None:
@@ -270,28 +265,17 @@ class Plan(Result):
         near_zero = [_checks.label(category_name) for category_name in self.variance.near_zero(self.n)]
         advice_text = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
         cut_off = [f"within two standard errors of 0: {', '.join(near_zero)}; {advice_text}"] if near_zero else []
-        return [*cut_off, *self._whole_people(), *self._power_grounds()]
-
-    def _whole_people(self) -> list[str]:
-        """The shares of a file that no whole number of people has, where a power is told."""
-        if self.power is None or self.request.target != "file":
-            return []
-        sizes_and_shares = [(self.n, self.request.pi), *([(self.second, self.request.second)] if self.second else [])]
-        warning_lines = []
-        for n, shares in sizes_and_shares:
-            place = self.variance.place(self.request.category)
-            members = int(whole_people(np.array(shares), n)[place])
-            if abs(members - n * shares[place]) > 1e-6:
-                warning_lines.append(
-                    f"no file of {n:,} people has a share of {shares[place]:g}; the power is for {members:,} people"
-                )
-        return warning_lines
-
-    def _power_grounds(self) -> list[str]:
-        """What the power rests on, where it is not exact."""
-        request = self.request
+        request, warning_lines = self.request, cut_off
         if self.power is None:
-            return []
+            return warning_lines
+        if request.target == "file":  # shares that no whole number of people has
+            for n, shares in [(self.n, request.pi), *([(self.second, request.second)] if self.second else [])]:
+                place = self.variance.place(request.category)
+                members = int(whole_people(np.array(shares), n)[place])
+                if abs(members - n * shares[place]) > 1e-6:
+                    warning_lines.append(
+                        f"no file of {n:,} people has a share of {shares[place]:g}; the power is for {members:,} people"
+                    )
         if request.null is not None:
             power_test = exclusion(
                 self.design, self.variance, self.variance.place(request.category), request.null, request.confidence
@@ -302,7 +286,7 @@ class Plan(Result):
             power_test = two_groups(
                 group_designs, relative_sizes, request.category, request.confidence, **request.assumed(self.design)
             )
-        return [sentence] if (sentence := power_test.rests_on(self.n)) else []
+        return [*warning_lines, *filter(None, [power_test.rests_on(self.n)])]
 
     @property
     def reached(self) -> str:
@@ -330,20 +314,18 @@ class Plan(Result):
     def parts(self) -> list[Content]:
         """What is reached, the numbers, and what one answer tells."""
         above_points = (f"{self.design.name or self.design.kind}: {self.reached}", self.variance.kind)
-        below_points = (*privacy.lines(self.design), *self._least(), *(f"note: {warning}" for warning in self.warnings))
-        return [Points(above_points), self._numbers(), Points(below_points)]
+        below_points, channel = privacy.lines(self.design), next(iter(self.design.parts.values()))
+        if not self.design.offer.several and channel.structure.pure:
+            least_share = planning.detectable(channel, n=self.n, confidence=self.request.confidence)
+            below_points += [
+                f"a category stands out of the noise of all categories with an estimate above {least_share:.3g}"
+            ]
+        below_points += [f"note: {warning}" for warning in self.warnings]
+        return [Points(above_points), self._numbers(), Points(tuple(below_points))]
 
     def remarks(self) -> list[str]:
         """What one answer tells, and warnings."""
         return [*privacy.lines(self.design), *self.warnings]
-
-    def _least(self) -> list[str]:
-        """The least share that stands out, for designs of many categories."""
-        channel: Any = next(iter(self.design.parts.values()))
-        if self.design.offer.several or not channel.structure.pure:
-            return []
-        least_share = planning.detectable(channel, n=self.n, confidence=self.request.confidence)
-        return [f"a category stands out of the noise of all categories with an estimate above {least_share:.3g}"]
 
     def _numbers(self) -> Table:
         """The numbers of one group, with the standard deviation of one answer; or of two and their difference."""

@@ -79,9 +79,25 @@ def compare(
     >>> [(option.name, round(option.rmse, 3), option.pays_from) for option in found.options]
     [('direct()', 0.041, None), ('warner(p=0.6)', 0.078, 3772), ('warner(p=0.75)', 0.029, 490)]
     """
-    named_designs = _designs_by_name(designs)
-    first_design = next(iter(named_designs.values()))
-    finer_design = next((candidate for candidate in named_designs.values() if candidate.structure.finer), first_design)
+    design_list = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
+    if not design_list:
+        raise DataError("at least one design is needed to compare")
+    for design in design_list:
+        check_design(design, needed_text="a comparison takes designs")
+    design_names = (
+        list(designs) if isinstance(designs, Mapping) else [design.name or design.kind for design in design_list]
+    )
+    for design_name, design in zip(design_names, design_list, strict=True):
+        if tuple(map(str, design.categories)) != tuple(map(str, design_list[0].categories)):
+            raise DataError(
+                f"designs to compare must have the same categories; {design_names[0]} has "
+                f"{_checks.listing_text(design_list[0].categories)}, "
+                f"{design_name} has {_checks.listing_text(design.categories)}"
+            )
+    if len(set(design_names)) < len(design_names):
+        raise DataError(f"designs to compare must differ in name; got {_checks.listing_text(design_names)}")
+    first_design = design_list[0]
+    finer_design = next((candidate for candidate in design_list if candidate.structure.finer), first_design)
     cell_shares = _checks.probability_vector(proportions, len(finer_design.cells), what="proportions")
     pi = finer_design.structure.proportions(cell_shares)
     category_place = place_among(first_design.categories, category, len(pi))
@@ -101,7 +117,10 @@ def compare(
         simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
         direct_option = _option("direct()", direct_question(first_design.categories), simple, liars.share, None)
         options, lying_share = [direct_option], liars.under_design
-    options += [_option(name, design, question, lying_share, direct_option) for name, design in named_designs.items()]
+    options += [
+        _option(name, design, question, lying_share, direct_option)
+        for name, design in zip(design_names, design_list, strict=True)
+    ]
     label, share = _checks.label(first_design.categories[category_place]), float(pi[category_place])
     return Comparison(label, share, n=int(n), wanted=wanted_error, liars=liars, options=tuple(options))
 
@@ -132,28 +151,6 @@ class _Question:
         return np.asarray(lies(design.categories, amount, among=(sensitive,), says=self.liars.says) @ self.proportions)
 
 
-def _designs_by_name(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
-    """Designs by name, all of the same categories."""
-    design_list = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
-    if not design_list:
-        raise DataError("at least one design is needed to compare")
-    for design in design_list:
-        check_design(design, needed_text="a comparison takes designs")
-    design_names = (
-        list(designs) if isinstance(designs, Mapping) else [design.name or design.kind for design in design_list]
-    )
-    for design_name, design in zip(design_names, design_list, strict=True):
-        if tuple(map(str, design.categories)) != tuple(map(str, design_list[0].categories)):
-            raise DataError(
-                f"designs to compare must have the same categories; {design_names[0]} has "
-                f"{_checks.listing_text(design_list[0].categories)}, "
-                f"{design_name} has {_checks.listing_text(design.categories)}"
-            )
-    if len(set(design_names)) < len(design_names):
-        raise DataError(f"designs to compare must differ in name; got {_checks.listing_text(design_names)}")
-    return dict(zip(design_names, design_list, strict=True))
-
-
 def _option(name: str, design: Answerable, question: _Question, lying: float, direct: Option | None) -> Option:
     stated_shares = question.stated_shares(design, lying)
     chosen_by_people = design.offer.assigned_by == "respondent"
@@ -162,34 +159,28 @@ def _option(name: str, design: Answerable, question: _Question, lying: float, di
     person_variance = float(design_variance.each[question.place])
     bias = float(design.structure.proportions(stated_shares)[question.place] - question.proportions[question.place])
     estimate_error = math.sqrt(person_variance / question.n)
+    needed_people = pays_from = None
+    if question.wanted_error is not None:  # none reaches it if the bias alone is as large, or with more than all people
+        variance_room = question.wanted_error**2 - bias**2
+        if variance_room > 0 and person_variance / variance_room <= MOST:
+            needed_people = max(1, math.ceil(person_variance / variance_room - 1e-9))
+    if direct is not None:  # the least n at which bias² + V/n is below that of the direct question
+        bias_gain, variance_loss = direct.bias**2 - bias**2, person_variance - direct.deviation**2
+        if variance_loss < 0 <= bias_gain:
+            pays_from = 1
+        elif bias_gain > 0:
+            pays_from = max(1, math.floor(variance_loss / bias_gain) + 1)
     return Option(
         name=name,
         bias=bias,
         standard_error=estimate_error,
         rmse=math.hypot(bias, estimate_error),
         deviation=math.sqrt(person_variance),
-        needed=None if question.wanted_error is None else _needed_people(person_variance, bias, question.wanted_error),
-        pays_from=None if direct is None else _pays_from(person_variance, bias, direct),
+        needed=needed_people,
+        pays_from=pays_from,
         kind=design_variance.kind,
         **_private(design, stated_shares, assumed_arguments.get("preferences")),
     )
-
-
-def _needed_people(person_variance: float, bias: float, wanted_error: float) -> int | None:
-    """Respondents for the wanted error; None if the bias alone is as large, or if there are not that many people."""
-    variance_room = wanted_error**2 - bias**2
-    if variance_room <= 0 or person_variance / variance_room > MOST:
-        return None
-    return max(1, math.ceil(person_variance / variance_room - 1e-9))
-
-
-def _pays_from(person_variance: float, bias: float, direct: Option) -> int | None:
-    """The least n at which bias² + V/n is below that of the direct question."""
-    bias_gain = direct.bias**2 - bias**2
-    variance_loss = person_variance - direct.deviation**2
-    if variance_loss < 0 <= bias_gain:
-        return 1
-    return None if bias_gain <= 0 else max(1, math.floor(variance_loss / bias_gain) + 1)
 
 
 def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayLike | None) -> dict[str, Any]:
@@ -197,7 +188,13 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
 
     If samples have finer cells: what an answer reveals about the categories, at the assumed shares of cells.
     """
-    about = privacy.channels_about(design, _within(design, cells)) if design.structure.finer else None
+    about = None
+    if design.structure.finer:
+        share_weights = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
+        cell_shares = share_weights * cells[:, None]
+        # how common each cell is within each category, (cells, t); equally common in a category that nobody has
+        cell_shares = np.where(cell_shares.sum(axis=0) > 0, cell_shares, share_weights)
+        about = privacy.channels_about(design, cell_shares / cell_shares.sum(axis=0))
     channels = list((about or design.parts).values())
     level_shares = choice(design, preferences).mean(axis=1)
     statements: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
@@ -210,14 +207,6 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
         "epsilon": max(channel_statement.epsilon for channel_statement in statements),
         "largest_odds": max(_largest_odds(channel) for channel in channels),
     }
-
-
-def _within(design: Answerable, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How common each cell is within each category, (cells, t); equally common in a category that nobody has."""
-    share_weights = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
-    cell_shares = share_weights * cells[:, None]
-    cell_shares = np.where(cell_shares.sum(axis=0) > 0, cell_shares, share_weights)
-    return np.asarray(cell_shares / cell_shares.sum(axis=0))
 
 
 def _largest_odds(channel: Design) -> float:
@@ -296,14 +285,10 @@ class Option:
     def to_dict(self) -> dict[str, Any]:
         """The option as a JSON object; an infinite number is "inf"."""
         json_fields = asdict(self) | {"still_possible": list(self.still_possible)}
-        return {name: _number(value) for name, value in json_fields.items()}
-
-
-def _number(value: Any) -> Any:
-    """A JSON value: "inf" for infinity, None for a number that was not computed."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "inf"
-    return value
+        for name, value in json_fields.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                json_fields[name] = None if math.isnan(value) else "inf"  # None where it was not computed
+        return json_fields
 
 
 @dataclass(frozen=True)
@@ -389,7 +374,16 @@ class Comparison(Result):
         ]
         if self.wanted is not None:
             what = "root mean square error" if self.liars is not None else "standard error"
-            note_lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached_sentence(self.wanted)}")
+            unreached_options = [option for option in self.options if option.needed is None]
+            biased_names = [option.name for option in unreached_options if abs(option.bias) >= self.wanted]
+            unreachable_names = [option.name for option in unreached_options if option.name not in biased_names]
+            unreached_reasons = [f"the bias of {', '.join(biased_names)} alone is as large"] if biased_names else []
+            if unreachable_names:
+                unreached_reasons.append(
+                    f"{', '.join(unreachable_names)} would need more respondents than there are people"
+                )
+            unreached_text = f"; none reaches it: {'; '.join(unreached_reasons)}" if unreached_reasons else ""
+            note_lines.append(f"n needed: for a {what} of {self.wanted:g}{unreached_text}")
         if self.liars is not None:
             note_lines.append(
                 "pays from n: with so many respondents or more the design errs less than the direct question; the bias "
@@ -397,18 +391,6 @@ class Comparison(Result):
             )
         kinds = dict.fromkeys(option.kind for option in self.options)
         return Points((*note_lines, f"standard errors: {'; '.join(kinds)}"), small=True)
-
-    def _unreached_sentence(self, wanted_error: float) -> str:
-        """Why some designs do not reach the wanted precision."""
-        unreached_options = [option for option in self.options if option.needed is None]
-        biased_names = [option.name for option in unreached_options if abs(option.bias) >= wanted_error]
-        unreachable_names = [option.name for option in unreached_options if option.name not in biased_names]
-        unreached_reasons = [f"the bias of {', '.join(biased_names)} alone is as large"] if biased_names else []
-        if unreachable_names:
-            unreached_reasons.append(
-                f"{', '.join(unreachable_names)} would need more respondents than there are people"
-            )
-        return f"; none reaches it: {'; '.join(unreached_reasons)}" if unreached_reasons else ""
 
 
 def _number_text(value: float, form: str = ".3g") -> str:
@@ -529,7 +511,12 @@ def errors(comparison: Comparison, *, size: int = 640) -> str:
     >>> svg[:4], "root mean square error" in svg
     ('<svg', True)
     """
-    respondent_numbers = _numbers(comparison)
+    # a decade around n, and around the numbers from which randomizing pays
+    pays_numbers = [float(option.pays_from) for option in comparison.options if option.pays_from is not None]
+    sample_sizes = [float(comparison.n), *(n for n in pays_numbers if n > 1)]
+    respondent_numbers = np.geomspace(
+        max(10.0, min(sample_sizes) / 10), min(max(sample_sizes) * 10, comparison.n * 1e4), 60
+    )
     chart_lines = []
     for place, option in enumerate(comparison.options):
         is_direct = comparison.liars is not None and place == 0
@@ -558,14 +545,6 @@ def errors(comparison: Comparison, *, size: int = 640) -> str:
         description="; ".join(chart_line.told for chart_line in chart_lines),
         size=size,
     )
-
-
-def _numbers(comparison: Comparison) -> NDArray[np.float64]:
-    """Numbers of respondents to draw: a decade around n, and around the numbers from which randomizing pays."""
-    pays = [float(option.pays_from) for option in comparison.options if option.pays_from is not None]
-    sample_sizes = [float(comparison.n), *(n for n in pays if n > 1)]
-    low, high = max(10.0, min(sample_sizes) / 10), min(max(sample_sizes) * 10, comparison.n * 1e4)
-    return np.geomspace(low, high, 60)
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -599,10 +578,11 @@ def comparison_html(
     >>> comparison_html(found).startswith("<!doctype html>")
     True
     """
+    options = comparison.options[0 if comparison.liars is None else 1 :]
     tradeoff_charts = [
         Chart(lambda size, _, measure=measure: tradeoff(comparison, measure=measure, size=size))  # type: ignore[misc]
-        for measure in MEASURES
-        if _varies(comparison, measure)
+        for measure in MEASURES  # a chart needs two designs that differ in a finite measure
+        if len({value for option in options if math.isfinite(value := privacy_of(option, measure))}) > 1
     ]
     numbers_table = comparison.table("Standard errors and privacy of one answer")
     page_sections = [
@@ -611,10 +591,3 @@ def comparison_html(
         Section("The numbers", [numbers_table, comparison.notes()]),
     ]
     return html(title, page_sections, lead=[f"{line}." for line in (*above, *comparison.assumptions)])
-
-
-def _varies(comparison: Comparison, measure: str) -> bool:
-    """Whether a chart shows anything: at least two designs that differ in a finite measure."""
-    options = comparison.options[0 if comparison.liars is None else 1 :]
-    values = {privacy_of(option, measure) for option in options}
-    return len({value for value in values if math.isfinite(value)}) > 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy
@@ -31,7 +31,7 @@ from naysay.estimate.inversion import score_ends
 from naysay.estimate.linear import linear_map
 from naysay.estimate.registry import ESTIMATORS
 from naysay.estimate.result import Estimate
-from naysay.planning.variance import Variance, variance_of
+from naysay.planning.variance import Arguments, Variance, variance_of
 from naysay.tally import Part, Tally
 
 Value = TypeVar("Value")
@@ -203,10 +203,8 @@ class NormalScore:
         estimate_error = np.sqrt(self.variance / people_counts)
         chance = np.zeros_like(people_counts)
         for end, sign in ((0, 1.0), (1, -1.0)):
-            near, far = (
-                np.full_like(people_counts, null),
-                self.value + sign * 40 * estimate_error + sign * abs(self.value - null),
-            )
+            near = np.full_like(people_counts, null)
+            far = self.value + sign * 40 * estimate_error + sign * abs(self.value - null)
             possible = excludes(far, end)
             for _ in range(_HALVINGS):
                 middle = (near + far) / 2
@@ -230,12 +228,10 @@ def normal_score(design: Answerable, design_variance: Variance, place: int, null
     )
     inside = 0.0 if design_variance.ask.averages else _INSIDE
     curve_shares = np.clip(np.linspace(true_value, null, 3), inside, 1 - inside)
-    curve_variances = []
-    for category_share in curve_shares:
-        shifted_shares = np.insert((1 - category_share) * other_shares, place, category_share)
-        curve_variances.append(
-            variance_of(design, design_variance.ask._replace(proportions=shifted_shares)).each[place]
-        )
+    shifted_shares = (np.insert((1 - share) * other_shares, place, share) for share in curve_shares)
+    curve_variances = [
+        variance_of(design, design_variance.ask._replace(proportions=shares)).each[place] for shares in shifted_shares
+    ]
     curvature, slope, constant = np.polyfit(curve_shares, curve_variances, 2)
     return NormalScore(true_value, float(design_variance.each[place]), np.array([constant, slope, curvature]))
 
@@ -332,7 +328,7 @@ class DrawnSurveys:
     """
 
     design: Answerable
-    ask: Any
+    ask: Arguments
     codes: list[NDArray[np.int64]]
     chances: Floats
 
@@ -364,18 +360,15 @@ class DrawnSurveys:
         else:
             survey_counts = rng.multinomial(n, self.chances @ self.ask.proportions, SURVEYS)
         surveys, survey_places = np.unique(survey_counts, axis=0, return_inverse=True)
-        values = [self._read_survey(counts, read_estimate, without) for counts in surveys]
+        values, ends = [], np.cumsum([len(part_codes) for part_codes in self.codes])[:-1]
+        for counts in surveys:
+            part_counts = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
+            survey_tally = Tally(
+                tuple(Part.of(channel, y[c > 0], level=level, count=c[c > 0]) for (level, channel), y, c in part_counts)
+            )
+            try:
+                fit = self.ask.estimator.fit(self.design, survey_tally, target=self.ask.target)
+                values.append(read_estimate(fit))
+            except (DataError, NotEstimable):  # such answers give no interval
+                values.append(without)
         return [values[at] for at in survey_places.ravel().tolist()]
-
-    def _read_survey(
-        self, counts: NDArray[np.int64], read_estimate: Callable[[Estimate], Value], without: Value
-    ) -> Value:
-        ends = np.cumsum([len(part_codes) for part_codes in self.codes])[:-1]
-        part_counts = zip(self.design.parts.items(), self.codes, np.split(counts, ends), strict=True)
-        survey_tally = Tally(
-            tuple(Part.of(channel, y[c > 0], level=level, count=c[c > 0]) for (level, channel), y, c in part_counts)
-        )
-        try:
-            return read_estimate(self.ask.estimator.fit(self.design, survey_tally, target=self.ask.target))
-        except (DataError, NotEstimable):  # such answers give no interval
-            return without

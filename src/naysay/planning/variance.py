@@ -194,16 +194,19 @@ def variance_of(design: Answerable, ask: Arguments) -> Variance:
     """The variance, computed from the channels that anybody uses."""
     used_places = [channel_place for channel_place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
-    used_channels, used_preferences = (
-        [channels[channel_place] for channel_place in used_places],
-        ask.preferences[used_places],
-    )
+    used_channels = [channels[channel_place] for channel_place in used_places]
+    used_preferences = ask.preferences[used_places]
     if ask.estimator.principle not in _PRINCIPLES:
         raise DataError(f"no variance is known for {ask.estimator.name}; simulate it, or plan with another estimator")
     if design.structure.finer or design.offer.assigned_by == "researcher":
         return _stacked_samples(design, ask, used_channels, used_preferences[:, 0])
-    if ask.averages:
-        return _stratified_levels(design, ask, used_channels, used_preferences)
+    if ask.averages:  # one unbiased indicator for each respondent, whichever channel they answer through
+        pi = ask.proportions
+        terms = [
+            _channel_products(channel, row * pi) for channel, row in zip(used_channels, used_preferences, strict=True)
+        ]
+        covariance = np.sum([products for products, _ in terms], axis=0) - np.outer(pi, pi)
+        return _variance_for_target(design, ask, covariance, _moments_kind("moments", terms))
     if not np.allclose(used_preferences, used_preferences[:, :1]):
         raise DataError(
             f"{ask.estimator.name} is biased if the choice of level depends on the category; "
@@ -236,10 +239,8 @@ def _stacked_samples(design: Answerable, ask: Arguments, used_channels: list[Des
         )
         variance_kind = _moments_kind("moments of stacked samples", sample_terms)
     else:
-        variance_kind, covariance = (
-            _likelihood_kind(used_channels),
-            inverse(_information(used_channels, shares, cell_shares)),
-        )
+        variance_kind = _likelihood_kind(used_channels)
+        covariance = inverse(_information(used_channels, shares, cell_shares))
     cell_estimates = Cells(design.cells, design.shares, design.nuisance, cell_shares, covariance)
     share_gradients, share_covariance = cell_estimates.gradients @ covariance, cell_estimates.covariance_of_shares
     names = tuple(estimated_share.name for estimated_share in cell_estimates.shares)
@@ -248,34 +249,19 @@ def _stacked_samples(design: Answerable, ask: Arguments, used_channels: list[Des
     )
 
 
-def _stratified_levels(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
-    """The variance of one unbiased indicator for each respondent, whichever channel they answer through."""
-    terms = [
-        _channel_products(channel, row * ask.proportions) for channel, row in zip(used_channels, shares, strict=True)
-    ]
-    covariance = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
-    return _variance_for_target(design, ask, covariance, _moments_kind("moments", terms))
-
-
 def _weighted_levels(design: Answerable, ask: Arguments, used_channels: list[Design], shares: Floats) -> Variance:
     """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
     level_covariances = [_channel_products(channel, pi)[0] - np.outer(pi, pi) for channel in used_channels]
     weight_kind = ask.estimator.options["weights"]
-    z = (
-        shares / np.array([np.trace(level_covariance) for level_covariance in level_covariances])
-        if weight_kind == "variance"
-        else np.ones(len(used_channels))
-    )
+    z = np.ones(len(used_channels))
+    if weight_kind == "variance":
+        z = shares / np.array([np.trace(level_covariance) for level_covariance in level_covariances])
     if weight_kind == "design":
         z = shares / design_variances(used_channels)
-    z = z / z.sum()
+    level_weights = (z / z.sum()) ** 2 / shares
     weighted_covariance = np.sum(
-        [
-            weight**2 / q * level_covariance
-            for weight, q, level_covariance in zip(z, shares, level_covariances, strict=True)
-        ],
-        axis=0,
+        [weight * covariance for weight, covariance in zip(level_weights, level_covariances, strict=True)], axis=0
     )
     return _variance_for_target(
         design, ask, np.asarray(weighted_covariance), "moments within levels, many answers at each"
@@ -312,20 +298,15 @@ def _information(used_channels: list[Design], shares: Floats, pi: Floats) -> Flo
     """Expected Fisher information of one respondent, averaged over the channels, (cells, cells)."""
     total_information = np.zeros((len(pi), len(pi)))
     for channel_design, channel_share in zip(used_channels, shares, strict=True):
-        likelihood_rows = (
-            channel_design.rows(channel_design.space.listing())
-            if channel_design.structure.listed
-            else draw_responses(channel_design)[1]
-        )
-        response_weights = (
-            np.ones(len(likelihood_rows))
-            if channel_design.structure.listed
-            else 1 / likelihood_rows.mean(axis=1) / len(likelihood_rows)
-        )
+        if channel_design.structure.listed:
+            likelihood_rows = channel_design.rows(channel_design.space.listing())
+            response_weights = np.ones(len(likelihood_rows))
+        else:
+            _, likelihood_rows = draw_responses(channel_design)
+            response_weights = 1 / likelihood_rows.mean(axis=1) / len(likelihood_rows)
         response_chances = likelihood_rows @ pi
-        can_come = (
-            response_chances > 0
-        )  # leave out responses that never come: they add nothing, and would divide by zero
+        # leave out responses that never come: they add nothing, and would divide by zero
+        can_come = response_chances > 0
         total_information += channel_share * (
             likelihood_rows[can_come].T
             @ (likelihood_rows[can_come] * (response_weights[can_come] / response_chances[can_come])[:, None])
@@ -380,8 +361,6 @@ def indicator_products(design: Design, measure: Floats, constant: Floats, slope:
         fixed = measure.sum() * np.outer(constant, constant)
         return np.asarray(slope @ statistic_products @ slope.T + cross_products + cross_products.T + fixed), True
     codes, rows = draw_responses(design)
-    u, response_weights = (
-        constant + design.space.statistic(codes) @ slope.T,
-        rows @ measure / rows.mean(axis=1) / len(rows),
-    )
+    response_weights = rows @ measure / rows.mean(axis=1) / len(rows)
+    u = constant + design.space.statistic(codes) @ slope.T
     return np.asarray(u.T @ (u * response_weights[:, None])), False

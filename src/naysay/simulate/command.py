@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -171,7 +171,7 @@ def shares_by_label(text: str, option: str) -> float | dict[str, float]:
     return share_of_label
 
 
-def preferences_of(text: str | None, design: Any) -> Floats | Sequence[float] | None:
+def preferences_of(text: str | None, design: Answerable) -> Floats | Sequence[float] | None:
     """The preferences over levels that ``--preferences`` describes."""
     if text is None:
         return None

@@ -192,7 +192,14 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Repli
     """All replicates, or those finished before Ctrl-C; at least one."""
     progress_columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     outcomes_by_place = job.batch([0])
-    _check_first(job, outcomes_by_place[0], number)
+    later_outcomes = (outcome for place in range(1, min(number, 4)) for outcome in job.outcomes_at(place))
+    if all(outcome.problem for outcome in itertools.chain(outcomes_by_place[0], later_outcomes)):
+        # no estimator works in the first surveys: raise the reason before running all of them
+        tally = job.survey.draw(job.rng(0))
+        if tally.n == 0:
+            raise DataError("nobody answered in the first surveys; ask more people, or lower the nonresponse")
+        ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
+        raise DataError(f"no estimator gives a result: {outcomes_by_place[0][0].problem}")
     start_time = time.perf_counter()  # time the second survey: the first one also loads modules and caches
     outcomes_by_place |= job.batch(range(1, min(number, 2)))
     seconds_per_survey = max(time.perf_counter() - start_time, 1e-6)
@@ -216,18 +223,6 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Repli
             if console is not None:
                 console.print(f"interrupted after {len(outcomes_by_place):,} of {number:,} surveys", highlight=False)
     return outcomes_by_place
-
-
-def _check_first(job: _Job, first_outcomes: tuple[Outcome, ...], number: int) -> None:
-    """If no estimator works in the first surveys, raise the reason before running all of them."""
-    later_outcomes = (outcome for place in range(1, min(number, 4)) for outcome in job.outcomes_at(place))
-    if not all(outcome.problem for outcome in itertools.chain(first_outcomes, later_outcomes)):
-        return
-    tally = job.survey.draw(job.rng(0))
-    if tally.n == 0:
-        raise DataError("nobody answered in the first surveys; ask more people, or lower the nonresponse")
-    ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
-    raise DataError(f"no estimator gives a result: {first_outcomes[0].problem}")
 
 
 def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[ReplicateOutcomes]:

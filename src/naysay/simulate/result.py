@@ -171,7 +171,34 @@ class Simulation(Result):
         estimator_name = next(iter(self.runs)) if estimator is None else estimator
         if estimator_name not in self.runs:
             raise DataError(f"{estimator_name!r} was not simulated; {_checks.nearest(estimator_name, self.runs)}")
-        return _summary(estimator_name, self.runs[estimator_name], self.truth)
+        runs, truth = self.runs[estimator_name], self.truth
+        is_usable = np.isfinite(runs.proportions).all(axis=1)
+        estimates = runs.proportions[is_usable]
+        if len(estimates) < 2:
+            undefined_measures = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
+            return Summary(estimator_name, len(estimates), interval_methods=runs.methods, **undefined_measures)
+        misses = estimates - truth
+        mean_square = (misses**2).mean(axis=0)
+        square_error = (misses**2).std(axis=0, ddof=1) / np.sqrt(len(misses))
+        low_bounds, high_bounds = np.moveaxis(runs.bounds[is_usable], 2, 0)
+        # A bound that equals the truth, but for rounding in the last digit, counts as holding it.
+        holds_truth = np.where(
+            np.isnan(low_bounds) | np.isnan(high_bounds),
+            np.nan,
+            (low_bounds <= truth + 1e-12) & (truth - 1e-12 <= high_bounds),
+        )
+        coverage = _mean(holds_truth).values
+        return Summary(
+            estimator_name,
+            len(estimates),
+            bias=_mean(misses),
+            standard_deviation=_spread(estimates),
+            rmse=Measure(np.sqrt(mean_square), _root_error(square_error, mean_square)),
+            mean_standard_error=_mean(runs.standard_errors[is_usable]),
+            coverage=Measure(coverage, np.sqrt(coverage * (1 - coverage) / np.isfinite(holds_truth).sum(axis=0))),
+            width=_mean(high_bounds - low_bounds),
+            interval_methods=runs.methods,
+        )
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
@@ -303,34 +330,6 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:.4f} ±" + ("–" if np.isnan(error) else f"{error:.4f}".removeprefix("0"))
 
 
-def _summary(name: str, run: Runs, truth: Floats) -> Summary:
-    is_usable = np.isfinite(run.proportions).all(axis=1)
-    estimates = run.proportions[is_usable]
-    if len(estimates) < 2:
-        undefined_measures = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
-        return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **undefined_measures)
-    misses = estimates - truth
-    low_bounds, high_bounds = np.moveaxis(run.bounds[is_usable], 2, 0)
-    # A bound that equals the truth, but for rounding in the last digit, counts as holding it.
-    holds_truth = np.where(
-        np.isnan(low_bounds) | np.isnan(high_bounds),
-        np.nan,
-        (low_bounds <= truth + 1e-12) & (truth - 1e-12 <= high_bounds),
-    )
-    coverage = _mean(holds_truth).values
-    return Summary(
-        estimator=name,
-        used=len(estimates),
-        bias=_mean(misses),
-        standard_deviation=_spread(estimates),
-        rmse=_root_mean_square(misses),
-        mean_standard_error=_mean(run.standard_errors[is_usable]),
-        coverage=Measure(coverage, np.sqrt(coverage * (1 - coverage) / np.isfinite(holds_truth).sum(axis=0))),
-        width=_mean(high_bounds - low_bounds),
-        interval_methods=run.methods,
-    )
-
-
 def _mean(values: Floats) -> Measure:
     """The mean over the replicates in which the value is defined."""
     is_defined = np.isfinite(values)
@@ -349,12 +348,6 @@ def _spread(estimates: Floats) -> Measure:
     variance = (deviations**2).sum(axis=0) / (replicate_count - 1)
     of_variance = np.sqrt(np.maximum((deviations**4).mean(axis=0) - variance**2, 0.0) / replicate_count)
     return Measure(np.sqrt(variance), _root_error(of_variance, variance))
-
-
-def _root_mean_square(misses: Floats) -> Measure:
-    mean_square = (misses**2).mean(axis=0)
-    square_error = (misses**2).std(axis=0, ddof=1) / np.sqrt(len(misses))
-    return Measure(np.sqrt(mean_square), _root_error(square_error, mean_square))
 
 
 def _root_error(error: Floats, value: Floats) -> Floats:

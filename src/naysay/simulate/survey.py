@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -21,13 +21,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Floats, Label
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.drawing import GeneratorSource, Source
+from naysay.design.drawing import GeneratorSource
 from naysay.design.several import choice, lies, place_of, positive, share, whole_people
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes
 from naysay.tally import Part, Tally
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+Category = TypeVar("Category", bound=Hashable)
 
 _LISTED = 20_000  # up to this many responses over all levels, counts are drawn at once; above it, person by person
 
@@ -143,9 +148,14 @@ class Survey:
             at_level = (level_places == level_place) & ~is_silent
             response_codes = channel.draw(stated_category[at_level & ~is_noise], random_source)
             if (at_level & is_noise).any():
-                response_codes = np.vstack(
-                    [response_codes, _noise(channel, int((at_level & is_noise).sum()), random_source)]
-                )
+                try:  # each response is equally likely
+                    noise_codes = channel.space.at_random(int((at_level & is_noise).sum()), random_source.below)
+                except DesignError:
+                    raise DesignError(
+                        f"{channel.name or channel.kind} has too many responses to list; leave out people who answer "
+                        "at random"
+                    ) from None
+                response_codes = np.vstack([response_codes, noise_codes])
             silent_count = int(((level_places == level_place) & is_silent).sum())
             level_part = Part.of(
                 channel, response_codes, level=level_name, count=np.ones(len(response_codes), dtype=np.int64)
@@ -188,16 +198,6 @@ def _rows_drawn(chances: Floats, truth: NDArray[np.int64], rng: np.random.Genera
         in_category = truth == category
         drawn_rows[in_category] = np.searchsorted(chance_sums[:-1, category], uniforms[in_category], side="right")
     return drawn_rows
-
-
-def _noise(channel: Design, n: int, source: Source) -> Codes:
-    """Random responses of the design, each equally likely."""
-    try:
-        return channel.space.at_random(n, source.below)
-    except DesignError:
-        raise DesignError(
-            f"{channel.name or channel.kind} has too many responses to list; leave out people who answer at random"
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ HONEST = Behavior()
 """Everybody answers and follows the instructions."""
 
 
-def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Floats:
+def skewed(design: Answerable, *, toward: str = "private", ratio: float = 2.0) -> Floats:
     """Preferences over levels (levels,): from one end on, each level is `ratio` times as popular as the next.
 
     Parameters
@@ -309,7 +309,7 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
     return np.asarray(level_popularity / level_popularity.sum())
 
 
-def tied(design: Levels, *, hiding: Sequence[Label], share_of: float = 1.0) -> Floats:
+def tied(design: Answerable, *, hiding: Sequence[Label], share_of: float = 1.0) -> Floats:
     """Preferences (levels, t) that depend on the category: some of those who hide something pick the first level.
 
     Parameters
@@ -415,10 +415,12 @@ def equal(categories: Categories) -> Population:
     return Population(labels, np.full(len(labels), 1 / len(labels)), "equal()")
 
 
-def _rounded_law(categories: Categories, law: Any, name: str, **parameters: float | None) -> Population:
+def _rounded_law(
+    categories: Categories, cumulative: Callable[[Floats], Floats], name: str, **parameters: float | None
+) -> Population:
     """Shares of a continuous value, rounded to the nearest of 1 … t; values beyond the ends count at the ends."""
     labels = _labels(categories)
-    chances_below = law.cdf(np.arange(1, len(labels)) + 0.5)
+    chances_below = cumulative(np.arange(1, len(labels), dtype=float) + 0.5)
     call_text = ", ".join(f"{key}={value:.6g}" for key, value in parameters.items() if value is not None)
     return Population(labels, np.diff([0.0, *chances_below, 1.0]), f"{name}({call_text})")
 
@@ -439,7 +441,7 @@ def uniform(categories: Categories) -> Population:
     >>> uniform(5).proportions
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    return _rounded_law(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform")
+    return _rounded_law(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1).cdf, "uniform")
 
 
 def normal(categories: Categories, *, mean: float | None = None, sd: float | None = None) -> Population:
@@ -461,11 +463,9 @@ def normal(categories: Categories, *, mean: float | None = None, sd: float | Non
     array([0.0122, 0.2144, 0.5467, 0.2144, 0.0122])
     """
     t = len(_labels(categories))
-    law_center, law_spread = (
-        (1 + t) / 2 if mean is None else mean,
-        (t - 1) / 6 if sd is None else positive(sd, what="sd"),
-    )
-    return _rounded_law(categories, scipy.stats.norm(law_center, law_spread), "normal", mean=mean, sd=sd)
+    law_center = (1 + t) / 2 if mean is None else mean
+    law_spread = (t - 1) / 6 if sd is None else positive(sd, what="sd")
+    return _rounded_law(categories, scipy.stats.norm(law_center, law_spread).cdf, "normal", mean=mean, sd=sd)
 
 
 def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population:
@@ -487,7 +487,7 @@ def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population
     array([0.516, 0.371, 0.087, 0.02 , 0.006])
     """
     law = scipy.stats.expon(1, positive(mean, what="mean"))
-    return _rounded_law(categories, law, "exponential", mean=mean)
+    return _rounded_law(categories, law.cdf, "exponential", mean=mean)
 
 
 def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: float = 0.2310) -> Population:
@@ -509,7 +509,7 @@ def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: floa
     array([0.017, 0.518, 0.404, 0.057, 0.004])
     """
     law = scipy.stats.lognorm(positive(log_sd, what="log_sd"), scale=np.exp(log_mean))
-    return _rounded_law(categories, law, "log_normal", log_mean=log_mean, log_sd=log_sd)
+    return _rounded_law(categories, law.cdf, "log_normal", log_mean=log_mean, log_sd=log_sd)
 
 
 def shares(proportions: ArrayLike, categories: Categories | None = None) -> Population:
@@ -537,7 +537,7 @@ def shares(proportions: ArrayLike, categories: Categories | None = None) -> Popu
     return Population(labels, share_array, "shares")
 
 
-def counts(people: Mapping[Any, float]) -> Population:
+def counts(people: Mapping[Category, float]) -> Population:
     """A population in proportion to these counts.
 
     Parameters
@@ -562,7 +562,9 @@ def counts(people: Mapping[Any, float]) -> Population:
     )
 
 
-def column(table: Any, name: str, *, categories: Sequence[Label] | None = None) -> Population:
+def column(
+    table: IntoFrame | Mapping[str, Iterable[object]], name: str, *, categories: Sequence[Label] | None = None
+) -> Population:
     """The population in a column of real data. Missing cells are left out.
 
     Parameters
@@ -583,7 +585,12 @@ def column(table: Any, name: str, *, categories: Sequence[Label] | None = None) 
     >>> column({"income": ["low", "high", "low", None]}, "income").proportions.round(3)
     array([0.333, 0.667])
     """
-    cell_labels = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
+    frame: Any = None if isinstance(table, Mapping) else nw.from_native(table).lazy()
+    column_names = list(table) if isinstance(table, Mapping) else frame.collect_schema().names()
+    if name not in column_names:
+        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, column_names)}", column=name)
+    cells = table[name] if isinstance(table, Mapping) else frame.select(name).collect()[name].to_list()
+    cell_labels = [_checks.label(cell) for cell in cells if not _checks.is_missing(cell)]
     if not cell_labels:
         raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
     count_of_label = dict(sorted(Counter(cell_labels).items()))
@@ -596,19 +603,6 @@ def column(table: Any, name: str, *, categories: Sequence[Label] | None = None) 
     category_counts = np.array([count_of_label.get(text, 0) for text in category_texts], dtype=float)
     return Population(
         column_categories, category_counts / category_counts.sum(), f"column {name!r}, {len(cell_labels):,} people"
-    )
-
-
-def _cells(table: Any, name: str) -> Sequence[Any]:
-    """The cells of a column of any table."""
-    table_columns = table if isinstance(table, Mapping) else nw.from_native(table).lazy()
-    column_names = list(table) if isinstance(table_columns, Mapping) else table_columns.collect_schema().names()
-    if name not in column_names:
-        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, column_names)}", column=name)
-    return list(
-        table_columns[name]
-        if isinstance(table_columns, Mapping)
-        else table_columns.select(name).collect()[name].to_list()
     )
 
 
