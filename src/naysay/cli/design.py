@@ -17,6 +17,7 @@ from naysay.design import Answerable, Design, protocols
 from naysay.design.flowchart import one_for_all, parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.negative import sinks
+from naysay.estimate.paper import assumed, sources
 from naysay.report import flowchart
 from naysay.show import Column, Content, Heading, Table
 from naysay.show import text as as_text
@@ -40,7 +41,6 @@ PURPOSES = {
 }
 """The families by what somebody wants of them."""
 
-_COMPLIANCE = "people do what they are told"
 _ROWS, _COLUMNS = 66, 12  # the largest matrix that is readable on a terminal
 
 
@@ -179,20 +179,16 @@ def _say_channels(design: Answerable) -> None:
 
 def _grounds(design: Answerable) -> list[str]:
     """One line on what the design assumes, and one on who proposed it."""
-    assumes, sources = [] if design.offer.measures_compliance else [_COMPLIANCE], []
-    for design_part in parts(design):
-        design_family = design_part.name.partition("(")[0]
-        assumes += designs.ASSUMPTIONS.get(design_family, ())
-        sources += designs.SOURCES.get(design_family, "").split("; ")
-        if design_part.protocol is not None:
-            assumes += design_part.protocol.assumes
-            sources += design_part.protocol.source.split("; ")
-    grounds = {"assumes": assumes, "source": sources}
-    return [
-        f"{ground_name}: {'; '.join(dict.fromkeys(filter(None, ground_texts)))}"
-        for ground_name, ground_texts in grounds.items()
-        if any(ground_texts)
+    assumption_texts = [
+        text
+        for part in parts(design)
+        for text in (
+            *designs.ASSUMPTIONS.get(part.name.partition("(")[0], ()),
+            *(part.protocol.assumes if part.protocol is not None else ()),
+        )
     ]
+    grounds = {"assumes": assumed(design, assumption_texts), "source": sources(design)}
+    return [f"{ground_name}: {'; '.join(texts)}" for ground_name, texts in grounds.items() if texts]
 
 
 def _say_channel(design: Design) -> None:

@@ -88,6 +88,13 @@ class Estimated:
         ),
     ] = None
     html: options.Html = None
+    methods_text: Annotated[
+        bool,
+        typer.Option(
+            "--methods-text",
+            help="Print a paragraph for a paper instead: numbers, assumptions, and references in BibTeX.",
+        ),
+    ] = False
 
     @property
     def plain_names(self) -> bool:
@@ -116,7 +123,7 @@ class EstimateOptions(SamplingOptions, Surveyed, Estimated):
     @property
     def tells_all(self) -> bool:
         """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
-        return self.format_ != "json" or self.language is not None or self.survey is None
+        return not self.methods_text and (self.format_ != "json" or self.language is not None or self.survey is None)
 
 
 @takes(EstimateOptions)
@@ -151,10 +158,14 @@ def command(request: EstimateOptions) -> None:
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
       naysay estimate crash.tally
+      naysay estimate answers.csv --response doping \\
+          --design "warner(p=0.7)" --methods-text
       naysay estimate --survey sample --response income --by area
       naysay estimate --survey sample --html estimates.html
     """
     _checks.confidence(request.confidence)
+    if request.methods_text and request.format_ != "table":
+        raise DataError(f"--methods-text is a text; leave --format {request.format_} out")
     output.check(request.html)
     if request.survey is not None:
         _say_survey(request, _survey(request))
@@ -271,6 +282,8 @@ def _say_survey(request: EstimateOptions, answered: Answered) -> None:
     for question_name in question_names:
         if not request.response and answered.cells.replies and not answered.answers(question_name):
             output.note(f"nobody has answered {question_name!r}")
+        elif answered.entry(question_name).asked is None and request.methods_text:
+            raise DataError(f"--methods-text is for private questions; {question_name!r} was asked directly")
         elif answered.entry(question_name).asked is None:
             results_of_question[question_name] = answered.plain_summaries(
                 question_name, request.by if request.by != question_name else None, request.confidence
@@ -387,6 +400,12 @@ def _say(fits: Fits, request: EstimateOptions) -> None:
 
 
 def _text(fits: Fits, request: EstimateOptions) -> str:
+    if request.methods_text:
+        return "\n\n".join(
+            (f"{_group(request.by, group)}\n" if request.by else "")
+            + estimate.methods_text(fit, confidence=request.confidence, method=request.interval)
+            for group, fit in fits.items()
+        )
     group_texts = []
     for group, fit in fits.items():
         group_head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""

@@ -16,6 +16,7 @@ from naysay.estimate.heavy import HeavyHitters, heavy_hitters
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.mean import Distribution, Mean, Measured, distribution, mean
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
+from naysay.estimate.paper import methods_text
 from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.registry import ESTIMATORS, QUANTITIES, Estimator, Quantity, default, default_quantity, suitable
 from naysay.estimate.result import Comparison, Estimate, PrintOptions, Projected
@@ -54,6 +55,7 @@ __all__ = [
     "leverage",
     "maximum_likelihood",
     "mean",
+    "methods_text",
     "moments",
     "noncompliance_band",
     "nstops",
