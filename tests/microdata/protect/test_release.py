@@ -298,7 +298,7 @@ def test_read_by_codes_the_risk_is_the_same(sav):
         protect.release(files.Original.read(sav, codes=codes), plan, sav.with_name(f"{codes}.sav"))
         for codes in (True, False)
     ]
-    told = [(each.after.k, each.intruder_before.mean, each.intruder_after.mean) for each in found]
+    told = [(each.after.k, each.worst.intruder_before.mean, each.worst.intruder_after.mean) for each in found]
     assert told[0] == pytest.approx(told[1]) and told[0][2] > 0.01
     assert stored(sav.with_name("True.sav"))[0] == stored(sav.with_name("False.sav"))[0]
 
@@ -335,12 +335,12 @@ def test_after_values_move_no_safety_is_claimed(name, sav, capsys):
     plan = protect.Plan(keys=["age", "gender"], target=None, steps=[MOVING[name]()], keep_order=True)
     out = sav.with_name("safe.sav")
     found = protect.release(files.Original.read(sav), plan, out)
-    assert found.intruder_before.mean > 0.3 and found.intruder_after is None
+    assert found.worst.intruder_before.mean > 0.3 and found.worst.intruder_after is None
     assert f"after {name}, keys may hold other values" in str(found) and "naysay attack" in str(found)
     names = ["age", "gender"]
     beside = attack.link(files.Original.read(out).frame, files.Original.read(sav).frame, names, attacks=["nearest"])
-    assert found.intruder_nearest.value == pytest.approx(beside.attacks[0].of_all.value, abs=0.02)
-    assert str(found.intruder_nearest) in str(found)
+    assert found.worst.intruder_nearest.value == pytest.approx(beside.attacks[0].of_all.value, abs=0.02)
+    assert str(found.worst.intruder_nearest) in str(found)
     log = tomllib.loads(log_of(out).read_text(encoding="utf-8"))
     [told] = [each.text for each in protection_content(log) if "other values now" in getattr(each, "text", "")]
     assert "the nearest record was right for" in told and "naysay attack" in told

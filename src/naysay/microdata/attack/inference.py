@@ -254,10 +254,8 @@ def replicated(synthetic: object, original: object, keys: Sequence[str], *, cont
     >>> found.unique, found.found, found.fresh
     (2, 1, 2)
     """
-    original_frame, synthetic_frame = (
-        frame_of(original, what="the original"),
-        frame_of(synthetic, what="the synthetic file"),
-    )
+    original_frame = frame_of(original, what="the original")
+    synthetic_frame = frame_of(synthetic, what="the synthetic file")
     key_table = _known_keys(original_frame, keys)
     unique_people = key_table.filter(key_table.is_unique())
 

@@ -78,9 +78,8 @@ def probabilistic(register: Register, *, seed: int = 1) -> dict[str, Linked]:
     for key_number in range(2):  # a key is learned while another one is known to agree
         linker.training.estimate_parameters_using_expectation_maximisation(splink.block_on(f"key_{key_number}"))
     predictions = pl.DataFrame(pl.from_arrow(linker.inference.predict().as_pyarrow_table()))
-    link_made, right_chances, chance = _best(predictions, drawn_register)
     all_made, all_right, all_chances = link_arrays = np.zeros((3, person_count))
-    link_arrays[:, person_rows] = link_made, right_chances, chance
+    link_arrays[:, person_rows] = _best(predictions, drawn_register)
     is_tried = np.isin(np.arange(person_count), person_rows)
     return {
         "probabilistic": Linked(all_made > 0, all_right, is_tried),
@@ -95,36 +94,30 @@ def _linker(splink: ModuleType, register: Register) -> Any:
 
     logging.getLogger("splink").setLevel(logging.ERROR)
     api = splink.DuckDBAPI()
-    splink_tables = []
+    tables = {"people": register.people, "records": register.release}
+    columns_of: dict[str, dict[str, Any]] = {
+        table_name: {"unique_id": np.arange(frame.height)} for table_name, frame in tables.items()
+    }
     key_comparisons: list[Any] = []
-    for file_side, frame in ((0, register.people), (1, register.release)):
-        key_columns: dict[str, Any] = {"unique_id": np.arange(frame.height)}
-        for key_number, key_name in enumerate(register.keys):
-            is_numeric = all(table[key_name].dtype.is_numeric() for table in (register.people, register.release))
-            key_columns[f"key_{key_number}"] = (
-                frame[key_name].cast(pl.Float64) if is_numeric else texts(frame[key_name])
+    for key_number, key_name in enumerate(register.keys):
+        splink_name = f"key_{key_number}"
+        is_numeric = all(frame[key_name].dtype.is_numeric() for frame in tables.values())
+        for table_name, frame in tables.items():
+            key_cells = frame[key_name].cast(pl.Float64) if is_numeric else texts(frame[key_name])
+            columns_of[table_name][splink_name] = key_cells
+        if is_numeric:
+            key_unit = float(np.nanstd(register.release[key_name].cast(pl.Float64).to_numpy())) or 1.0
+            near_levels = [levels.AbsoluteDifferenceLevel(splink_name, key_unit * deviations) for deviations in _NEAR]
+            all_levels = [levels.NullLevel(splink_name), levels.ExactMatchLevel(splink_name), *near_levels]
+            key_comparisons.append(
+                comparisons.CustomComparison([*all_levels, levels.ElseLevel()], output_column_name=splink_name)
             )
-            if file_side == 0 and is_numeric:
-                key_unit = float(np.nanstd(register.release[key_name].cast(pl.Float64).to_numpy())) or 1.0
-                near_levels = [
-                    levels.AbsoluteDifferenceLevel(f"key_{key_number}", key_unit * deviations) for deviations in _NEAR
-                ]
-                comparison_levels = [
-                    levels.NullLevel(f"key_{key_number}"),
-                    levels.ExactMatchLevel(f"key_{key_number}"),
-                    *near_levels,
-                ]
-                key_comparisons.append(
-                    comparisons.CustomComparison(
-                        [*comparison_levels, levels.ElseLevel()], output_column_name=f"key_{key_number}"
-                    )
-                )
-            elif file_side == 0:
-                key_comparisons.append(
-                    comparisons.ExactMatch(f"key_{key_number}").configure(term_frequency_adjustments=True)
-                )
-        table_name = ("people", "records")[file_side]
-        splink_tables.append(api.register(pl.DataFrame(key_columns).to_arrow(), dataset_display_name=table_name))
+        else:
+            key_comparisons.append(comparisons.ExactMatch(splink_name).configure(term_frequency_adjustments=True))
+    splink_tables = [
+        api.register(pl.DataFrame(columns).to_arrow(), dataset_display_name=table_name)
+        for table_name, columns in columns_of.items()
+    ]
     settings = splink.SettingsCreator(
         link_type="link_only",
         comparisons=key_comparisons,
@@ -135,9 +128,8 @@ def _linker(splink: ModuleType, register: Register) -> Any:
     return splink.Linker(splink_tables, settings, log_level=None)
 
 
-def _best(predictions: pl.DataFrame, register: Register) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _best(predictions: pl.DataFrame, register: Register) -> Floats:
     """For each person whether there is a most probable record, the chance that it is theirs, and what splink says."""
-    link_made, right_chances, chance = (np.zeros(register.people.height) for _ in range(3))
     person_is_left = pl.col("source_dataset_l") == "people"
     record_pairs = predictions.select(
         pl.when(person_is_left).then("unique_id_l").otherwise("unique_id_r").cast(pl.Int64).alias("person"),
@@ -152,13 +144,10 @@ def _best(predictions: pl.DataFrame, register: Register) -> tuple[NDArray[Any], 
         .group_by("person")
         .agg(pl.col("hit").mean(), pl.col("match_probability").max())
     )
-    person_rows = person_links["person"].to_numpy()
-    link_made[person_rows], right_chances[person_rows], chance[person_rows] = (
-        1.0,
-        person_links["hit"].to_numpy(),
-        person_links["match_probability"].to_numpy(),
-    )
-    return link_made, right_chances, chance
+    link_arrays = np.zeros((3, register.people.height))
+    link_arrays[0, person_links["person"]] = 1.0
+    link_arrays[1:, person_links["person"]] = person_links.select("hit", "match_probability").to_numpy().T
+    return link_arrays
 
 
 _CELLS = 4_000_000  # distances held at once
@@ -207,10 +196,8 @@ def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDAr
     step = max(1, _CELLS // record_count)
     for start in range(0, person_count, step):
         person_rows = np.arange(start, min(person_count, start + step))
-        distances, has_evidence = (
-            np.zeros((len(person_rows), record_count), np.float32),
-            np.zeros((len(person_rows), record_count), bool),
-        )
+        distances = np.zeros((len(person_rows), record_count), np.float32)
+        has_evidence = np.zeros((len(person_rows), record_count), bool)
         for person_cells, record_cells, is_numeric in key_columns:
             differences = person_cells[person_rows, None] - record_cells[None, :]
             known_in_both = ~np.isnan(differences)
@@ -631,10 +618,8 @@ def _household_links(
             bool,
         )
         for key_number in range(mine.shape[1]):
-            known_cells, released_cells = (
-                mine[known_households[household_slice]][:, None, :, None, key_number],
-                theirs[released_households][None, :, None, :, key_number],
-            )
+            known_cells = mine[known_households[household_slice]][:, None, :, None, key_number]
+            released_cells = theirs[released_households][None, :, None, :, key_number]
             members_agree &= (known_cells == released_cells) | (known_cells == 0) | (released_cells == 0)
         may_match = _assigned(members_agree)
         fewest_gaps = np.where(may_match, gap_counts, np.iinfo(gap_counts.dtype).max).min(axis=1)

@@ -350,10 +350,8 @@ def share_of(right: ArrayLike, clusters: Array | None = None, *, confidence: flo
     if clusters is None:
         return Share(mean_chance, _wilson(mean_chance, n, confidence), n)
     _, cluster_numbers = np.unique(clusters, return_inverse=True)
-    cluster_sizes, cluster_totals = (
-        np.bincount(cluster_numbers).astype(float),
-        np.bincount(cluster_numbers, right_chances),
-    )
+    cluster_sizes = np.bincount(cluster_numbers).astype(float)
+    cluster_totals = np.bincount(cluster_numbers, right_chances)
     if mean_chance in (0.0, 1.0):
         return Share(mean_chance, _wilson(mean_chance, len(cluster_sizes), confidence), n, "cluster bootstrap")
     cluster_draws = np.random.default_rng(seed).integers(0, len(cluster_sizes), (_DRAWS, len(cluster_sizes)))

@@ -364,13 +364,9 @@ class SearchPlan:
     @property
     def smaller(self) -> str:
         """What searches of fewer keys would take."""
-        key_counts = range(1, self.size)
-        size_totals = [
-            (key_count, sum(self.combinations[:key_count]), sum(self.seconds[:key_count])) for key_count in key_counts
-        ]
         return "; ".join(
-            f"up to {key_count}: {combination_count:,}, about {spoken(total_seconds)}"
-            for key_count, combination_count, total_seconds in size_totals[-3:]
+            f"up to {key_count}: {sum(self.combinations[:key_count]):,}, about {spoken(sum(self.seconds[:key_count]))}"
+            for key_count in range(max(1, self.size - 3), self.size)
         )
 
 

@@ -295,24 +295,19 @@ class Birthdays(Result):
         """How many months remain for how many respondents, and what contradicts itself; never a respondent's values."""
         n = max(self.table.height, 1)
         table_columns = (Column("month of birth", words=True), Column("respondents"), Column("share"))
-        count_titles = {
-            candidate_count: _checks.several(candidate_count, "candidate", "candidates")
-            if candidate_count
-            else "missing"
-            for candidate_count in self.candidates
-        }
         table_rows = tuple(
-            (count_titles[candidate_count], f"{respondent_count:,}", f"{respondent_count / n:.1%}")
-            for candidate_count, respondent_count in self.candidates.items()
+            (
+                _checks.several(size, "candidate", "candidates") if size else "missing",
+                f"{people:,}",
+                f"{people / n:.1%}",
+            )
+            for size, people in self.candidates.items()
         )
-        people_by_problem = {
-            what: _checks.several(n, "respondent", "respondents") for what, n in self._problems.items()
-        }
         return [
             Table(table_columns, table_rows),
             *(
-                Sentence(f"contradiction, taken as missing: {problem}: {people_text}")
-                for problem, people_text in people_by_problem.items()
+                Sentence(f"contradiction, taken as missing: {what}: {_checks.several(n, 'respondent', 'respondents')}")
+                for what, n in self._problems.items()
             ),
             *(Note(str(warning)) for warning in self.warnings),
         ]

@@ -215,7 +215,10 @@ def _part_of(place: str, data: object, respondent: str, wave: str, month: int | 
                 )
                 advice = f"correct column {number!r} or the months"
                 raise DataError(f"waves are out of order: {later_text}, but {former_text} ({advice})", column=number)
-        return Part(place, table, respondents_of(table, respondent), months, np.zeros(0, np.int64))
+        people = _plain_respondents(column_of(table, respondent), respondent)
+        if (row := first_row(people.is_null())) is not None:
+            raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
+        return Part(place, table, people, months, np.zeros(0, np.int64))
     except DataError as error:
         if not place:
             raise
@@ -248,14 +251,6 @@ def normal(cells: pl.Series) -> pl.Series:
         r"^\x{2212}(\d)", "-$1"
     )  # U+2212, the typographic minus sign
     return plain_texts.set(plain_texts == "", None)
-
-
-def respondents_of(table: Table, respondent: str) -> pl.Series:
-    """Who answered, as texts or whole numbers."""
-    cells = _plain_respondents(column_of(table, respondent), respondent)
-    if (row := first_row(cells.is_null())) is not None:
-        raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
-    return cells
 
 
 def _plain_respondents(cells: pl.Series, respondent: str) -> pl.Series:
@@ -359,10 +354,8 @@ def beside(table: pl.DataFrame, respondent_facts: pl.DataFrame) -> pl.DataFrame:
     clashing_name = next((fact_column for fact_column in fact_columns if fact_column in table.columns), None)
     if clashing_name is not None:
         raise DataError(f"the table has a column {clashing_name!r} already; rename it", column=clashing_name)
-    table_respondents, wave_respondents = (
-        _plain_respondents(column_of(Table.of(table), respondent), respondent),
-        respondent_facts[respondent],
-    )
+    table_respondents = _plain_respondents(column_of(Table.of(table), respondent), respondent)
+    wave_respondents = respondent_facts[respondent]
     if (table_respondents.dtype == pl.String) != (wave_respondents.dtype == pl.String):
         table_respondents, wave_respondents = (
             _numbers_in_one_way(cells, respondent) for cells in (table_respondents, wave_respondents)

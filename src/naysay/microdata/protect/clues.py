@@ -204,20 +204,14 @@ def hints(
         )
         if best_claim is None or best_claim.right.sum() <= least:
             return 0
-        is_read_back = best_claim.right & (best_claim.values == 1)
-        column_hint = Hint(
-            columns,
-            name,
-            int(hidden_keys[name].cells.sum()),
-            int(is_read_back.sum()),
-            int((best_claim.right & ~is_read_back).sum()),
-        )
-        column_hints.append(column_hint)
+        told_count, read_back = int(best_claim.right.sum()), int((best_claim.right & (best_claim.values == 1)).sum())
+        hidden_count = int(hidden_keys[name].cells.sum())
+        column_hints.append(Hint(columns, name, hidden_count, read_back, told_count - read_back))
         # what several hints tell together is told by the tuple of their numbers
         claim_numbers[name][best_claim.rows] = (
             claim_numbers[name][best_claim.rows] * 1_000_003 + best_claim.number + len(column_hints)
         )
-        return int(best_claim.right.sum())
+        return told_count
 
     claimed_counts = {
         (other_column.name, key_name): try_columns(
@@ -227,28 +221,19 @@ def hints(
         for key_name in hidden_keys
     }
     pairable_views = {
-        other_column.name: rank_codes(other_column, _GROUPS, gaps=True)
+        other_column.name: column_view
         for other_column in other_columns
         if other_column.name not in (ROW_ORDER, *alone)
-    }
-    pairable_views = {
-        column_name: column_view
-        for column_name, column_view in pairable_views.items()
-        if column_view.max(initial=0) > 0
+        and (column_view := rank_codes(other_column, _GROUPS, gaps=True)).max(initial=0) > 0
     }
     pair_limit = _WORK // max(released.height * len(hidden_keys), 1)
     column_pairs = list(combinations(pairable_views, 2))
     for column_pair in column_pairs[:pair_limit]:
-        column_view = (
-            pairable_views[column_pair[0]] * (pairable_views[column_pair[1]].max() + 1) + pairable_views[column_pair[1]]
-        )
+        first_view, second_view = (pairable_views[column_name] for column_name in column_pair)
+        column_view = first_view * (second_view.max() + 1) + second_view
         for key_name in hidden_keys:  # a pair must tell of half as many cells again as its columns do
-            try_columns(
-                column_pair,
-                iter([column_view]),
-                key_name,
-                3 * max(claimed_counts[other_column, key_name] for other_column in column_pair) // 2,
-            )
+            least = 3 * max(claimed_counts[column_name, key_name] for column_name in column_pair) // 2
+            try_columns(column_pair, iter([column_view]), key_name, least)
     return Hints(tuple(column_hints), claim_numbers, len(column_pairs) <= pair_limit)
 
 
@@ -314,10 +299,8 @@ def _telling_values(
     pair_evidence = np.where(
         has_others, (count - 1) * np.log((1 - _TAIL) / chance_mass), count * np.log(_TAIL / (1 - chance_mass))
     )
-    group_evidence, wrong_people = (
-        np.bincount(group, pair_evidence, group_count),
-        np.bincount(group, count * ~has_others, group_count),
-    )
+    group_evidence = np.bincount(group, pair_evidence, group_count)
+    wrong_people = np.bincount(group, count * ~has_others, group_count)
     least_evidence = _EVIDENCE + np.log(group_count)
     is_rare = (people > 1) & (people < _FEW)
     together = (
@@ -438,10 +421,8 @@ class _Clue:
                     ratio = _ratio(joint_counts - 1, of_key - 1, of_column - 1, joint_counts.sum() - 1, weight)
                     gain = float((joint_counts * np.log(np.where(joint_counts > 0, ratio, 1.0))).sum())
                     if gain > most_gain:
-                        best_clue, most_gain = (
-                            cls(key_codes, column_codes, weight, is_learned, joint_counts, gain),
-                            gain,
-                        )
+                        best_clue = cls(key_codes, column_codes, weight, is_learned, joint_counts, gain)
+                        most_gain = gain
         return best_clue
 
     def bits(self, person: Codes, row: Codes, fold: Codes) -> Floats:
@@ -648,20 +629,13 @@ def naming(frame: pl.DataFrame) -> list[str]:
     naming_columns = []
     for column in frame:
         filled_cells = column.drop_nulls()
-        cell_numbers = (
-            filled_cells.cast(pl.Float64, strict=False)
-            if filled_cells.dtype.is_float() or filled_cells.dtype == pl.String
-            else None
-        )
-        is_whole = cell_numbers is None or bool(
-            cell_numbers.has_nulls() or (cell_numbers == cell_numbers.round(0)).all()
-        )
-        if (
-            is_whole
-            and not column.dtype.is_nested()
-            and len(filled_cells) > 1
-            and filled_cells.n_unique() == len(filled_cells)
-        ):
+        if column.dtype.is_nested() or len(filled_cells) < 2 or filled_cells.n_unique() < len(filled_cells):
+            continue
+        is_measure = False
+        if filled_cells.dtype.is_float() or filled_cells.dtype == pl.String:
+            cell_numbers = filled_cells.cast(pl.Float64, strict=False)
+            is_measure = not cell_numbers.has_nulls() and not (cell_numbers == cell_numbers.round(0)).all()
+        if not is_measure:
             naming_columns.append(column.name)
     return naming_columns
 

@@ -204,13 +204,11 @@ def _predictors(frame: pl.DataFrame, names: Sequence[str]) -> Floats:
 def _repeats(frame: pl.DataFrame, drawn_frame: pl.DataFrame) -> tuple[NDArray[np.bool_], int]:
     """Which new records repeat a combination that is unique in the file, and how many are unique there."""
     column_names = frame.columns
-    file_texts = frame.select(
-        texts(frame[column_name]).fill_null("\0").alias(column_name) for column_name in column_names
+    file_texts, drawn_texts = (
+        table.select(texts(table[column_name]).fill_null("\0").alias(column_name) for column_name in column_names)
+        for table in (frame, drawn_frame)
     )
     unique_rows = file_texts.filter(pl.struct(column_names).is_unique()).with_columns(naysay_alone=pl.lit(value=True))
-    drawn_texts = drawn_frame.select(
-        texts(drawn_frame[column_name]).fill_null("\0").alias(column_name) for column_name in column_names
-    )
     is_repeated = drawn_texts.join(unique_rows, on=column_names, how="left", maintain_order="left")[
         "naysay_alone"
     ].fill_null(value=False)
@@ -329,11 +327,8 @@ class _RandomizedColumn(Random):
         for stratum_number, stratum_rows in enumerate(rows_of_strata(frame, self.within)):
             rows_of_stratum = stratum_rows[is_known[stratum_rows]]  # each stratum has numbers of its own
             truth = cell_texts.gather(rows_of_stratum).to_list()
-            for row, cell in zip(
-                rows_of_stratum.tolist(),
-                column_design.randomize(truth, rng=self.rng(stratum_number)).texts(),
-                strict=True,
-            ):
+            drawn_texts = column_design.randomize(truth, rng=self.rng(stratum_number)).texts()
+            for row, cell in zip(rows_of_stratum.tolist(), drawn_texts, strict=True):
                 drawn_cells[row] = cell
         drawn_column = pl.Series(self.variable, drawn_cells, dtype=pl.String)
         column_type = frame.schema[self.variable]

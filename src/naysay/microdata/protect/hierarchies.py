@@ -96,14 +96,8 @@ class Hierarchy:
     def check(self, values: Sequence[str], name: str) -> None:
         """Raise for the first value that the hierarchy does not hold."""
         missing_values = [value for value in values if value not in self.levels]
-        blank_leaf = next(
-            (
-                leaf
-                for leaf in self.levels
-                if missing_values and leaf.strip() in missing_values and leaf != leaf.strip()
-            ),
-            None,
-        )
+        blank_leaves = (leaf for leaf in self.levels if leaf != leaf.strip() and leaf.strip() in missing_values)
+        blank_leaf = next(blank_leaves, None)
         if blank_leaf is not None:
             complaint = f"the hierarchy of {name!r} holds {blank_leaf!r}, and the file {blank_leaf.strip()!r}"
             raise DataError(f"{complaint}: take the blank out of the hierarchy", column=name, value=blank_leaf)

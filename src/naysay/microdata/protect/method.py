@@ -106,13 +106,9 @@ class Method(ABC):
         """The method as plain data, as a plan holds it."""
         plain_form: JsonObject = {"method": self.name}
         for parameter in fields(self):
-            plain_parameter = _plain(getattr(self, parameter.name))
-            if (
-                plain_parameter is not None
-                and plain_parameter != {}
-                and (plain_parameter != [] or parameter.name in ("keys", "variables"))
-            ):
-                plain_form[parameter.name] = plain_parameter
+            value = plain_parameter(getattr(self, parameter.name))
+            if value is not None and value != {} and (value != [] or parameter.name in ("keys", "variables")):
+                plain_form[parameter.name] = value
         return plain_form
 
     @classmethod
@@ -204,14 +200,14 @@ def numbers_of(frame: pl.DataFrame, name: str, *, what: str) -> Floats:
     return cell_numbers.fill_null(float("nan")).to_numpy()
 
 
-def _plain(value: object) -> object:
+def plain_parameter(value: object) -> object:
     """A parameter in the words of a plan."""
     if hasattr(value, "form"):
         return value.form()
     if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
+        return [plain_parameter(part) for part in value]
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): plain_parameter(part) for name, part in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 

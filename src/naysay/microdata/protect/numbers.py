@@ -68,16 +68,11 @@ class Round(OfColumns, Random):
         for column_place, column_name in enumerate(self.columns):
             scaled_numbers = numbers_of(frame, column_name, what=self.name) / self.base
             lower_multiples = np.floor(scaled_numbers)
-            up = (
-                self.rng(column_place).random(len(lower_multiples)) < scaled_numbers - lower_multiples
-                if self.how == "random"
-                else None
-            )
-            rounded_columns.append(
-                with_gaps(
-                    frame[column_name], (np.round(scaled_numbers) if up is None else lower_multiples + up) * self.base
-                )
-            )
+            multiples = np.round(scaled_numbers)
+            if self.how == "random":
+                draws = self.rng(column_place).random(len(scaled_numbers))
+                multiples = lower_multiples + (draws < scaled_numbers - lower_multiples)
+            rounded_columns.append(with_gaps(frame[column_name], multiples * self.base))
         return Done(frame.with_columns(rounded_columns))
 
 
@@ -214,12 +209,8 @@ class Microaggregate(OfColumns):
     def done(self, frame: pl.DataFrame) -> Done:
         x = np.column_stack([numbers_of(frame, column_name, what=self.name) for column_name in self.columns])
         averaged_numbers, lost_variance, total_variance = x.copy(), 0.0, 0.0
-        jointly = (
-            [list(range(x.shape[1]))]
-            if self.how == "jointly"
-            else [[column_place] for column_place in range(x.shape[1])]
-        )
-        for joint_places in jointly:
+        places = range(x.shape[1])
+        for joint_places in [[*places]] if self.how == "jointly" else [[place] for place in places]:
             is_complete = ~np.isnan(x[:, joint_places]).any(axis=1)
             if is_complete.sum() < self.least:
                 joint_columns = [self.columns[column_place] for column_place in joint_places]
@@ -233,16 +224,12 @@ class Microaggregate(OfColumns):
                 if len(joint_places) == 1
                 else mdav(standard_scores, self.least)
             )
-            means = np.stack(
-                [np.bincount(group_numbers, column) for column in x[is_complete][:, joint_places].T], axis=1
-            )
-            averaged_numbers[np.flatnonzero(is_complete)[:, None], joint_places] = (
-                means / np.bincount(group_numbers)[:, None]
-            )[group_numbers]
-            centers = (
-                np.stack([np.bincount(group_numbers, column) for column in standard_scores.T], axis=1)
+            means, centers = (
+                np.stack([np.bincount(group_numbers, column) for column in numbers.T], axis=1)
                 / np.bincount(group_numbers)[:, None]
+                for numbers in (joint_numbers, standard_scores)
             )
+            averaged_numbers[np.flatnonzero(is_complete)[:, None], joint_places] = means[group_numbers]
             lost_variance += float(np.square(standard_scores - centers[group_numbers]).sum())
             total_variance += float(np.square(standard_scores).sum())
             averaged_numbers[~is_complete] = np.where(np.isnan(x[~is_complete]), np.nan, averaged_numbers[~is_complete])
@@ -313,10 +300,8 @@ def optimal(x: Floats, least: int) -> Ints:
     rank_order = np.argsort(x, kind="stable")
     sorted_numbers = x[rank_order]
     n = len(sorted_numbers)
-    running_sums, running_squares = (
-        np.concatenate([[0], np.cumsum(sorted_numbers)]),
-        np.concatenate([[0], np.cumsum(sorted_numbers**2)]),
-    )
+    running_sums = np.concatenate([[0], np.cumsum(sorted_numbers)])
+    running_squares = np.concatenate([[0], np.cumsum(sorted_numbers**2)])
     least_costs, last_starts = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     least_costs[0] = 0.0
     for group_stop in range(least, n + 1):

@@ -93,37 +93,30 @@ def release_in_pieces(
     shown_rows = row_count
     for step in plan.steps:
         prepared_method = step.prepared()
-        if isinstance(prepared_method, Drop):
-            dropped_cells = [
-                Cells(column_name, filled_cells, filled_cells, 0)
-                for column_name in prepared_method.columns
-                for filled_cells in [int(released_table.select(pl.col(column_name).count()).collect().item())]
-            ]
-            released_table = released_table.drop(prepared_method.columns)
-            logged_steps.append(Step(prepared_method, row_count, 0, tuple(dropped_cells)))
-        elif isinstance(prepared_method, Coarser):
-            coded_table, released_table, recoded_cells = _recode_column(prepared_method, coded_table, released_table)
-            logged_steps.append(Step(prepared_method, row_count, 0, (recoded_cells,)))
-        elif isinstance(prepared_method, Suppress):
+        step_cells: list[Cells] = []
+        if isinstance(prepared_method, Suppress):
             row_masks, suppress_step = _suppress_tuples(prepared_method, coded_table, row_count)
             shown_rows -= suppress_step.deleted
             logged_steps.append(suppress_step)
+            continue
+        if isinstance(prepared_method, Coarser):
+            coded_table, released_table, recoded_cells = _recode_column(prepared_method, coded_table, released_table)
+            step_cells.append(recoded_cells)
         elif isinstance(prepared_method, Shuffle):
             row_order = prepared_method.order(shown_rows)
-            logged_steps.append(Step(prepared_method, shown_rows, 0, ()))
-        elif isinstance(prepared_method, Renumber):
-            for column_name in prepared_method.columns:
-                if column_name not in number_columns:
-                    raise DataError(
-                        f"{column_name!r} has one value in several rows; to number it anew needs the file in memory: "
-                        f"leave it out (--drop {column_name})",
-                        column=column_name,
-                    )
+        elif isinstance(prepared_method, Drop | Renumber):
+            shared_name = next((name for name in prepared_method.columns if name not in number_columns), None)
+            if shared_name is not None and isinstance(prepared_method, Renumber):
+                raise DataError(
+                    f"{shared_name!r} has one value in several rows; to number it anew needs the file in memory: "
+                    f"leave it out (--drop {shared_name})",
+                    column=shared_name,
+                )
             filled_counts = released_table.select(pl.col(prepared_method.columns).count()).collect().row(0, named=True)
-            numbered_cells = (
-                Cells(column_name, filled_count, filled_count, 0) for column_name, filled_count in filled_counts.items()
-            )
-            logged_steps.append(Step(prepared_method, shown_rows, 0, tuple(numbered_cells)))
+            step_cells = [Cells(column_name, count, count, 0) for column_name, count in filled_counts.items()]
+            if isinstance(prepared_method, Drop):
+                released_table = released_table.drop(prepared_method.columns)
+        logged_steps.append(Step(prepared_method, shown_rows, 0, tuple(step_cells)))
     log = Log(tuple(logged_steps))
     seeded_plan = Plan(**{**vars(plan), "steps": log.methods})
     renumbered_columns = seeded_plan.renumbered

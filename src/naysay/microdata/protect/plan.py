@@ -17,12 +17,12 @@ import polars as pl
 from naysay import _checks
 from naysay._values import JsonNode, JsonObject
 from naysay.errors import DataError
-from naysay.microdata.keys.codes import Form, check_names
+from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.matches import readings
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.drawn import Negative, Pram, Synthesize
 from naysay.microdata.protect.hierarchies import Generalize
-from naysay.microdata.protect.method import Done, Log, Method, Step, keyed, opened
+from naysay.microdata.protect.method import Done, Log, Method, Step, keyed, opened, plain_parameter
 from naysay.microdata.protect.numbers import Microaggregate, Noise, RankSwap, Round
 from naysay.microdata.protect.recoding import (
     Bins,
@@ -244,19 +244,9 @@ class Plan:
         """The plan as plain data."""
         plain_form: JsonObject = {"naysay": "plan", "version": _VERSION, "keys": list(self.keys)}
         plain_form["target"] = "none" if self.goal is None else str(self.goal)
-        if self.importance:
-            plain_form["importance"] = dict(self.importance)
-        for field_name in ("unit", "order"):
-            if getattr(self, field_name) is not None:
-                plain_form[field_name] = getattr(self, field_name)
-        if self.missing:
-            plain_form["missing"] = list(self.missing)
-        if self.sets:
-            plain_form["sets"] = [list(key_set) for key_set in self.sets]
-        if self.accepted:
-            plain_form["accepted"] = list(self.accepted)
-        if self.keep_order:
-            plain_form["keep_order"] = True
+        for field_name in ("importance", "unit", "order", "missing", "sets", "accepted", "keep_order"):
+            if getattr(self, field_name):
+                plain_form[field_name] = plain_parameter(getattr(self, field_name))
         return plain_form | {"step": [step.form() for step in self.steps]}
 
     def toml(self) -> str:
@@ -361,7 +351,6 @@ def guarantee(
     least: int = 3,
     unit: str | None = None,
     order: str | None = None,
-    cells: dict[str, Form] | None = None,
 ) -> Guarantee:
     """The least k, c and m of a table's records, and how many records are below a level.
 
@@ -373,8 +362,6 @@ def guarantee(
         The level.
     unit, order : str, optional
         The column that says which rows belong to one household or person, and the one that orders them, such as a wave.
-    cells : mapping of name to Form, optional
-        How a key writes its candidates, as in `naysay.microdata.Keys`.
 
     Examples
     --------
@@ -384,30 +371,20 @@ def guarantee(
     (1, 1, 1, (2, 1, 1))
     """
     frame, _ = opened(table)
-    table_keys = Keys(keyed(frame, [name for name in keys if name not in (cells or {})]), list(keys), cells=cells)
-    return of_units(Units.of(frame, table_keys, unit=unit, order=order), least)
+    return of_units(Units.of(frame, Keys(keyed(frame, keys), list(keys)), unit=unit, order=order), least)
 
 
 def of_units(units: Units, least: int) -> Guarantee:
     """The same of units that are counted already."""
+
+    def below(match_counts: Ints) -> int:
+        return int(units.count[match_counts < least].sum())
+
     k = totals(units.shown_numbers(-1, np.arange(len(units))), units.count)
-    c: Ints | None = None
-    m: Ints | None = None
-    if units.single:
-        count_readings = readings(units.keys)
-        c, m = count_readings.showing, count_readings.possible
-    below_counts = tuple(
-        None if match_counts is None else int(units.count[match_counts < least].sum()) for match_counts in (k, c, m)
-    )
-    fewest_matches = tuple(None if match_counts is None else int(match_counts.min()) for match_counts in (k, c, m))
-    return Guarantee(
-        units.total,
-        fewest_matches[0] or 0,
-        fewest_matches[1],
-        fewest_matches[2],
-        (below_counts[0] or 0, below_counts[1], below_counts[2]),
-        least,
-    )
+    if not units.single:
+        return Guarantee(units.total, int(k.min()), None, None, (below(k), None, None), least)
+    c, m = readings(units.keys).showing, readings(units.keys).possible
+    return Guarantee(units.total, int(k.min()), int(c.min()), int(m.min()), (below(k), below(c), below(m)), least)
 
 
 _RECODING = (Recode, Bins, Intervals, Dates, Generalize)

@@ -207,7 +207,10 @@ class _Lattice:
 
     def bound(self, node: Node) -> tuple[float, ...]:
         """The loss of a node without suppression: it has no less with it."""
-        return self.rank(np.array([level_losses[level] for level_losses, level in zip(self.bounds, node, strict=True)]))
+        return self.rank(self._plain(node))
+
+    def _plain(self, node: Node) -> Floats:
+        return np.array([level_losses[level] for level_losses, level in zip(self.bounds, node, strict=True)])
 
     def below(self, node: Node) -> int:
         """How many units stay below the target at a node."""
@@ -246,8 +249,7 @@ class _Lattice:
     def losses(self, node: Node) -> Floats:
         """The loss of each key at a node; whoever is below the target has lost everything."""
         self.below(node)
-        plain = np.array([level_losses[level] for level_losses, level in zip(self.bounds, node, strict=True)])
-        return self.lost.get(node, plain)
+        return self.lost[node] if node in self.lost else self._plain(node)
 
     def search(self, until: float | None) -> Coarsening:
         top_node = tuple(size - 1 for size in self.shape)
@@ -359,33 +361,32 @@ def propose(
     """
     frame, _ = opened(table)
     check_names([*keys, *strata], frame.columns)
-    goal, costs = Target.of(target), prices(tuple(keys), importance or {})
+    hierarchies, bins, importance = hierarchies or {}, bins or {}, importance or {}
+    goal, costs = Target.of(target), prices(tuple(keys), importance)
     cost_of_key = dict(zip(keys, costs, strict=True))
-    for key_name in (*(hierarchies or {}), *(bins or {})):
+    for key_name in (*hierarchies, *bins):
         if key_name not in keys:
             raise DataError(f"recodings are offered for keys; {key_name!r} is none of them", column=key_name)
-        if key_name in (hierarchies or {}) and key_name in (bins or {}):
+        if key_name in hierarchies and key_name in bins:
             raise DataError(f"{key_name!r} has both a hierarchy and bins; give one of them", column=key_name)
-    for key_name, hierarchy in (hierarchies or {}).items():
+    for key_name, hierarchy in hierarchies.items():
         flat = frame[key_name].explode() if frame[key_name].dtype.is_nested() else frame[key_name]
         hierarchy.check(texts(flat).drop_nulls().unique().sort().to_list(), key_name)
-    first_steps: list[Method] = [Bins(variable=key_name, width=width) for key_name, width in (bins or {}).items()]
+    first_steps: list[Method] = [Bins(variable=key_name, width=width) for key_name, width in bins.items()]
     last_step = Suppress(
         keys=tuple(keys),
         target=goal,
-        importance=importance or {},
+        importance=importance,
         strata=tuple(strata),
         sets=sets,
         related=related or {},
         unit=unit,
         order=order,
     )
-    free_keys = [key_name for key_name in keys if key_name not in (bins or {})]
-    free_keys = [
-        key_name for key_name in free_keys if np.isfinite(cost_of_key[key_name]) or key_name in (hierarchies or {})
-    ]
     ladders = {
-        key_name: _ladder(key_name, frame[key_name], (hierarchies or {}).get(key_name)) for key_name in free_keys
+        key_name: _ladder(key_name, frame[key_name], hierarchies.get(key_name))
+        for key_name in keys
+        if key_name not in bins and (np.isfinite(cost_of_key[key_name]) or key_name in hierarchies)
     }
 
     def plan_with(steps: Sequence[Method]) -> Plan:
@@ -393,7 +394,7 @@ def propose(
             keys=tuple(keys),
             target=goal,
             steps=[*first_steps, *steps, last_step],
-            importance=importance or {},
+            importance=importance,
             unit=unit,
             order=order,
             missing=missing,
@@ -402,7 +403,7 @@ def propose(
 
     tuples = frame.select(pl.struct(keys).n_unique()).item()
     descent = _Descent(frame, ladders, max(_FEWEST_PLANS, _WORK // (tuples << min(len(keys), 16))))
-    return plan_with(descent.best(lambda steps: _loss(plan_with(steps), frame, cost_of_key, hierarchies or {})))
+    return plan_with(descent.best(lambda steps: _loss(plan_with(steps), frame, cost_of_key, hierarchies)))
 
 
 def _ladder(name: str, column: pl.Series, hierarchy: Hierarchy | None) -> list[Method | None]:
@@ -430,14 +431,10 @@ def _ladder(name: str, column: pl.Series, hierarchy: Hierarchy | None) -> list[M
         low, high = (np.quantile(sorted_numbers, share) for share in (_TAIL, 1 - _TAIL))
         first, last = np.ceil(low / bin_width) * bin_width, np.floor(high / bin_width) * bin_width
         bounds = np.arange(first, last + bin_width / 2, bin_width)
-        tail_intervals = (
-            Intervals(variable=name, bounds=[round(float(bound), 9) for bound in bounds]) if len(bounds) > 1 else None
-        )
-        key_ladder += [
-            rung
-            for rung in (Bins(variable=name, width=bin_width) if bin_width != 1 else None, tail_intervals)
-            if rung is not None
-        ]
+        if bin_width != 1:
+            key_ladder.append(Bins(variable=name, width=bin_width))
+        if len(bounds) > 1:
+            key_ladder.append(Intervals(variable=name, bounds=[round(float(bound), 9) for bound in bounds]))
     return key_ladder
 
 

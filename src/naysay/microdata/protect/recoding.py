@@ -57,13 +57,8 @@ class Coarser(Method):
         column = frame[self.variable]
         if isinstance(column.dtype, pl.List | pl.Array):  # candidates become the candidates of their groups
             candidate_values = column.cast(pl.List(column.dtype.inner)).explode().unique().drop_nulls()
-            coarser_of = dict(
-                zip(
-                    texts(candidate_values).to_list(),
-                    self.values(candidate_values.to_frame(self.variable)).to_list(),
-                    strict=True,
-                )
-            )
+            labels = self.values(candidate_values.to_frame(self.variable)).to_list()
+            coarser_of = dict(zip(texts(candidate_values).to_list(), labels, strict=True))
             coarser_cells = pl.Series(
                 self.variable,
                 [None if cell is None else list(dict.fromkeys(coarser_of[text] for text in texts(cell).to_list()))
@@ -90,12 +85,7 @@ class Coarser(Method):
             recoded_values.select(pl.col(variable_name).alias(_VALUE), _NEW), {_VALUE: variable_name}
         )
         joined_rows = engine_table.join(lifted_values, left_on=variable_name, right_on=_VALUE, how="left")
-        recoded_table = joined_rows.select(
-            *(
-                nw.col(_NEW).alias(variable_name) if column_name == variable_name else nw.col(column_name)
-                for column_name in table_columns
-            )
-        )
+        recoded_table = joined_rows.with_columns(nw.col(_NEW).alias(variable_name)).select(*table_columns)
         differs = recoded_values.filter(~alike(recoded_values[variable_name], recoded_values[_NEW]))[_ROWS].sum()
         cells = Cells(variable_name, int(recoded_values[_ROWS].sum()), int(differs), 0)
         return recoded_table.to_native(), Log((Step(self, int(distinct_values[_ROWS].sum()), 0, (cells,)),))

@@ -12,6 +12,7 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from naysay._values import JsonNode, JsonObject
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Original, Value, explained
-from naysay.microdata.attack.register import Share
 from naysay.microdata.formats import DASH, Printed, grid, percent
 from naysay.microdata.protect.clues import Hint, Hints, grouping, hints, naming, numbers_of_people
 from naysay.microdata.protect.drawn import Synthesize
@@ -31,7 +31,6 @@ from naysay.microdata.protect.method import Log, Random
 from naysay.microdata.protect.plan import Guarantee, Plan
 from naysay.microdata.protect.recoding import Drop, Renumber, Shuffle
 from naysay.microdata.protect.standings import Losses, Standing, WrittenFile, losses_of, standing_on
-from naysay.microdata.risk.intruders import InformedIntruder
 from naysay.show import Content, Facts, Note, Sentence, page
 from naysay.show.page import Section
 
@@ -100,21 +99,6 @@ class Release(Printed):
     def after(self) -> Guarantee | None:
         """Of the file as it is written, on the worst set of keys."""
         return self.worst.after
-
-    @property
-    def intruder_before(self) -> InformedIntruder | None:
-        """Who knows the worst set of keys, in the file that came."""
-        return self.worst.intruder_before
-
-    @property
-    def intruder_after(self) -> InformedIntruder | None:
-        """Who knows the worst set of keys, in the release."""
-        return self.worst.intruder_after
-
-    @property
-    def intruder_nearest(self) -> Share | None:
-        """Who takes the nearest record, on the worst set of keys."""
-        return self.worst.intruder_nearest
 
     def numbers(self) -> dict[str, object]:
         """As one JSON object with stable names; the risk is that on the worst set of keys."""
@@ -228,7 +212,6 @@ def release(
     out: Path,
     *,
     force: bool = False,
-    below: int | None = None,
     beside: Mapping[str, pl.DataFrame] | None = None,
     trial: bool = False,
 ) -> Release:
@@ -246,8 +229,6 @@ def release(
         Of the kind that its suffix says. The log, ``OUT.log.toml``, is a plan with seeds, which repeats the release.
     force : bool
         Whether files that exist may be overwritten.
-    below : int, optional
-        People are at risk if their m is below this; the least matches of the target by default, or 3.
     beside : mapping of name to DataFrame, optional
         Releases of this file that are out already, row by row as the original: a gap in each cell of who is not there.
     trial : bool
@@ -268,7 +249,10 @@ def release(
     original_rows = None if released_frame.height != len(row_origins) else row_origins.to_list()
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as temporary_folder:
         temporary_out = Path(temporary_folder) / out.name
-        original.write(released_frame, original_rows, temporary_out, changed=changed_columns, plain=plan.keys)
+        write = partial(
+            original.write, released_frame, original_rows, temporary_out, changed=changed_columns, plain=plan.keys
+        )
+        write()
         written_frame, stored_cells = _read_again(temporary_out, original, released_frame)
         written_file = WrittenFile(
             seeded_plan,
@@ -279,41 +263,23 @@ def release(
             original_rows,
             beside or {},
         )
-        measured_release = _measure_release(
-            written_file, log, _hints(written_file, trial=trial), notes=plan_notes, below=below
-        )
+        measured_release = _measure_release(written_file, log, _hints(written_file, trial=trial), notes=plan_notes)
         if original_rows is not None:
-            original_frame = original.frame.drop(
-                [f"as in {release_name}" for release_name in beside or {}], strict=False
+            answers = original.frame.drop([f"as in {release_name}" for release_name in beside or {}], strict=False)
+            losses = losses_of(
+                answers, released_frame, original_rows, changed=changed_columns, numbers=seeded_plan.renumbered
             )
-            measured_release = replace(
-                measured_release,
-                losses=losses_of(
-                    original_frame,
-                    released_frame,
-                    original_rows,
-                    changed=changed_columns,
-                    numbers=seeded_plan.renumbered,
-                ),
-            )
+            measured_release = replace(measured_release, losses=losses)
         temporary_log, temporary_codebook = Path(temporary_folder) / log_of(out).name, files.place_of(temporary_out)
         deleted_rows = None if original_rows is None else sorted(set(range(original.frame.height)) - set(original_rows))
         temporary_log.write_text(log_text(measured_release, deleted_rows), encoding="utf-8")
         if log.designs:
             release_codebook = codebook(out.stem, "", log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             # measured by the categories' own labels; a reader's labels say that chance had a part
-            original.write(
-                released_frame,
-                original_rows,
-                temporary_out,
-                changed=changed_columns,
-                plain=plan.keys,
-                meanings=release_codebook,
-            )
-            digest = hashlib.sha256(temporary_out.read_bytes()).hexdigest()
-            hashed_codebook = replace(release_codebook, hash=digest)
+            write(meanings=release_codebook)
+            release_codebook = replace(release_codebook, hash=hashlib.sha256(temporary_out.read_bytes()).hexdigest())
             temporary_codebook.write_text(
-                json.dumps(hashed_codebook.form(), ensure_ascii=False, indent=1), encoding="utf-8"
+                json.dumps(release_codebook.form(), ensure_ascii=False, indent=1), encoding="utf-8"
             )
             temporary_codebook.replace(files.place_of(out))
         else:
@@ -407,22 +373,13 @@ def closed(plan: Plan, numbers: Sequence[str]) -> Plan:
 
 def _with_reasons(released_frame: pl.DataFrame, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """A release with what its file says in gaps of other columns than keys: why an answer is missing tells, too."""
-    other_columns = [
-        column_name
-        for column_name, kind in released_frame.schema.items()
-        if column_name not in keys and not kind.is_nested()
-    ]
-    reason_columns = [
-        column_name
-        for column_name in other_columns
-        if (released_frame[column_name].is_null() & cells[column_name].is_not_null()).any()
-    ]
-    return released_frame.with_columns(
-        released_frame[column_name]
-        .cast(pl.String)
-        .zip_with(released_frame[column_name].is_not_null(), cells[column_name].cast(pl.String))
-        for column_name in reason_columns
-    )
+    for column in released_frame:
+        if column.name in keys or column.dtype.is_nested():
+            continue
+        reasons = cells[column.name].cast(pl.String)
+        if (column.is_null() & reasons.is_not_null()).any():
+            released_frame = released_frame.with_columns(column.cast(pl.String).zip_with(column.is_not_null(), reasons))
+    return released_frame
 
 
 def _hints(written_file: WrittenFile, *, trial: bool) -> dict[tuple[str, ...], Hints]:
@@ -488,12 +445,11 @@ def _measure_release(
     hints_by_keys: Mapping[tuple[str, ...], Hints],
     *,
     notes: Sequence[str],
-    below: int | None,
 ) -> Release:
     plan, original, written_frame = written_file.plan, written_file.original, written_file.frame
     plan.check_conditions(written_frame)
     standings = tuple(
-        standing_on(written_file, key_set, key_hints=hints_by_keys.get(key_set), below=below) for key_set in plan.known
+        standing_on(written_file, key_set, key_hints=hints_by_keys.get(key_set)) for key_set in plan.known
     )
     source = source_of(original.path, original.table, rows=original.frame.height, released_rows=written_frame.height)
     notes = list(notes)

@@ -196,9 +196,7 @@ class WrittenFile:
     beside: Mapping[str, pl.DataFrame]
 
 
-def standing_on(
-    written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: Hints | None = None, below: int | None = None
-) -> Standing:
+def standing_on(written_file: WrittenFile, keys: tuple[str, ...], *, key_hints: Hints | None = None) -> Standing:
     """The risk of a release on one set of keys.
 
     Parameters
@@ -207,20 +205,16 @@ def standing_on(
     keys : tuple of str
     key_hints : Hints, optional
         What other columns tell of these keys.
-    below : int, optional
-        People are at risk if their m is below this.
 
     Raises
     ------
     DataError
         Written cells, or releases that are out, with which the target of the plan is not reached.
     """
-    plan, original, written_frame, beside = (
-        written_file.plan,
-        written_file.original,
-        written_file.frame,
-        written_file.beside,
-    )
+    plan = written_file.plan
+    original = written_file.original
+    written_frame = written_file.frame
+    beside = written_file.beside
     original_rows = written_file.original_rows
     guarantee_before = plan.guarantee(original.frame, keys)
     released_keys = [key_name for key_name in keys if key_name in written_frame.columns]
@@ -241,7 +235,7 @@ def standing_on(
         {key_name: texts_of_values(frame[key_name]) for key_name in released_keys}
         for frame in (coarse_frame, written_frame)
     )
-    least_matches = below or guarantee_before.least
+    least_matches = guarantee_before.least
     intruder_before = informed(true_texts, true_texts, keys, below=least_matches)
     claim_numbers = {} if key_hints is None else key_hints.claim_numbers
     claim_columns = {
@@ -259,9 +253,7 @@ def standing_on(
         )
     released_sizes = _class_sizes({**released_texts, **claim_columns, **earlier_columns})
     joint_pair = (
-        _fewest(_class_sizes({**released_texts, **earlier_columns}), guarantee_before.least)
-        if earlier_columns
-        else None
+        _fewest(_class_sizes({**released_texts, **earlier_columns}), least_matches) if earlier_columns else None
     )
     if goal is not None and goal.reading == "k" and joint_pair is not None and joint_pair[0] < goal.least:
         raise DataError(
@@ -277,9 +269,7 @@ def standing_on(
                 f"beside {_checks.listing_text(beside)}, {unmet_rows:,} records are in classes that fail {condition}: "
                 "have a plan proposed with --beside, or ask for less"
             )
-    read_back = (
-        _fewest(_class_sizes({**released_texts, **claim_columns}), guarantee_before.least) if claim_columns else None
-    )
+    read_back = _fewest(_class_sizes({**released_texts, **claim_columns}), least_matches) if claim_columns else None
     row_count = original.frame.height
     true_classes = _classes(
         {key_name: key_texts.gather(original_rows) for key_name, key_texts in true_texts.items()},
@@ -289,14 +279,9 @@ def standing_on(
         float((1 / class_sizes).sum()) / row_count for class_sizes in (_class_sizes(true_texts), released_sizes)
     ]
     drawn_columns = {column_name for step in plan.steps if isinstance(step, Random) for column_name in step.variables}
-    repeated_classes = _classes(
-        {
-            column_name: column_texts
-            for column_name, column_texts in {**released_texts, **earlier_columns}.items()
-            if column_name not in drawn_columns
-        },
-        rows=len(original_rows),
-    )
+    shown_texts = {**released_texts, **earlier_columns}
+    repeated_texts = {name: shown_texts[name] for name in shown_texts if name not in drawn_columns}
+    repeated_classes = _classes(repeated_texts, rows=len(original_rows))
     bound_share = ceiling(true_classes, repeated_classes, _whole_rows(written_file, original_rows)) / row_count
     standing = Standing(
         keys,
@@ -354,10 +339,7 @@ def _whole_rows(written_file: WrittenFile, original_rows: Sequence[int]) -> NDAr
     ]
     shown_tables = {
         "": written_file.stored.with_columns(pl.col(unshared_names).is_null()),
-        **{
-            release_name: earlier_release[original_rows]
-            for release_name, earlier_release in written_file.beside.items()
-        },
+        **{name: earlier_release[original_rows] for name, earlier_release in written_file.beside.items()},
     }
     shown_columns = {
         f"{shown_column.name} of {release_name}": shown_column
@@ -381,8 +363,8 @@ def _classes(columns: Mapping[str, pl.Series], *, rows: int) -> NDArray[np.int64
 
 def _class_sizes(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
     """How many rows read like each row, gaps included."""
-    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
-    return frame.select(pl.len().over(frame.columns)).to_series().to_numpy().astype(np.int64)
+    row_classes = _classes(columns, rows=0)
+    return np.bincount(row_classes)[row_classes]
 
 
 def _fewest(counts: NDArray[np.int64], least: int) -> tuple[int, int]:

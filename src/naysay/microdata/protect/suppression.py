@@ -385,23 +385,17 @@ def matches_of(units: Units, keep: Ints, asked_tuples: Ints, masks: Ints) -> Int
     lost_counts, q = np.bitwise_count(units.known & ~keep), len(tuples.columns)
     pool_counts = np.where(lost_counts * 2 > q, 0, tuples.count)
     own_count = np.where(lost_counts * 2 > q, tuples.count, 0)[asked_tuples]  # it is a match of itself
-    shown_columns = tuple(
-        np.where(keep >> key_place & 1, key_column, 0) for key_place, key_column in enumerate(tuples.columns)
-    )
     key_cells = tuple(variable.cells for variable in units.keys.variables)
-    asked_symbols = tuple(
-        np.where(masks >> key_place & 1, key_column[asked_tuples], 0)
-        for key_place, key_column in enumerate(tuples.columns)
+    pool_columns = tuple(  # the pool must hold the gaps of those who are asked about
+        np.append(np.where(keep >> place & 1, column, 0), np.where(masks >> place & 1, column[asked_tuples], 0))
+        for place, column in enumerate(tuples.columns)
     )
-    pool_columns = tuple(
-        np.append(*pair) for pair in zip(shown_columns, asked_symbols, strict=True)
-    )  # the pool must hold their gaps
     joint_counts = np.append(pool_counts, np.zeros(len(asked_tuples), np.int64))
     pool_tuples, pool_place = Tuples(pool_columns, tuples.sizes, joint_counts).only(
         range(q)
     )  # what was emptied may read the same now
     pool = Pool(pool_tuples, pool_tuples.count, key_cells, "first")
-    match_counts: Ints = answers(pool, counter_of(pool, None))[pool_place[len(shown_columns[0]) :]] + own_count
+    match_counts: Ints = answers(pool, counter_of(pool, None))[pool_place[len(keep) :]] + own_count
     return match_counts
 
 

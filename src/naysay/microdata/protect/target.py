@@ -396,8 +396,9 @@ class Units:
                     "an order of rows needs their unit: name the column that says which rows belong together"
                 )
             return cls.of_tuples(keys)
-        check_names([unit, *([] if order is None else [order])], frame.columns)
-        for needed_column in (unit, *([] if order is None else [order])):
+        needed_columns = [unit] if order is None else [unit, order]
+        check_names(needed_columns, frame.columns)
+        for needed_column in needed_columns:
             if frame[needed_column].null_count():
                 faulty_row = frame[needed_column].is_null().arg_max()
                 raise DataError(

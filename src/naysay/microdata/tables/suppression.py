@@ -442,10 +442,8 @@ class ProtectedTable(Printed):
 
     def _cells(self) -> list[JsonObject]:
         cell_states = np.where(self.primary, "primary", np.where(self.suppressed, "secondary", "published")).reshape(-1)
-        interval_ends, dimension_names = (
-            self.intervals.reshape(-1, 2).tolist(),
-            [dimension.name for dimension in self.table.dimensions],
-        )
+        interval_ends = self.intervals.reshape(-1, 2).tolist()
+        dimension_names = [dimension.name for dimension in self.table.dimensions]
         return [
             {
                 "cell": dict(zip(dimension_names, self.table.labels(cell_number), strict=True)),

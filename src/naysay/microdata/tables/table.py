@@ -232,29 +232,22 @@ class CellTable:
                 np.where(has_few, cell_values + rules.minimum - contributor_counts, cell_values),
             )
         needed_margins = np.where(has_few, cell_values * rules.margin / 100, 0.0)
-        is_telling = has_few.copy()
+        broken_rules: list[tuple[Bools, Floats]] = []  # which cells break it, and by how much
         if rules.dominance is not None:
             most, dominant_percent = rules.dominance
             largest_sum = self.largest[..., :most].sum(axis=-1)
-            is_broken = (contributor_counts > 0) & (largest_sum > cell_values * dominant_percent / 100)
-            is_telling |= is_broken
-            needed_margins = np.where(
-                is_broken,
-                np.maximum(needed_margins, largest_sum * 100 / dominant_percent - cell_values),
-                needed_margins,
-            )
+            is_broken = largest_sum > cell_values * dominant_percent / 100
+            broken_rules.append((is_broken, largest_sum * 100 / dominant_percent - cell_values))
         if rules.percent is not None:
-            largest_contributions = self.largest[..., 0]
+            largest = self.largest[..., 0]
             others_sum = cell_values - self.largest[..., :2].sum(axis=-1)
-            is_broken = (contributor_counts > 0) & (
-                others_sum < largest_contributions * rules.percent / 100 - 1e-9 * largest_contributions
-            )
-            is_telling |= is_broken
-            needed_margins = np.where(
-                is_broken,
-                np.maximum(needed_margins, largest_contributions * rules.percent / 100 - others_sum),
-                needed_margins,
-            )
+            is_broken = others_sum < largest * rules.percent / 100 - 1e-9 * largest
+            broken_rules.append((is_broken, largest * rules.percent / 100 - others_sum))
+        is_telling = has_few.copy()
+        for is_broken, excess in broken_rules:
+            is_telling |= is_broken & (contributor_counts > 0)
+            exceeding_margins = np.maximum(needed_margins, excess)
+            needed_margins = np.where(is_broken & (contributor_counts > 0), exceeding_margins, needed_margins)
         return is_telling, np.maximum(cell_values - needed_margins, 0.0), cell_values + needed_margins
 
 
@@ -412,10 +405,8 @@ def _contributions(
         cell_parts.append(pl.DataFrame({"cell": cell_numbers, "owner": owner[is_inside], "amount": amount[is_inside]}))
     owner_sums = pl.concat(cell_parts).group_by("cell", "owner").agg(pl.col("amount").sum())
     cell_contributors = owner_sums.group_by("cell").agg(pl.len(), pl.col("amount").top_k(top).sort(descending=True))
-    contributor_counts, largest_sums = (
-        np.zeros(int(np.prod(table_shape)), np.int64),
-        np.zeros((int(np.prod(table_shape)), top)),
-    )
+    contributor_counts = np.zeros(int(np.prod(table_shape)), np.int64)
+    largest_sums = np.zeros((int(np.prod(table_shape)), top))
     contributor_counts[cell_contributors["cell"].to_numpy()] = cell_contributors["len"].to_numpy()
     for rank_number in range(top):
         largest_sums[cell_contributors["cell"].to_numpy(), rank_number] = (

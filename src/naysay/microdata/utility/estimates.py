@@ -67,24 +67,12 @@ class Estimates:
             for group_name in group_names
         ]
         if self.undone:
-            undone_rows = [
-                (
-                    raw_estimate.name,
-                    *(
-                        f"{value:.4f}"
-                        for value in (
-                            raw_estimate.before,
-                            raw_estimate.after,
-                            undone_estimate.after,
-                            undone_estimate.after_error,
-                        )
-                    ),
-                    f"{(undone_estimate.after - undone_estimate.before) / undone_estimate.after_error:+.2f}"
-                    if undone_estimate.after_error
-                    else DASH,
-                )
-                for raw_estimate, undone_estimate in self.undone
-            ]
+            undone_rows = []
+            for raw_estimate, undone_estimate in self.undone:
+                undone_share, undone_error = undone_estimate.after, undone_estimate.after_error
+                values = (raw_estimate.before, raw_estimate.after, undone_share, undone_error)
+                moved = f"{(undone_share - undone_estimate.before) / undone_error:+.2f}" if undone_error else DASH
+                undone_rows.append((raw_estimate.name, *(f"{value:.4f}" for value in values), moved))
             column_titles = ("category", "original", "read as it is", "undone", "s.e.", "difference / s.e.")
             content_parts.append(
                 grid("Shares of variables that were released under a design", column_titles, undone_rows)
@@ -208,20 +196,16 @@ def shares_undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[E
     from naysay import estimate
 
     category_labels = list(map(str, design.categories))
-    original_labels, released_labels = (
-        cells_as_labels(pair.before[name], category_labels),
-        cells_as_labels(pair.after[name], category_labels),
-    )
+    original_labels = cells_as_labels(pair.before[name], category_labels)
+    released_labels = cells_as_labels(pair.after[name], category_labels)
     response_table = pl.DataFrame({name: released_labels, _WEIGHT: pair.weights[1]})
     tally = design.tally(response_table, name, weights=_WEIGHT if pair.weighted else None)
     fit = estimate.moments(design, tally, target="file")
     for category_label, undone_share, undone_error in zip(
         category_labels, fit.proportions.tolist(), fit.standard_errors.tolist(), strict=True
     ):
-        original_share, raw_share = (
-            _mean(_indicator(original_labels, category_label), pair.weights[0]),
-            _mean(_indicator(released_labels, category_label), pair.weights[1]),
-        )
+        original_share = _mean(_indicator(original_labels, category_label), pair.weights[0])
+        raw_share = _mean(_indicator(released_labels, category_label), pair.weights[1])
         estimate_name = f"{name} = {category_label}"
         yield (
             Estimated(estimate_name, *original_share, *raw_share),
@@ -425,13 +409,9 @@ class Estimated:
         is_significant = abs(self.before) > _Z * self.before_error, abs(self.after) > _Z * self.after_error
         if any(is_significant) and np.sign(self.before) != np.sign(self.after):
             return "another sign"
-        return (
-            ""
-            if is_significant[0] == is_significant[1]
-            else "no longer significant"
-            if is_significant[0]
-            else "significant only now"
-        )
+        if is_significant[0] == is_significant[1]:
+            return ""
+        return "no longer significant" if is_significant[0] else "significant only now"
 
     def numbers(self) -> dict[str, object]:
         derived = {"difference": self.difference, "overlap": self.overlap, "verdict": self.verdict}
