@@ -160,10 +160,8 @@ def _by_transform(
     part = tally.parts[0]
     response_counts = np.zeros(design.space.size)
     response_counts[part.codes[:, 0]] = part.count
-    maximum, by_moments = (
-        maximize_by(operator, response_counts, tolerance=tolerance),
-        moments(design, tally, target=target),
-    )
+    maximum = maximize_by(operator, response_counts, tolerance=tolerance)
+    by_moments = moments(design, tally, target=target)
     warning_texts = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
     return replace(
         by_moments,
@@ -273,10 +271,8 @@ def _randomization(tally: Tally, answer_evidence: Evidence, cells: Floats) -> Fl
         return np.asarray(np.divide(rows, fitted_chances, out=np.ones_like(rows), where=fitted_chances > 0))
 
     for part, part_sample in tally.apart:
-        corrected_squares, answer_scores = (
-            part_sample.kept * weight_scale**2,
-            chance_ratios(part.design.rows(part.codes)) - 1,
-        )
+        corrected_squares = part_sample.kept * weight_scale**2
+        answer_scores = chance_ratios(part.design.rows(part.codes)) - 1
         possible_rows = part.design.rows(part.design.space.listing())
         cell_means = possible_rows.T @ chance_ratios(possible_rows) - 1
         score_covariance += (
@@ -367,9 +363,8 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     make_general = partial(_general_moments, design, tally, target, solution)
     if design.offer.several or not tally.pure or solution is not None:
         return make_general()
-    closed_form = named(
-        replace(tally.parts[0], design=design.channel())
-    )  # candidates of an open domain are the design's
+    # candidates of an open domain are the design's
+    closed_form = named(replace(tally.parts[0], design=design.channel()))
     proportion_variances = closed_form.spread(target)
     # Under some designs no estimate stays inside [0, 1].
     inside_text = "cut off, their sums would be biased" if design.structure.moments_only else _INSIDE
@@ -562,10 +557,11 @@ def _combine_levels(design: Answerable, tally: Tally, weights: str, target: str)
     level_parts = [part for part in tally.parts if part.n >= least_answers]
     if not level_parts:
         raise DataError(f"{weights} weights need a level with at least two answers; use weights='proportional'")
-    sampled_of_part = {id(part): part_sample for part, part_sample in tally.apart}
-    level_terms: list[Any] = [
-        named(part) if tally.summed else Indicators.of(part, sampled_of_part[id(part)]) for part in level_parts
-    ]  # of sums, where these are all that is kept
+    level_terms: list[Any] = (
+        [named(part) for part in level_parts]
+        if tally.summed
+        else [Indicators.of(part, part_sample) for part, part_sample in tally.apart if part.n >= least_answers]
+    )
     z, weight_sentences = np.full(len(level_parts), 1 / len(level_parts)), list[str]()
     if weights == "variance":
         z, weight_sentences = _inverse_variances(level_parts, level_terms)
@@ -640,10 +636,8 @@ def _factor(tally: Tally) -> list[str]:
     level_variances = design_variances([part.design for part in answered_parts]) / [
         part.effective for part in answered_parts
     ]
-    proportional_weights, best_weights = (
-        np.array([part.weight.sum() for part in answered_parts]) / tally.weight,
-        design_weights(answered_parts),
-    )
+    proportional_weights = np.array([part.weight.sum() for part in answered_parts]) / tally.weight
+    best_weights = design_weights(answered_parts)
     variance_factor = float(proportional_weights**2 @ level_variances / (best_weights**2 @ level_variances))
     if variance_factor < _ALIKE:
         return []
@@ -748,16 +742,12 @@ def difference_errors(stratified_fit: Estimate, pooled_fit: Estimate) -> Floats:
         )
         if tally.complex is not None:  # same target for each person, so only randomization differs
             influence = np.where(has_weight[:, None], influence, 0.0) / tally.weight
-            influence_deviations, randomization = (
-                influence_deviations + part_sample.deviations(influence),
-                randomization + part_sample.kept @ influence**2,
-            )
+            influence_deviations = influence_deviations + part_sample.deviations(influence)
+            randomization = randomization + part_sample.kept @ influence**2
             continue
-        influence, weight, weight_squared = (
-            influence[has_weight],
-            part.weight[has_weight],
-            part.weight_squared[has_weight],
-        )
+        influence = influence[has_weight]
+        weight = part.weight[has_weight]
+        weight_squared = part.weight_squared[has_weight]
         influence_total += weight @ influence
         cross_total += weight_squared @ influence
         square_total += weight_squared @ influence**2

@@ -179,10 +179,8 @@ def _observed_scores(part: Part, proportions: Floats, basis: Floats) -> Scores:
     answer_chances = likelihood_rows @ proportions
     score_ratios = likelihood_rows @ basis / np.where(part.weight > 0, answer_chances, 1.0)[:, None]
     scaled_counts, squared_weights = part.weight * weight_scale, part.weight_squared * weight_scale**2
-    score_information, score_covariance = (
-        score_ratios.T @ (score_ratios * scaled_counts[:, None]),
-        score_ratios.T @ (score_ratios * squared_weights[:, None]),
-    )
+    score_information = score_ratios.T @ (score_ratios * scaled_counts[:, None])
+    score_covariance = score_ratios.T @ (score_ratios * squared_weights[:, None])
     return Scores(
         part.effective,
         np.nan,

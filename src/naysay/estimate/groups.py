@@ -30,7 +30,6 @@ from naysay.show.content import Content
 from naysay.tally import Part, Tally
 
 _MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
-_MOMENTS = ("proportions", "covariance")
 _USUAL = "χ²"  # the law of a test that prints no law beside p
 _FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
@@ -281,33 +280,28 @@ def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) ->
         unbiased_fit is not original_fit for unbiased_fit, original_fit in zip(unbiased_fits, fits, strict=True)
     ):
         joint = _joint(unbiased_fits)
-    group_proportions, group_covariances = (
-        np.array([getattr(fit, moment_name) for fit in unbiased_fits]) for moment_name in _MOMENTS
-    )
-    shared_covariances = (
-        _alike_covariances(unbiased_fits) if same_estimator and np.isfinite(group_covariances).all() else None
-    )
+    group_proportions = np.array([fit.proportions for fit in unbiased_fits])
+    group_covariances = np.array([fit.covariance for fit in unbiased_fits])
+    are_alike = same_estimator and np.isfinite(group_covariances).all()
+    shared_covariances = _alike_covariances(unbiased_fits) if are_alike else None
     if not is_complex:
         if shared_covariances is None:
             return "Wald", _quadratic_test(*_wald(group_proportions, group_covariances), math.inf)
         statistic, df = _wald(group_proportions, shared_covariances.covariances)
-        return "score", _quadratic_test(statistic, df, math.inf) if math.isinf(shared_covariances.worth) else _by_f(
-            statistic, df, shared_covariances
-        )
+        worth, note = shared_covariances.worth, shared_covariances.note
+        if math.isinf(worth):
+            return "score", _quadratic_test(statistic, df, math.inf)
+        if df <= 0 or worth <= 0 or not math.isfinite(statistic):
+            reason_text = fitting.ALIKE if df <= 0 else _NO_COVARIANCE
+            return "score", fitting.Agreement(statistic, df, math.nan, reason_text)
+        p_value = float(scipy.stats.f.sf(statistic / df, df, worth))
+        return "score", fitting.Agreement(statistic, df, p_value, f"F({df}, {worth:.0f}){note}")
     contrast_covariance = (
         _independent_contrasts(group_covariances)
         if joint is None
         else _joint_contrasts(joint, group_proportions.shape[1])
     )
     return _test_of_samples(group_proportions, contrast_covariance, shared_covariances, denominator)
-
-
-def _by_f(statistic: float, df: int, shared: _AlikeCovariances) -> fitting.Agreement:
-    """The test by F, whose second degrees of freedom are those of the variance that the groups share."""
-    if df <= 0 or shared.worth <= 0 or not math.isfinite(statistic):
-        return fitting.Agreement(statistic, df, math.nan, fitting.ALIKE if df <= 0 else _NO_COVARIANCE)
-    p_value = float(scipy.stats.f.sf(statistic / df, df, shared.worth))
-    return fitting.Agreement(statistic, df, p_value, f"F({df}, {shared.worth:.0f}){shared.note}")
 
 
 def _scores(fits: list[Estimate], denominator: float, *, one_sample: bool) -> fitting.Agreement:
@@ -402,9 +396,8 @@ def _alike_covariances(fits: list[Estimate]) -> _AlikeCovariances | None:
     for level in levels:
         level_spreads = [spread for group in spreads_by_group for spread in group if spread.level == level]
         level_people = sum(spread.people for spread in level_spreads)
-        lost_degrees = (
-            1 if fits[0].level_weights is None else len(level_spreads)
-        )  # means about which the squares are taken
+        # means about which the squares are taken
+        lost_degrees = 1 if fits[0].level_weights is None else len(level_spreads)
         degrees_factor = level_people / max(level_people - lost_degrees, 1)
         moments_by_level[level] = (
             degrees_factor

@@ -342,9 +342,8 @@ def _effective_size(shares: BinomialShares) -> Floats:
     kish_size = terms.effective
     linearized_variances = terms.variances * (terms.n - 1) / max(terms.n, 1)
     plain_variances = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish_size
-    is_varying = (
-        plain_variances > 1e-9 * np.abs(shares.high - shares.low) / kish_size
-    )  # nobody gave the answer: only rounding is left
+    # nobody gave the answer: only rounding is left
+    is_varying = plain_variances > 1e-9 * np.abs(shares.high - shares.low) / kish_size
     variance_ratios = np.divide(
         linearized_variances, plain_variances, out=np.ones_like(plain_variances), where=is_varying
     )

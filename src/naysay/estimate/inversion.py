@@ -391,10 +391,8 @@ def _law(fit: Fit) -> _Law:
         variance=first_means.variance / effective_answers,
     )
     if fit.maximum is not None:
-        means, shares_by_level = (
-            _efficient_means(answers_by_part, mixing, near_shares),
-            np.tile(near_shares, (len(answers_by_part), 1)),
-        )
+        means = _efficient_means(answers_by_part, mixing, near_shares)
+        shares_by_level = np.tile(near_shares, (len(answers_by_part), 1))
     else:
         means = _unbiased_means(answers_by_part, mixing, fit.linear_maps)
         shares_by_level = (
@@ -500,10 +498,8 @@ def foretold(tally: Tally, cells: Floats) -> tuple[Floats, Floats]:
         weight_scale * float(part_answers.part.weight.sum()) * (part_answers.chances @ cells)
         for part_answers in answers_by_part
     ]
-    possible_rows, answer_amounts = (
-        np.vstack([part_answers.possible for part_answers in answers_by_part]),
-        np.concatenate(foretold_counts),
-    )
+    possible_rows = np.vstack([part_answers.possible for part_answers in answers_by_part])
+    answer_amounts = np.concatenate(foretold_counts)
     return possible_rows[answer_amounts > 0], answer_amounts[answer_amounts > 0]
 
 
@@ -644,10 +640,8 @@ def _weighting(fit: Fit, parts: list[_Answers], means: _Means, mixing: Floats) -
     linearized_variances, plain_variances = np.zeros((2, len(means.mean)))
     sample_deviations: Any = 0.0
     for z, part_answers, u in zip(mixing, parts, means.u, strict=True):
-        from_mean, part_sample = (
-            u - (means.mean if fit.level_weights is None else part_answers.share @ u),
-            sampled_at_level[part_answers.part.level],
-        )
+        from_mean = u - (means.mean if fit.level_weights is None else part_answers.share @ u)
+        part_sample = sampled_at_level[part_answers.part.level]
         plain_variances += z**2 * (part_answers.share @ from_mean**2) / part_answers.part.effective
         influence = z * from_mean / part_answers.part.weight.sum()
         if fit.tally.complex is None:
@@ -661,9 +655,8 @@ def _weighting(fit: Fit, parts: list[_Answers], means: _Means, mixing: Floats) -
     if not is_varying.any():  # all answers are alike: no more is known than that as many independent units are
         independent_units = fit.n if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom + 1
         return np.full_like(plain_variances, max(fit.tally.effective / independent_units, 1.0))
-    overall_ratio = (
-        linearized_variances[is_varying].sum() / plain_variances[is_varying].sum()
-    )  # for categories of which every answer says the same
+    # for categories of which every answer says the same
+    overall_ratio = linearized_variances[is_varying].sum() / plain_variances[is_varying].sum()
     return np.where(
         is_varying, linearized_variances / np.where(is_varying, plain_variances, 1.0), max(float(overall_ratio), 1.0)
     )

@@ -267,9 +267,8 @@ def _most_even(rows: Floats, shares: Floats, pi: Floats, gradient: Floats) -> tu
     if not flat_directions.shape[1]:
         return pi, undetermined
     even_proportions = pi.copy()
-    base_proportions = pi[free_places] - flat_directions @ (
-        flat_directions.T @ pi[free_places]
-    )  # nearest to 0, and so to equal shares, along the flat directions
+    # nearest to 0, and so to equal shares, along the flat directions
+    base_proportions = pi[free_places] - flat_directions @ (flat_directions.T @ pi[free_places])
     if base_proportions.min() < 0:
         base_proportions = base_proportions + flat_directions @ _least_distance(flat_directions, -base_proportions)
     even_proportions[free_places] = np.maximum(base_proportions, 0.0)

@@ -417,10 +417,8 @@ class Named:
                 raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
         else:
             statistic = self.part.design.space.statistic(self.part.codes)
-            mean_products, weighted_shares = (
-                statistic.T @ (statistic * self.part.weight_squared[:, None]) / self.heavy,
-                self.squared / self.heavy,
-            )
+            mean_products = statistic.T @ (statistic * self.part.weight_squared[:, None]) / self.heavy
+            weighted_shares = self.squared / self.heavy
         # Σ w² (T_i - c_i)(T_j - c_j), with c the mean for a population, and q* for a file, where people are not drawn
         statistic_center = self.share if target == "population" else np.full(t, self.beta)
         cross_terms = np.outer(statistic_center, weighted_shares)
@@ -446,10 +444,8 @@ class Named:
         else:
             move_ends = np.sort(answer_moves) + self.beta / self.alpha + np.array([0.0, 1.0])
             proportion_shifts = np.broadcast_to(share * move_ends[:, None], (2, len(self.counts)))
-        low_shifts, high_shifts = (
-            np.minimum(proportion_shifts.min(axis=0), 0.0),
-            np.maximum(proportion_shifts.max(axis=0), 0.0),
-        )
+        low_shifts = np.minimum(proportion_shifts.min(axis=0), 0.0)
+        high_shifts = np.maximum(proportion_shifts.max(axis=0), 0.0)
         return np.asarray(np.clip(np.column_stack([proportions + low_shifts, proportions + high_shifts]), 0.0, 1.0))
 
     @cached_property

@@ -225,10 +225,8 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
     n = len(sorted_numbers)
     if not n:
         raise DataError(f"nobody has answered {question!r}" if question else "there are no numbers")
-    number_mean, standard_error = (
-        float(sorted_numbers.mean()),
-        (float(sorted_numbers.std(ddof=1)) / np.sqrt(n) if n > 1 else None),
-    )
+    number_mean = float(sorted_numbers.mean())
+    standard_error = float(sorted_numbers.std(ddof=1)) / np.sqrt(n) if n > 1 else None
     rows_by_measure: dict[str, tuple[float, float | None, float | None, float | None]] = {
         "mean": (number_mean, None, None, None)
     }

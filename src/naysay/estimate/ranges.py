@@ -365,10 +365,8 @@ class Tree:
         upward_variances, summed_variances = self._spread
         upward_shares = [measured[-1]]
         for level in range(len(self.sizes) - 2, -1, -1):
-            measured_part, part_below = (
-                measured[level] / self.variances[level],
-                self._sum_by_parent(upward_shares[0], self.sizes[level]) / summed_variances[level],
-            )
+            measured_part = measured[level] / self.variances[level]
+            part_below = self._sum_by_parent(upward_shares[0], self.sizes[level]) / summed_variances[level]
             upward_shares.insert(0, upward_variances[level] * (measured_part + part_below))
         level_shares = upward_shares[0] + self._shares(0) * (1 - upward_shares[0].sum())
         for level in range(1, len(self.sizes)):

@@ -276,9 +276,8 @@ def bounds(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool
             and np.array_equal(first_weights[0] + numerator_weights, denominator_weights)
             and np.array_equal(first_weights[1], denominator_weights)
         ):
-            share_ends.append(
-                (1 - share_ends[0][1], 1 - share_ends[0][0])
-            )  # the second share is the complement of the first
+            # the second share is the complement of the first
+            share_ends.append((1 - share_ends[0][1], 1 - share_ends[0][0]))
         else:
             share_ends.append(
                 inversion.share_profile(
@@ -297,10 +296,8 @@ def _pad_answers(tally: Tally) -> tuple[Floats, Floats]:
         possible_rows = part.design.rows(part.design.space.listing())
         possible_rows = possible_rows[possible_rows.max(axis=1) > 0]
         if len(possible_rows) > len(likelihood_rows):
-            likelihood_rows, answer_amounts = (
-                np.vstack([likelihood_rows, possible_rows]),
-                np.concatenate([answer_amounts, np.full(len(possible_rows), 0.5)]),
-            )
+            likelihood_rows = np.vstack([likelihood_rows, possible_rows])
+            answer_amounts = np.concatenate([answer_amounts, np.full(len(possible_rows), 0.5)])
         row_blocks.append(likelihood_rows)
         weight_blocks.append(answer_amounts)
     return np.vstack(row_blocks), np.concatenate(weight_blocks)

@@ -329,10 +329,8 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     likelihood_rows = likelihood_rows[likelihood_rows.max(axis=1) > 0]
     # Add the other categories from both ends: subtracting one from the total would lose all digits at odds of 10^12.
     joint_chances, zero_column = likelihood_rows * pi, np.zeros((len(likelihood_rows), 1))
-    mass_before, mass_after = (
-        np.cumsum(joint_chances, axis=1)[:, :-1],
-        np.cumsum(joint_chances[:, ::-1], axis=1)[:, -2::-1],
-    )
+    mass_before = np.cumsum(joint_chances, axis=1)[:, :-1]
+    mass_after = np.cumsum(joint_chances[:, ::-1], axis=1)[:, -2::-1]
     other_mass = np.hstack([zero_column, mass_before]) + np.hstack([mass_after, zero_column])
     with np.errstate(divide="ignore", invalid="ignore"):
         odds_ratios = likelihood_rows * (1 - pi) / other_mass

@@ -138,10 +138,12 @@ def _shuffled(design: Design, n: int, delta: float, colluding: float) -> Shuffle
     honest_count = math.floor(n * (1 - as_fraction(colluding)))
     blanket_epsilon = clones_epsilon = closed_form = None
     if honest_count > 1 and 0 < local_epsilon <= _LARGEST_LOCAL:
-        clones_epsilon, closed_form = (
-            _least_epsilon([_clones(local_epsilon)], honest_count, delta, local_epsilon),
-            _closed_form(local_epsilon, honest_count, delta),
-        )
+        # The worst pair of any ε₀: two responses, of which the truth picks one with odds of e^ε₀.
+        odds = Fraction(Decimal(local_epsilon).exp(_UPWARD))
+        larger_ratio, smaller_ratio = 2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)
+        clone_pair = {(larger_ratio, smaller_ratio): 1 / (2 * odds), (smaller_ratio, larger_ratio): 1 / (2 * odds)}
+        clones_epsilon = _least_epsilon([clone_pair], honest_count, delta, local_epsilon)
+        closed_form = _closed_form(local_epsilon, honest_count, delta)
         blanket_pairs = _blanket(design)
         blanket_epsilon = _least_epsilon(blanket_pairs, honest_count, delta, local_epsilon) if blanket_pairs else None
     return Shuffled(
@@ -189,13 +191,6 @@ def _holds(pair: Pair, n: int, delta: float, value: float, cells: int) -> bool:
     odds = Fraction(math.exp(value))
     atoms = [(own_ratio - odds * other_ratio, chance) for (own_ratio, other_ratio), chance in pair.items()]
     return rounded_up(mean_positive_part(atoms, n, cells=cells) / n) <= delta
-
-
-def _clones(local: float) -> Pair:
-    """The worst pair of any ε₀: two responses, of which the truth picks one with odds of e^ε₀."""
-    odds = Fraction(Decimal(local).exp(_UPWARD))
-    larger_ratio, smaller_ratio = 2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)
-    return {(larger_ratio, smaller_ratio): 1 / (2 * odds), (smaller_ratio, larger_ratio): 1 / (2 * odds)}
 
 
 def _blanket(design: Design) -> list[Pair]:
@@ -292,15 +287,10 @@ class Shuffled(Result):
         bounds = [bound for bound in (self.blanket, self.clones, self.closed_form) if bound is not None]
         return min([self.local, *bounds])
 
-    @property
-    def amplified(self) -> bool:
-        """Whether shuffling is proven to add anything."""
-        return self.epsilon < self.local
-
     def parts(self) -> list[Content]:
         """The promise in the vocabulary of `naysay.show`."""
         honest_text = "" if self.honest == self.n else f", {self.honest:,} of them from people who do not collude"
-        if not self.amplified:
+        if self.epsilon >= self.local:
             return [
                 Sentence(f"ε = {self.local:.4g} for each report, whoever sees it"),
                 Note(
@@ -426,9 +416,8 @@ class _Sum:
         rounding_factor = 1 + (min(len(coarse_sum.mass), len(fine_sum.mass)) + 16) * _UNIT
         sum_mass = np.convolve(coarse_sum.mass, fine_sum.mass) * rounding_factor + _TINY
         mass_above = rounded_up(coarse_sum.above * fine_sum._total + fine_sum.above * coarse_sum._total)
-        largest_sum = (
-            rounded_up(coarse_sum.most + fine_sum.most) + coarse_sum.step
-        )  # sharing out to a coarser grid moves a value by less than its step
+        # sharing out to a coarser grid moves a value by less than its step
+        largest_sum = rounded_up(coarse_sum.most + fine_sum.most) + coarse_sum.step
         joint_sum = _Sum(
             coarse_sum.first + fine_sum.first, coarse_sum.step, sum_mass, mass_above, largest_sum
         )._trimmed()
@@ -452,9 +441,8 @@ class _Sum:
     def _coarser(self) -> _Sum:
         """The same on every second point; the others are halved between their neighbors."""
         odd_start, padded_mass = self.first % 2, self.mass
-        padded_mass = np.pad(
-            padded_mass, (odd_start, 2 - (len(padded_mass) + odd_start) % 2)
-        )  # from an even point to an odd one
+        # from an even point to an odd one
+        padded_mass = np.pad(padded_mass, (odd_start, 2 - (len(padded_mass) + odd_start) % 2))
         half_masses = padded_mass[1::2] / 2
         coarse_mass = np.append(padded_mass[::2], 0.0)
         coarse_mass[:-1] += half_masses
