@@ -60,3 +60,15 @@ def test_a_design_that_measures_compliance_does_not_assume_it():
 def test_a_quantity_is_refused():
     with pytest.raises(DataError, match="shares of categories"):
         estimate.methods_text(3)
+
+
+def test_an_estimate_draws_itself(tmp_path):
+    picture = fitted(designs.warner(p=0.8), [60, 140]).plot(confidence=0.9)
+    assert picture._repr_svg_().startswith("<svg")
+    assert "90 % intervals" in picture.svg
+    picture.save(tmp_path / "fit.svg")
+    picture.save(tmp_path / "fit.png")
+    assert (tmp_path / "fit.svg").read_text(encoding="utf-8") == picture.svg
+    assert (tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(DataError, match=r"saved as \.svg or \.png"):
+        picture.save("fit.pdf")

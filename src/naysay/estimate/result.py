@@ -43,7 +43,7 @@ from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of
 from naysay.estimate.intervals import holding, intervals, nuisance_intervals
 from naysay.estimate.linear import is_stacked
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
-from naysay.show.content import Content
+from naysay.show.content import Content, Picture
 from naysay.show.result import Records, Result
 
 _TESTED = 50_000  # a pure design with more responses × categories has no test of fit
@@ -410,6 +410,29 @@ class Estimate(Fit, Result):
     def projected(self) -> Projected:
         """The nearest possible shares beside these, labeled as a display; see `estimate.projected`."""
         return Projected(self)
+
+    def plot(self, *, confidence: float = 0.95, method: str | None = None) -> Picture:
+        """The shares with their intervals as a picture. Needs the extra ``plots``.
+
+        Parameters
+        ----------
+        confidence : float
+        method : str, optional
+            Of the intervals.
+
+        Examples
+        --------
+        >>> from naysay import designs, estimate
+        >>> coins = designs.two_coins()
+        >>> estimate.moments(coins, coins.tally(count=[65, 135])).plot().svg[:4]
+        '<svg'
+        """
+        from naysay.show import charts
+
+        intervals = self.intervals(confidence, method=method)
+        mark = charts.Mark("estimate", self.method, self.proportions, intervals.bounds)
+        title = f"{self.tally.question or self.design.name}: shares with {100 * confidence:.4g} % intervals"
+        return Picture(charts.dots(self.categories, [mark], title=title))
 
     def interval(
         self,

@@ -5,7 +5,20 @@ A result holds numbers; it knows nothing of consoles and pages. It describes its
 `plain` turns numbers into what JSON can hold.
 """
 
-from naysay.show.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.show.content import (
+    Bar,
+    Chart,
+    Column,
+    Content,
+    Facts,
+    Heading,
+    Marked,
+    Note,
+    Picture,
+    Points,
+    Sentence,
+    Table,
+)
 from naysay.show.html import html
 from naysay.show.result import Records, Result
 from naysay.show.text import latex, markdown, markdown_text, number, plain, show, text
@@ -19,6 +32,7 @@ __all__ = [
     "Heading",
     "Marked",
     "Note",
+    "Picture",
     "Points",
     "Records",
     "Result",

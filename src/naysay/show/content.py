@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from naysay.errors import DataError, need
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,46 @@ class Chart:
     """
 
     draw: Callable[[int, int], str]
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A finished image, which notebooks show.
+
+    Parameters
+    ----------
+    svg : str
+
+    Examples
+    --------
+    >>> Picture("<svg/>").save("plot.gif")
+    Traceback (most recent call last):
+    ...
+    naysay.errors.DataError: a picture is saved as .svg or .png; got 'plot.gif'
+    """
+
+    svg: str
+
+    def save(self, file: str | PathLike[str]) -> None:
+        """Write the image to a file; its name ends in .svg or .png.
+
+        Raises
+        ------
+        DataError
+            Another ending.
+        ExtraMissing
+            A PNG without the extra ``plots``.
+        """
+        path = Path(file)
+        if path.suffix == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif path.suffix == ".png":
+            path.write_bytes(need("vl_convert").svg_to_png(self.svg, scale=2))
+        else:
+            raise DataError(f"a picture is saved as .svg or .png; got {str(file)!r}")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 Content = Heading | Sentence | Note | Points | Facts | Table | Chart
