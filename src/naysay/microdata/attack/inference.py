@@ -172,18 +172,12 @@ def _guess_chances(
     check_names(key_names, file.columns, what="column of the release")
     register = Register(key_names, people, file, no_rows)
     register = register if most is None else register.sampled(most, seed)
-    true_secrets, released_secrets = texts(register.people[secret]).to_list(), texts(file[secret])
-    code_of = {
-        secret_text: secret_code
-        for secret_code, secret_text in enumerate(
-            dict.fromkeys([*true_secrets, *released_secrets.drop_nulls().to_list()])
-        )
-    }
-    secret_codes = np.array([code_of.get(secret_label, -1) for secret_label in released_secrets.to_list()])
-    true_codes = np.array([code_of[secret_label] for secret_label in true_secrets])
+    all_secrets = pl.concat([texts(register.people[secret]), texts(file[secret])])
+    secret_numbers = all_secrets.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+    true_codes, secret_codes = np.split(secret_numbers, [register.people.height])
     right_chances = np.zeros(len(true_codes))
     for person_rows, is_close in nearest_records(register):
-        is_useful = is_close & (secret_codes >= 0)
+        is_useful = is_close & (secret_codes > 0)
         useful_counts = is_useful.sum(axis=1)
         right_chances[person_rows] = (is_useful & (secret_codes == true_codes[person_rows, None])).sum(
             axis=1

@@ -90,14 +90,10 @@ class Waves:
             raise DataError("at least one wave is needed; got none")
         named_parts = [(file_part.place, file_part.respondents) for file_part in file_parts]
         everybody, name_warnings = all_respondents(named_parts, respondent)
-        code_table = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
-        people_frames = (file_part.respondents.alias("who").to_frame() for file_part in file_parts)
-        code_arrays = (
-            part_people.join(code_table, on="who", how="left", maintain_order="left")["code"].to_numpy()
-            for part_people in people_frames
-        )
+        places = pl.int_range(len(everybody), eager=True)
         coded_parts = tuple(
-            replace(file_part, codes=part_codes) for file_part, part_codes in zip(file_parts, code_arrays, strict=True)
+            replace(file_part, codes=file_part.respondents.replace_strict(everybody, places).to_numpy())
+            for file_part in file_parts
         )
         panel_waves = cls(coded_parts, everybody, (respondent, wave), name_warnings)
         for file_part in coded_parts:

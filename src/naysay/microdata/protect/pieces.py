@@ -271,7 +271,7 @@ def _pieces(table: pl.LazyFrame, rows: int, stays: _Masks | None) -> Iterator[pl
         if stays is not None:
             keep_bits = pl.Series(stays.keep_bits[piece_start : piece_start + _ROWS])
             piece = piece.with_columns(
-                pl.select(pl.when((keep_bits & (1 << place)) > 0).then(piece[name])).to_series().alias(name)
+                pl.when((keep_bits & (1 << place)) > 0).then(pl.col(name)).alias(name)
                 for place, name in enumerate(stays.keys)
             )
             first_deleted, past_deleted = np.searchsorted(stays.deleted_rows, (piece_start, piece_start + _ROWS))

@@ -523,19 +523,16 @@ class Suppress(Method):
             keep_masks, to_delete = meet_conditions(units, goal.least, key_costs, keep_masks, to_delete, secret)
             _check_deleted(self, units, to_delete, goal, key_costs)
         keep_of_row, is_deleted = keep_masks[units.row_unit], to_delete[units.row_unit]
-        emptied_columns = [
-            pl.select(pl.when(pl.Series((keep_of_row >> place & 1) > 0)).then(frame[key_name]))
-            .to_series()
-            .alias(key_name)
+        released_frame = frame.with_columns(
+            pl.when(pl.Series((keep_of_row >> place & 1) > 0)).then(pl.col(key_name)).alias(key_name)
             for place, key_name in enumerate(self.keys)
-        ]
-        released_frame = frame.with_columns(emptied_columns)
+        )
         emptied_cells = {
             emptied_key: released_frame[emptied_key].is_null() & frame[emptied_key].is_not_null()
             for emptied_key in set(self.related.values())
         }
         released_frame = released_frame.with_columns(
-            pl.select(pl.when(~emptied_cells[emptied_key]).then(frame[related_name])).to_series().alias(related_name)
+            pl.when(~emptied_cells[emptied_key]).then(pl.col(related_name)).alias(related_name)
             for related_name, emptied_key in self.related.items()
         )
         remaining_rows = None

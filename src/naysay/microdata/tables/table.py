@@ -76,20 +76,12 @@ class Dimension:
             return cls(name, (*categories, TOTAL), members.astype(np.int64))
         known_leaves = list(hierarchy.levels)
         hierarchy.check([category_label for category_label in categories if category_label != MISSING], name)
-        leaf_labels = [
-            *known_leaves,
-            *(
-                category_label
-                for category_label in categories
-                if category_label == MISSING and category_label not in known_leaves
-            ),
-        ]
+        has_gaps = MISSING in categories and MISSING not in known_leaves
+        leaf_labels = [*known_leaves, MISSING] if has_gaps else known_leaves
         node_labels, node_rows = list(leaf_labels), list(np.eye(len(leaf_labels), dtype=np.int64))
         for level in range(1, hierarchy.height + 1):
             parent_labels = [hierarchy.at(leaf, level) if leaf in hierarchy.levels else None for leaf in leaf_labels]
-            for group_label in dict.fromkeys(
-                parent_label for parent_label in parent_labels if parent_label is not None
-            ):
+            for group_label in dict.fromkeys(filter(None, parent_labels)):
                 is_last = level == hierarchy.height
                 node_row = np.array(
                     [is_last or parent_label == group_label for parent_label in parent_labels], np.int64
@@ -343,7 +335,12 @@ def tabulate(
         return CellTable(
             dimensions, inner_sums, contributor_counts.astype(np.int64), np.zeros((*contributor_counts.shape, 0)), True
         )
-    row_owners = np.arange(frame.height) if unit is None else _owners(frame, unit)
+    row_owners = np.arange(frame.height)
+    if unit is not None:
+        if frame[unit].null_count():
+            row = frame[unit].is_null().arg_max() or 0
+            raise DataError(f"every row needs its {unit!r}; row {row + 1} has none", row=row, column=unit)
+        row_owners = frame[unit].rank("dense").to_numpy().astype(np.int64)
     contributor_counts, largest_contributions = _contributions(
         inner_places, row_owners, row_amounts, dimensions, inner_shape, largest if value is not None else 0
     )
@@ -368,13 +365,6 @@ def _amounts(frame: pl.DataFrame, name: str, *, whole: bool) -> Floats:
     return amount_numbers.to_numpy()
 
 
-def _owners(frame: pl.DataFrame, unit: str) -> NDArray[np.int64]:
-    if frame[unit].null_count():
-        row = frame[unit].is_null().arg_max() or 0
-        raise DataError(f"every row needs its {unit!r}; row {row + 1} has none", row=row, column=unit)
-    return frame[unit].rank("dense").to_numpy().astype(np.int64) - 1
-
-
 def _contributions(
     place: NDArray[np.int64],
     owner: NDArray[np.int64],
@@ -385,25 +375,18 @@ def _contributions(
 ) -> tuple[NDArray[np.int64], Floats]:
     """How many units each cell holds, and the largest of their sums: a unit in several cells of a sum is one in it."""
     table_shape = tuple(len(dimension.nodes) for dimension in dimensions)
-    nodes_of_category = [
-        [np.flatnonzero(category_members) for category_members in dimension.members.T] for dimension in dimensions
-    ]  # nodes with each category
-    axis_depths = [max(map(len, axis_nodes)) for axis_nodes in nodes_of_category]
-    node_numbers = [
-        np.array([[*category_nodes, *[-1] * (axis_depth - len(category_nodes))] for category_nodes in axis_nodes])
-        for axis_nodes, axis_depth in zip(nodes_of_category, axis_depths, strict=True)
-    ]
-    row_categories = np.unravel_index(place, shape)
-    cell_parts = []
-    for turn in np.ndindex(*axis_depths):  # each row once in every cell that holds it
-        row_nodes = [
-            axis_reach[axis_categories, turn_number]
-            for axis_reach, axis_categories, turn_number in zip(node_numbers, row_categories, turn, strict=True)
-        ]
-        is_inside = np.all([axis_node >= 0 for axis_node in row_nodes], axis=0)
-        cell_numbers = np.ravel_multi_index([axis_node[is_inside] for axis_node in row_nodes], table_shape)
-        cell_parts.append(pl.DataFrame({"cell": cell_numbers, "owner": owner[is_inside], "amount": amount[is_inside]}))
-    owner_sums = pl.concat(cell_parts).group_by("cell", "owner").agg(pl.col("amount").sum())
+    rows = pl.DataFrame({"cell": np.zeros(len(place), np.int64), "owner": owner, "amount": amount})
+    rows = rows.with_columns(
+        pl.Series(f"category {axis}", categories) for axis, categories in enumerate(np.unravel_index(place, shape))
+    )
+    for axis, dimension in enumerate(dimensions):  # each row once in every cell that holds it
+        nodes, categories = np.nonzero(dimension.members)
+        node_table = pl.DataFrame({f"category {axis}": categories, "node": nodes})
+        rows = rows.join(node_table, on=f"category {axis}").with_columns(
+            cell=pl.col("cell") * len(dimension.nodes) + pl.col("node")
+        )
+        rows = rows.drop("node", f"category {axis}")
+    owner_sums = rows.group_by("cell", "owner").agg(pl.col("amount").sum())
     cell_contributors = owner_sums.group_by("cell").agg(pl.len(), pl.col("amount").top_k(top).sort(descending=True))
     contributor_counts = np.zeros(int(np.prod(table_shape)), np.int64)
     largest_sums = np.zeros((int(np.prod(table_shape)), top))
