@@ -29,8 +29,8 @@ from naysay.collect.questionnaire import (
 from naysay.collect.questionnaire.kinds import KINDS
 from naysay.collect.questionnaire.questionnaire import Group, Note, added
 from naysay.collect.questionnaire.questions import Choice, Label, Question, names_of, quoted
-from naysay.collect.questionnaire.xlsform import HELP, read_xlsform
-from naysay.collect.questionnaire.xlsform_rows import RowKind, own_columns
+from naysay.collect.questionnaire.xlsform import read_xlsform
+from naysay.collect.questionnaire.xlsform_rows import HELP, RowKind, own_columns
 from naysay.collect.storage import Reply, Store
 
 TODAY = datetime.date(2026, 11, 20)
@@ -189,17 +189,12 @@ def test_every_kind_goes_through_a_workbook_and_back(tmp_path):
     assert check(sample()) == ()
 
 
-def listed(script, name):
-    """The keys of a table in one of the page's scripts, with the text that follows each."""
-    text = (FOLDER / script).read_text(encoding="utf-8")
-    table = re.search(rf"const {name} = \{{\n(.*?)\n\}};", text, re.DOTALL)[1]
-    return dict(re.findall(r"^  (\w+)(?:: (.*?))?,?$", table, re.MULTILINE))
-
-
 def test_the_page_knows_every_kind_and_no_other():
-    fields = {kind: set(told.strip('"').split()) for kind, told in listed("trust.js", "FIELDS").items()}
+    script = (FOLDER / "inputs.js").read_text(encoding="utf-8")
+    lines = re.findall(r'^  (\w+): \{ fields: "(.*?)", asks: \w+(, wrong: )?', script, re.MULTILINE)
     common = set(Question.model_fields) | {"kind"}
-    models = {**KINDS, "note": Note, "group": Group}
-    assert fields == {name: set(model.model_fields) - common for name, model in models.items()}
-    assert set(listed("device.js", "INPUTS")) == set(KINDS)
-    assert set(listed("checks.js", "RULES")) == set(KINDS) - {"select_one", "rating"}  # inputs that give nothing wrong
+    assert {kind: set(fields.split()) for kind, fields, _ in lines} == {
+        name: set(model.model_fields) - common for name, model in KINDS.items()
+    }
+    assert {kind for kind, _, wrong in lines if not wrong} == {"select_one", "rating"}  # inputs that give nothing wrong
+    assert set(Group.model_fields) - set(Note.model_fields) == {"items"}  # as trust.js has it

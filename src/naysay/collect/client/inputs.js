@@ -1,7 +1,7 @@
-// Inputs by type. Each takes a question, `page` with `texts`, `changed()` and `store` (where the answer is kept), and the
-// ids of the words around it.
+// Inputs by type, and the table of all kinds. Each input takes a question, `page` with `texts`, `changed()` and `store`
+// (where the answer is kept), and the ids of the words around it.
 
-import { bin } from "./answers.js";
+import { bin, whole } from "./answers.js";
 import { button, make, option } from "./elements.js";
 import { naming } from "./privacy.js";
 
@@ -167,6 +167,8 @@ function field(frame, hint = "") {
   };
 }
 
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
 // Numbers as people write them: with a point or a comma, in Latin or Arabic digits.
 const ARABIC = "٠١٢٣٤٥٦٧٨٩";
 const PERSIAN = "۰۱۲۳۴۵۶۷۸۹";
@@ -251,3 +253,44 @@ export function rank(question, { texts, store, changed }, frame) {
 
 /** The first button of a line that can be pressed. */
 const usable = (line) => line.querySelector("button:enabled");
+
+/**
+ * The kinds of questions: the fields that not all have, what is shown and entered, and what is wrong with an answer, said on
+ * this device; the server holds plain answers to the same rules.
+ */
+export const KINDS = {
+  select_one: { fields: "choices private right explanation", asks: chooseOne },
+  select_multiple: { fields: "choices private", asks: chooseMany, wrong: (question, value) => (question.private ? parts(question, value) : null) },
+  integer: { fields: "low high bins private", asks: number, wrong: (question, value) => range(question, value, "wrong.whole") },
+  decimal: { fields: "low high bins private", asks: number, wrong: (question, value) => range(question, value, "wrong.decimal") },
+  text: { fields: "max_length lines", asks: words, wrong: letters },
+  date: { fields: "", asks: calendar, wrong: (_, value) => (/^\d{4}-\d{2}-\d{2}$/.test(value) && value >= "0001-01-01" ? null : ["wrong.date"]) },
+  rating: { fields: "low high low_label high_label", asks: scale },
+  grid: { fields: "rows choices", asks: grid, wrong: rows },
+  ranking: { fields: "choices", asks: rank, wrong: (question, value) => (value.length === question.choices.length ? null : ["wrong.ranking"]) },
+};
+
+function range(question, value, unreadable) {
+  const { low, high } = question;
+  if (typeof value !== "number") return [unreadable];
+  if (low !== null && value < low) return ["wrong.low", { low }];
+  if (high !== null && value > high) return ["wrong.high", { high }];
+  if (question.private && !bin(question, value)) return ["wrong.below", { below: question.bins.at(-1).below }];
+  return null;
+}
+
+function letters(question, value) {
+  if (CONTROL.test(value)) return ["wrong.letters"];
+  const length = [...value].length;
+  return length > question.max_length ? ["wrong.long", { most: question.max_length, length }] : null;
+}
+
+function rows(question, value) {
+  return question.required && question.rows.some(({ name }) => value[name] === null) ? ["wrong.everyRequired"] : null;
+}
+
+/** A private select multiple says yes or no to each choice, or nothing at all. */
+export function parts(question, value) {
+  if (whole(question, value)) return null;
+  return [question.required ? "wrong.everyRequired" : "wrong.every"];
+}

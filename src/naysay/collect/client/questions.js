@@ -2,8 +2,8 @@
 // stand its words and what is wrong with the answer; what a private one has beside that is in private.js.
 
 import { problem } from "./checks.js";
-import { INPUTS } from "./device.js";
 import { button, make } from "./elements.js";
+import { KINDS } from "./inputs.js";
 import { around } from "./private.js";
 
 /** A step on the page. Gives its element, what stands after Next, and `check()`: whether all is well; what is not is said. */
@@ -81,7 +81,7 @@ function ask(question, page, heading) {
   const inputs = make("div", { class: "inputs" });
   const fill = () => {
     const inner = { ...page, store: truths.store(question) };
-    inputs.replaceChildren((hidden?.asks ?? ((...of) => INPUTS[question.kind](question, ...of)))(inner, frame));
+    inputs.replaceChildren((hidden?.asks ?? ((...of) => KINDS[question.kind].asks(question, ...of)))(inner, frame));
     if (question.right) inputs.append(checked(question, page, inputs));
   };
   const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());

@@ -2,6 +2,7 @@
 // answer, its designs can be drawn, and what it states of privacy is no better than what its integers give. Whatever
 // cannot be read is refused, too. tests/collect/survey_vectors.json holds this and the server to the same verdicts.
 
+import { KINDS } from "./inputs.js";
 import { letters } from "./letters.js";
 import { quotient, offered, together } from "./measures.js";
 import { channel, products } from "../../telemetry/javascript/randomize.js";
@@ -12,19 +13,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const WHOLE = "naysay version name title about contact thanks languages items practice";
-const FIELDS = {
-  note: "",
-  group: "items",
-  text: "max_length lines",
-  date: "",
-  rating: "low high low_label high_label",
-  grid: "rows choices",
-  ranking: "choices",
-  select_one: "choices private right explanation",
-  select_multiple: "choices private",
-  integer: "low high bins private",
-  decimal: "low high bins private",
-};
+const FIELDS = { note: "", group: "items", ...Object.fromEntries(Object.entries(KINDS).map(([kind, { fields }]) => [kind, fields])) };
 const NODES = {
   table: "categories responses denominator columns yes_no",
   two_option: "categories responses denominator columns yes_no shown",
