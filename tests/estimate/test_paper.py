@@ -72,3 +72,12 @@ def test_an_estimate_draws_itself(tmp_path):
     assert (tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(DataError, match=r"saved as \.svg or \.png"):
         picture.save("fit.pdf")
+
+
+def test_a_png_has_the_colors_and_lines_of_the_svg(tmp_path, monkeypatch):
+    """Its converter draws nothing in a color that is a variable of CSS."""
+    converted = []
+    monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, scale: converted.append(svg) or b"")
+    fitted(designs.warner(p=0.8), [60, 140]).plot().save(tmp_path / "fit.png")
+    assert "var(" not in converted[0]
+    assert "stroke:#0072b2" in converted[0]

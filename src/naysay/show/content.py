@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
@@ -156,7 +157,8 @@ class Picture:
         if path.suffix == ".svg":
             path.write_text(self.svg, encoding="utf-8")
         elif path.suffix == ".png":
-            path.write_bytes(need("vl_convert").svg_to_png(self.svg, scale=2))
+            plain_svg = re.sub(r"var\(--[\w-]+,([^)]*)\)", r"\1", self.svg)  # the converter knows no variables of CSS
+            path.write_bytes(need("vl_convert").svg_to_png(plain_svg, scale=2))
         else:
             raise DataError(f"a picture is saved as .svg or .png; got {str(file)!r}")
 
