@@ -336,10 +336,19 @@ def run(
                 tracked_questions = progress.track(questions(), description="estimates")
                 results = Results(tuple([estimated_result(question, replies) for question in tracked_questions]))
             _show(results, console)
-            report_path = _report_or_note(results, out, seed, console)
+            report_path = None
+            try:
+                report_path = write_report(page(results, seed=seed), out)
+            except report.ExtraMissing as error:
+                say(console, f"No report was written: {error}")
             say(console, f"It took {time.perf_counter() - start_time:.1f} seconds.")
             if stay is not None:
-                _stay(link, report_path, console, stay)
+                if report_path is not None:
+                    say(console, f"The report: {report_path}")
+                say(console, f"Answer it yourself: {link}")
+                say(console, "The server runs on this computer only; stop it with Ctrl+C.")
+                with contextlib.suppress(KeyboardInterrupt):
+                    stay()
         copied_database = _copy_database(database, out)
     say(console, f"The answers as they were sent: {copied_database}")
     say(console, f"Estimate from them: naysay estimate --survey demo --db {copied_database} --response race")
@@ -399,24 +408,6 @@ def _show(results: Results, console: Console) -> None:
     console.print(Text(summary_sentence, style="bold"))
 
 
-def _report_or_note(results: Results, out: Path, seed: int | None, console: Console) -> Path | None:
-    try:
-        return write_report(page(results, seed=seed), out)
-    except report.ExtraMissing as error:
-        say(console, f"No report was written: {error}")
-        return None
-
-
-def _stay(link: str, path: Path | None, console: Console, stay: Callable[[], None]) -> None:
-    """Leave the server running until it is interrupted."""
-    if path is not None:
-        say(console, f"The report: {path}")
-    say(console, f"Answer it yourself: {link}")
-    say(console, "The server runs on this computer only; stop it with Ctrl+C.")
-    with contextlib.suppress(KeyboardInterrupt):
-        stay()
-
-
 def forever() -> None:
     """Wait until interrupted."""
     threading.Event().wait()
@@ -456,16 +447,14 @@ def page(results: Results, *, seed: int | None = None) -> str:
         Without the extra ``plots``.
     """
     report_words = tomllib.loads(resources.files("naysay.data").joinpath("demo_words.toml").read_text(encoding="utf-8"))
-    holding_count, interval_count, (revealing_count, answer_count) = (
-        results.holding,
-        results.intervals,
-        results.revealing,
-    )
+    revealing_count, answer_count = results.revealing
     lead_numbers = {
         "people": results.people,
         "population": results.population,
         "revealing": revealing_count,
         "answers": answer_count,
+        "holding": results.holding,
+        "intervals": results.intervals,
     }
     chance_note = report_words["chance"]["unseeded" if seed is None else "seeded"].format(seed=seed)
     return report.html(
@@ -474,11 +463,8 @@ def page(results: Results, *, seed: int | None = None) -> str:
         facts=[
             (f"{results.people:,}", "people"),
             (f"{len(results.each)}", "questions"),
-            (f"{holding_count} of {interval_count}", "intervals hold the truth"),
+            (f"{results.holding} of {results.intervals}", "intervals hold the truth"),
         ],
-        lead=[
-            lead_text.format(holding=holding_count, intervals=interval_count, **lead_numbers)
-            for lead_text in report_words["lead"]
-        ],
+        lead=[lead_text.format(**lead_numbers) for lead_text in report_words["lead"]],
         footnotes=[*report_words["before"].items(), ("Chance", chance_note), *report_words["after"].items()],
     )

@@ -300,11 +300,8 @@ def lines(
     """
     alt = need("altair")
     right_padding = math.ceil(min(letters, max(finish.width(line.name) for line in drawn)) * LETTER) + 20
-    x_channel, y_channel, color_channel = (
-        x.channel_encoding("X", "x", grid=False),
-        y.channel_encoding("Y", "y"),
-        alt.Color("ink:N", scale=None),
-    )
+    x_channel, y_channel = x.channel_encoding("X", "x", grid=False), y.channel_encoding("Y", "y")
+    color_channel = alt.Color("ink:N", scale=None)
     point_chart = data(row for line_place, line in enumerate(drawn) for row in _rows(line, line_place))
     name_layer = data(_names(drawn, x, y, (size - y.room - right_padding, height), letters))
     dash_channel = alt.StrokeDash("dash", scale=None, type="nominal")
@@ -324,7 +321,7 @@ def lines(
     return image(chart, size=size, height=height, padding=padding, title=title, description=description)
 
 
-def _bands(chart_lines: Sequence[Line], across: Any, y: Axis, color: Any) -> list[Any]:
+def _bands(chart_lines: Sequence[Line], across: object, y: Axis, color: object) -> list[Any]:
     """The areas around those lines that have bounds."""
     band_points = [
         {"x": x, "low": low, "high": high, "line": line_place, "ink": ink(line.role)}

@@ -14,12 +14,13 @@ import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from naysay import _checks
-from naysay._values import Label
+from naysay._values import Floats, Label
 from naysay.errors import need
 
 LETTER, LINE = 6.3, 15
@@ -29,7 +30,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, '
 _SVG = "http://www.w3.org/2000/svg"
 
 
-def label_heights(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
+def label_heights(values: ArrayLike, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Floats:
     """Heights for labels at these values. A label moves up if it would touch one below.
 
     Give `spans`, the start and end of each label across, if some labels stand side by side and cannot touch.
@@ -76,7 +77,7 @@ class Axis:
     words: str | None = None
     room: int = 66
 
-    def channel_encoding(self, channel: str, field: str, **axis_options: Any) -> Any:
+    def channel_encoding(self, channel: str, field: str, **axis_options: object) -> Any:
         """The channel ``X`` or ``Y`` of a chart for a field of its data."""
         alt = need("altair")
         tick_options = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
@@ -101,13 +102,20 @@ class Axis:
         return math.exp(value) if self.log else value
 
 
-def data(rows: Iterable[Mapping[str, Any]]) -> Any:
+class Drawable(Protocol):
+    """A chart of altair, of one layer or several."""
+
+    def properties(self, **properties: object) -> Any:
+        """The chart with its size, padding and such."""
+
+
+def data(rows: Iterable[Mapping[str, object]]) -> Any:
     """A chart of these rows, still without a mark."""
     alt = need("altair")
     return alt.Chart(alt.InlineData(values=list(rows)))
 
 
-def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
+def image(chart: Drawable, *, size: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
     """The chart as SVG, with a text for screen readers, and colors that a page can change.
 
     Sizes are set, never measured, so that the image does not depend on installed fonts.
@@ -225,11 +233,8 @@ def ink(role: str) -> str:
     return f"var(--chart-{role},{(INKS | FILLS)[role][0]})"
 
 
-_LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _ISOLATE_END = (
-    "\u2066",
-    "\u2067",
-    "\u2069",
-)  # Unicode isolates: left to right, right to left, and their end
+# Unicode isolates: left to right, right to left, and their end
+_LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _ISOLATE_END = "\u2066\u2067\u2069"
 
 
 def label_line(label: Label) -> str:

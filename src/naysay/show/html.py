@@ -60,7 +60,7 @@ def notebook(content: Sequence[Content]) -> str:
         return f"<pre>{escape(text(content))}</pre>"
 
 
-def template(package: str, name: str, **values: Any) -> str:
+def template(package: str, name: str, **values: object) -> str:
     """A package's template, filled with values; values are escaped."""
     return str(_environment(need("jinja2"), package).get_template(name).render(values))
 

@@ -162,7 +162,7 @@ def _points(mark: Mark, rows: _Rows, compared_marks: Sequence[Mark]) -> list[dic
 
 
 def _mark_layers(
-    marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, rows: _Rows, beside: int
+    marks: Sequence[Mark], points: Sequence[Mapping[str, object]], axis: Axis, rows: _Rows, beside: int
 ) -> list[Any]:
     """Intervals, and the marks on them."""
     alt = need("altair")
@@ -338,7 +338,7 @@ def _rows(categories: Sequence[Label], room: int, most: int, *, least: int) -> _
     )
 
 
-def _legend(columns: int, **symbols: Any) -> Any:
+def _legend(columns: int, **symbols: object) -> Any:
     # Fonts differ in width by about a tenth. A gap between the columns keeps a name from touching the next mark.
     return need("altair").Legend(
         orient="top", direction="horizontal", title=None, columns=columns, columnPadding=24, offset=8, **symbols
@@ -354,16 +354,6 @@ def _beside(names: Sequence[str], width: int) -> int:
 _TICKS = 5
 _FEW = 8  # columns: fewer do not fill the width, since a single day is no wall
 _STEPS = (1, 2, 2.5, 5, 10)
-
-
-@dataclass(frozen=True)
-class _RowMark:
-    """A mark in a row, in percent of its width."""
-
-    role: str
-    at: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 def style() -> str:
@@ -404,11 +394,8 @@ def rows(
     """
     band_bounds = None if band is None else np.asarray(band, dtype=float)
     number_arrays = [numbers for mark in marks for numbers in (mark.values, mark.bounds) if numbers is not None]
-    row_scale = _Scale.around(
-        np.concatenate(
-            [np.ravel(numbers) for numbers in [*number_arrays, *([] if band_bounds is None else [band_bounds])]]
-        )
-    )
+    band_arrays = [] if band_bounds is None else [band_bounds]
+    row_scale = _Scale.around(np.concatenate([np.ravel(numbers) for numbers in [*number_arrays, *band_arrays]]))
     first_mark = marks[0]
     first_values = np.asarray(first_mark.values, dtype=float)
     rows_of_fields = [
@@ -507,7 +494,7 @@ class _Scale:
     ticks: Sequence[float]
 
     @classmethod
-    def around(cls, values: Any) -> _Scale:
+    def around(cls, values: ArrayLike) -> _Scale:
         """A scale that holds zero and all these values, with round ticks."""
         finite_values = np.asarray(values, dtype=float)
         finite_values = finite_values[np.isfinite(finite_values)]
@@ -536,13 +523,12 @@ class _Scale:
         low, high = sorted((self.place(start), self.place(end)))
         return low, round(high - low, 3)
 
-    def row_mark(self, mark: Mark, row: int) -> _RowMark:
+    def row_mark(self, mark: Mark, row: int) -> dict[str, object]:
+        """A mark in a row, in percent of its width."""
         value = float(np.asarray(mark.values, dtype=float)[row])
         bound_ends = (math.nan, math.nan) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)[row].tolist()
-        mark_place, low_place, high_place = (
-            self.place(end) if math.isfinite(end) else None for end in (value, *bound_ends)
-        )
-        return _RowMark(mark.role, mark_place, low_place, high_place)
+        places = (self.place(end) if math.isfinite(end) else None for end in (value, *bound_ends))
+        return {"role": mark.role, **dict(zip(("at", "low", "high"), places, strict=True))}
 
 
 def _number_text(value: float, *, percent: bool, places: int | None = None) -> str:

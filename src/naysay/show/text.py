@@ -147,12 +147,11 @@ def _grid(table: Table) -> Grid:
         else:
             grid.add_column(Text(column.name), justify="right", no_wrap=True)
     for row in table.rows:
-        cell_roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
         # a Text: rich would read brackets in the users' text as markup
         grid.add_row(
             *(
-                Text(str(cell), style=_STYLES.get(cell_role, ""))
-                for cell, cell_role in zip(row, cell_roles, strict=True)
+                Text(str(cell), style=_STYLES.get(getattr(cell, "role", column.role), ""))
+                for cell, column in zip(row, table.columns, strict=True)
             )
         )
     return grid
@@ -184,7 +183,7 @@ def fixed_decimals(value: float, places: int) -> str:
     return f"{round(value, places + 6) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value made of arrays, tuples and numbers, as lists and JSON numbers; undefined numbers become None.
 
     Examples
@@ -201,7 +200,7 @@ def plain(value: Any) -> Any:
     return number(value) if isinstance(value, float) else value
 
 
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV, without a line break after the last.
 
     Examples
@@ -260,7 +259,11 @@ def markdown_text(text: str) -> str:
 def _markdown_lines(part: Content, heading: int) -> list[str]:
     match part:
         case Table():
-            return _markdown_table(part)
+            head_cells = [markdown_text(column.name) for column in part.columns]
+            rule_cells = ["---" if column.words else "---:" for column in part.columns]
+            table_rows = [head_cells, rule_cells, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
+            caption_lines = [markdown_text(part.caption), ""] if part.caption else []
+            return [*caption_lines, *(f"| {' | '.join(row)} |" for row in table_rows)]
         case Heading():
             return [f"{'#' * heading} {markdown_text(part.text)}"]
         case Sentence():
@@ -275,14 +278,6 @@ def _markdown_lines(part: Content, heading: int) -> list[str]:
             return []
         case _:
             raise TypeError(f"no content is a {type(part).__name__}")
-
-
-def _markdown_table(part: Table) -> list[str]:
-    head_cells = [markdown_text(column.name) for column in part.columns]
-    rule_cells = ["---" if column.words else "---:" for column in part.columns]
-    table_rows = [head_cells, rule_cells, *([markdown_text(str(cell)) for cell in row] for row in part.rows)]
-    caption_lines = [markdown_text(part.caption), ""] if part.caption else []
-    return [*caption_lines, *(f"| {' | '.join(row)} |" for row in table_rows)]
 
 
 _ESCAPES = {
