@@ -129,12 +129,22 @@ class Statement:
         """Each heading with its content; see `naysay.show`."""
         words = self._words
         annex_content: list[Content] = [self._table(self._disclosures)] if len(self._disclosures) > _MOST_ROWS else []
+        flow_words = words["flow"]
+        until_text = flow_words["until"].format(day=self.until.isoformat()) if self.until else flow_words["undated"]
+        placeholders = {"length": f"{self.published.body_length:,}", "until": until_text}
+        station_rows = [
+            [cell_template.format(**placeholders) for cell_template in flow_words[station]]
+            for station in ("device", "wire", "server", "database", "export")
+        ]
+        points_text = repeated.moved_points_text(self.published.questionnaire)
+        moved_text = words["access"]["moves"].format(moved=points_text) if points_text else ""
+        access_text = words["access"]["open" if self.published.key is None else "invited"].format(moved=moved_text)
         section_parts: tuple[tuple[str, list[Content]], ...] = (
             ("short", [Points(tuple(self._short()))]),
-            ("flow", [self._flow()]),
+            ("flow", [_words_table(flow_words["columns"], station_rows, flow_words["caption"])]),
             ("privacy", list(self._privacy())),
             ("threats", self._threats()),
-            ("access", [Sentence(text) for text in self._access()]),
+            ("access", [Sentence(access_text), Sentence(words["access"]["hidden"])]),
             ("board", [Points(tuple(words["board"]["items"]))]),
             ("annex", annex_content),
         )
@@ -199,16 +209,6 @@ class Statement:
         omitted_count = len(labels) - len(quoted_labels)
         return ", ".join(quoted_labels) + (f" (+ {omitted_count})" if omitted_count else "")
 
-    def _flow(self) -> Table:
-        words = self._words["flow"]
-        until_text = words["until"].format(day=self.until.isoformat()) if self.until else words["undated"]
-        placeholders = {"length": f"{self.published.body_length:,}", "until": until_text}
-        station_rows = [
-            [cell_template.format(**placeholders) for cell_template in words[station]]
-            for station in ("device", "wire", "server", "database", "export")
-        ]
-        return _words_table(words["columns"], station_rows, words["caption"])
-
     def _privacy(self) -> Iterator[Content]:
         words, private_disclosures = self._words["privacy"], self._disclosures
         if not private_disclosures:
@@ -229,7 +229,15 @@ class Statement:
         if innocuous_labels:
             yield Sentence(words["innocuous"].format(names=self._label_list(innocuous_labels)))
         yield Sentence(words["epsilon"], small=True)
-        yield from self._warning_notes()
+        problems = check(self.published.questionnaire)
+        warning_texts = [*dict.fromkeys(problem.message for problem in problems if problem.severity == "warning")]
+        for warning_text in warning_texts[:_MOST_WARNINGS]:
+            message_text = in_words(warning_text, self.published.questionnaire, self.question_language)
+            yield Note(words["warned"].format(message=_one_line(message_text, _PARAGRAPH)))
+        if not warning_texts:
+            yield Note(words["unwarned"])
+        elif len(warning_texts) > _MOST_WARNINGS:
+            yield Note(words["more"].format(count=len(warning_texts) - _MOST_WARNINGS))
 
     def _table(self, private: Sequence[QuestionDisclosure]) -> Table:
         words = self._words["privacy"]
@@ -264,18 +272,6 @@ class Statement:
             words["bits"].format(bits=rounded(disclosure.bits), most=f"{math.log2(disclosure.categories):.3g}"),
         )
 
-    def _warning_notes(self) -> Iterator[Note]:
-        words = self._words["privacy"]
-        problems = check(self.published.questionnaire)
-        warning_texts = [*dict.fromkeys(problem.message for problem in problems if problem.severity == "warning")]
-        for warning_text in warning_texts[:_MOST_WARNINGS]:
-            message_text = in_words(warning_text, self.published.questionnaire, self.question_language)
-            yield Note(words["warned"].format(message=_one_line(message_text, _PARAGRAPH)))
-        if not warning_texts:
-            yield Note(words["unwarned"])
-        elif len(warning_texts) > _MOST_WARNINGS:
-            yield Note(words["more"].format(count=len(warning_texts) - _MOST_WARNINGS))
-
     def _threats(self) -> list[Content]:
         words, private_disclosures = self._words["threats"], self._disclosures
         by_hand = sum(disclosure.hand for disclosure in private_disclosures)
@@ -295,12 +291,6 @@ class Statement:
             *([_words_table(words["holds_columns"], safe_rows, words["holds"])] if private_disclosures else []),
             _words_table(words["open_columns"], unsafe_rows, words["open"]),
         ]
-
-    def _access(self) -> Iterator[str]:
-        words, points_text = self._words["access"], repeated.moved_points_text(self.published.questionnaire)
-        access_text = words["open"] if self.published.key is None else words["invited"]
-        yield access_text.format(moved=words["moves"].format(moved=points_text) if points_text else "")
-        yield words["hidden"]
 
 
 def _one_line(text: str, most: int = _LONGEST) -> str:

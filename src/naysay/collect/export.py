@@ -34,7 +34,6 @@ from naysay.files.codebook import place_of
 from naysay.files.kinds import PROGRAMS, library
 from naysay.files.statistical import portable
 from naysay.files.writing import whole
-from naysay.responses import Space
 
 __all__ = ["Columns", "Exported", "export", "places"]
 
@@ -169,7 +168,13 @@ class Columns:
             for value_name in [*map(str, private.offer.categories), *response_names]
         }
         # a level may rule out one category where another rules out several
-        holds = "sets" if any(space.sets for space in spaces) else "values" if _single(spaces) else "texts"
+        holds = (
+            "sets"
+            if any(space.sets for space in spaces)
+            else "values"
+            if all(space.one_label for space in spaces)
+            else "texts"
+        )
         question_text = self._text(question.label)
         question_entry = Entry(
             *(question_name, question_name, question_text, holds, _coded_values(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
@@ -186,11 +191,6 @@ class Columns:
             coded_levels = _coded_values({str(level): str(level) for level in private.levels})
             level_label = f"Level of privacy that was chosen: {self._text(question.label)}"
             yield _Column(Entry(level_column, question_name, level_label, "values", coded_levels), pl.col(level_column))
-
-
-def _single(spaces: Sequence[Space]) -> bool:
-    """Whether every response is one of the labels."""
-    return all(space.one_label for space in spaces)
 
 
 def _coded_values(labels: dict[str, str]) -> tuple[Value, ...]:
@@ -468,7 +468,12 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         files.write_pieces(chain([first_piece], table_pieces), data_path, separator=separator, book=columns.book)
     with data_path.open("rb") as data_file:
         data_digest = hashlib.file_digest(data_file, "sha256").hexdigest()
-    book, caution_text = columns.book, _caution(published)
+    caution_text = f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
+    if published.key is None:  # how many may have answered more than once, and what that would move
+        points_text = repeated.moved_points_text(published.questionnaire)
+        effect_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
+        caution_text = f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{effect_text}."
+    book = columns.book
     codebook_text = markdown(
         book, file=data_path.name, replies=reply_count, caution=caution_text, escaped=file_kind == "csv"
     )
@@ -481,15 +486,6 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     return Exported(
         reply_count, len(columns.book.entries), published.hash, (data_path, readable_path, archived_path, designs_path)
     )
-
-
-def _caution(published: Published) -> str:
-    """How many may have answered more than once, and what that would move."""
-    if published.key is not None:
-        return f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
-    points_text = repeated.moved_points_text(published.questionnaire)
-    effect_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
-    return f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{effect_text}."
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -9,21 +9,25 @@ First what reports are counted for; then the counters, between batches and talli
 from __future__ import annotations
 
 import asyncio
+import datetime
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sqlalchemy import func, insert, select, update
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from naysay._values import Label
 from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, body_of, refused
-from naysay.collect.storage import Reports, Store, reported, today
-from naysay.collect.storage.reported import Cell, TopicStatus
+from naysay.collect.storage import Reports, Store, today
+from naysay.collect.storage.reported import TOPIC, Cell
+from naysay.collect.storage.tables import report_count, report_topic
 from naysay.collect.writer import Writer
 from naysay.design import Answerable, Design
 from naysay.errors import DataError
@@ -35,16 +39,16 @@ from naysay.telemetry.layouts import layout_of
 _MOST = 2**22  # counters of one question, wave and level
 
 
-def check_countable(design: Answerable) -> None:
-    """Raise unless the counters of a design are few, whatever comes."""
-    for level in design.levels:
-        channel = design.channel(level)
-        layout_of(channel.space)
-        if Tally.kind(channel) is Part and (channel.space.size > _MOST or channel.space.width > 1):
-            raise DataError(
-                f"a server counts designs of at most {_MOST:,} responses, or those whose tally keeps sums; "
-                f"{design.name or design.kind} has {channel.space.size:.3g}. Keep its batches in files: naysay tally"
-            )
+@dataclass(frozen=True)
+class TopicStatus:
+    """What reports are counted for, and how many have come."""
+
+    topic: Topic
+    content: bytes
+    """The design as JSON."""
+    opened: datetime.date
+    closed: datetime.date | None
+    reports: int
 
 
 def open_topic(store: Store, design: Answerable, *, question: str = "", wave: str = "") -> Topic:
@@ -64,23 +68,43 @@ def open_topic(store: Store, design: Answerable, *, question: str = "", wave: st
     [('crash', 0)]
     >>> store.dispose()
     """
-    check_countable(design)
+    for level in design.levels:
+        channel = design.channel(level)
+        layout_of(channel.space)
+        if Tally.kind(channel) is Part and (channel.space.size > _MOST or channel.space.width > 1):
+            raise DataError(
+                f"a server counts designs of at most {_MOST:,} responses, or those whose tally keeps sums; "
+                f"{design.name or design.kind} has {channel.space.size:.3g}. Keep its batches in files: naysay tally"
+            )
     topic = Topic(*Heading(design.hash, question, wave).checked()[:3])
     with store.engine.begin() as connection:
-        reported.open_(connection, topic, design.to_json().encode(), today())
+        opening = update(report_topic).filter_by(**topic._asdict()).values(closed=None)
+        if not connection.execute(opening).rowcount:
+            topic_row = {**topic._asdict(), "content": design.to_json().encode(), "opened": today()}
+            connection.execute(insert(report_topic).values(**topic_row))
     return topic
 
 
 def close(store: Store, topic: Topic) -> None:
     """Count no more reports for a topic; what was counted stays."""
     with store.engine.begin() as connection:
-        reported.close(connection, topic, today())
+        connection.execute(update(report_topic).filter_by(**topic._asdict()).values(closed=today()))
 
 
 def all_topics(store: Store) -> tuple[TopicStatus, ...]:
-    """Everything that reports are or were counted for, with how many have come."""
+    """Everything that reports are or were counted for, with how many have come, by question, wave and day."""
+    count_columns = report_count.c
+    # each report was counted once as "report", or once by its size
+    people_sum = func.coalesce(func.sum(count_columns.people).filter(count_columns.what != "named"), 0)
+    same_topic = [count_columns[field_name] == report_topic.c[field_name] for field_name in Topic._fields]
+    report_sum = select(people_sum).where(*same_topic).scalar_subquery()
+    topic_query = select(*TOPIC, report_topic.c.content, report_topic.c.opened, report_topic.c.closed, report_sum)
     with store.reading() as connection:
-        return reported.topic_statuses(connection)
+        topic_rows = connection.execute(topic_query.order_by("question", "wave", "opened", "design"))
+        return tuple(
+            TopicStatus(Topic(*topic_row[:3]), bytes(topic_row[3]), topic_row[4], topic_row[5], int(topic_row[6]))
+            for topic_row in topic_rows
+        )
 
 
 def topic_of(store: Store, *, question: str | None, wave: str | None, design: str | None = None) -> TopicStatus:
@@ -91,7 +115,25 @@ def topic_of(store: Store, *, question: str | None, wave: str | None, design: st
     DataError
         None or several are meant; the message lists all.
     """
-    return reported.only(all_topics(store), question, wave, design)
+    candidates = all_topics(store)
+    wanted_names = {"question": question, "wave": wave}
+    matching_topics = [
+        topic_status
+        for topic_status in candidates
+        if all(
+            wanted_name is None or getattr(topic_status.topic, field_name) == wanted_name
+            for field_name, wanted_name in wanted_names.items()
+        )
+        and topic_status.topic.design.startswith(design or "")
+    ]
+    if len(matching_topics) == 1:
+        return matching_topics[0]
+    topic_list = "; ".join(
+        f"{topic_status.topic.question!r}, wave {topic_status.topic.wave!r}, {topic_status.topic.design[:12]}"
+        for topic_status in candidates
+    )
+    problem = f"{len(matching_topics)} are meant by this" if matching_topics else "nothing is counted under this name"
+    raise DataError(f"{problem}; name one question, wave and design: there are {topic_list or 'none'}")
 
 
 def design_of(content: bytes) -> Answerable:
@@ -107,25 +149,22 @@ def tally(store: Store, topic_status: TopicStatus) -> Tally:
     DataError
         None has come yet.
     """
+    topic, design = topic_status.topic, design_of(topic_status.content)
+    cell_columns = [report_count.c[field_name] for field_name in Cell._fields]
+    count_query = select(*cell_columns, report_count.c.people).filter_by(**topic._asdict())
     with store.reading() as connection:
-        cell_counts: Mapping[reported.Cell, int] = reported.counts(connection, topic_status.topic)
-    if not cell_counts:
-        raise DataError(f"no report to {topic_status.topic.question!r} has come yet")
-    return tally_of(design_of(topic_status.content), topic_status.topic, cell_counts)
-
-
-def tally_of(design: Answerable, topic: Topic, counts: Mapping[Cell, int]) -> Tally:
-    """The tally that the counters of a topic hold."""
+        counts = {Cell(*fields): int(people) for *fields, people in connection.execute(count_query)}
+    if not counts:
+        raise DataError(f"no report to {topic.question!r} has come yet")
     level_parts = []
     for level in design.levels:
-        level_counts = {
-            cell: people for cell, people in counts.items() if cell.level == ("" if level is None else str(level))
-        }
+        level_name = "" if level is None else str(level)
+        level_counts = {cell: people for cell, people in counts.items() if cell.level == level_name}
         level_parts.append(_part(design.channel(level), level, level_counts))
     return Tally(tuple(level_parts), question=topic.question or None, wave=topic.wave or None)
 
 
-def _part(channel: Any, level: Label, counts: Mapping[Cell, int]) -> Part | Sums:
+def _part(channel: Design, level: Label, counts: Mapping[Cell, int]) -> Part | Sums:
     space = channel.space
     if Tally.kind(channel) is Part:
         cell_places = np.array([cell.place for cell in counts], dtype=np.int64)
@@ -180,6 +219,7 @@ _ASIDE = 2**13  # bytes of a body from which on it is read in a thread, so that 
 _ID = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters hold 128 random bits
 
 
+_CLOSED = "reports to this question and wave are not counted any more"
 _TOO_LARGE = "a body has at most {:,} bytes; send several"
 
 
@@ -225,10 +265,12 @@ class Topics:
     def refresh(self) -> None:
         """Learn what was opened and closed meanwhile."""
         with self._store.reading() as connection:
-            standing_topics = reported.standing(connection)
-            missing_topics = [topic for topic in standing_topics if topic.design not in self.designs]
-            design_contents = reported.contents(connection, missing_topics)
-        new_designs = {design_hash: design_of(design_bytes) for design_hash, design_bytes in design_contents.items()}
+            topic_rows = connection.execute(select(*TOPIC, report_topic.c.closed)).all()
+            standing_topics = {Topic(*topic_row[:3]): topic_row[3] is None for topic_row in topic_rows}
+            missing_hashes = {topic.design for topic in standing_topics} - self.designs.keys()
+            content_query = select(report_topic.c.design, report_topic.c.content)
+            content_rows = connection.execute(content_query.where(report_topic.c.design.in_(missing_hashes))).all()
+        new_designs = {design_hash: design_of(bytes(content)) for design_hash, content in content_rows}
         self.designs = self.designs | new_designs  # another dictionary: a thread may read a body with the one before
         self.open = standing_topics
 
@@ -274,23 +316,27 @@ class Desk:
             if bad_handling not in ("refuse", "keep"):
                 raise Refusal("malformed", "bad must be refuse or keep")
             in_thread = len(request_body) > _ASIDE
-            cell_counts, report_count, refused_count = (
+            cell_counts, report_total, refused_count = (
                 await asyncio.to_thread(self._counts_of, request_body, bad_handling)
                 if in_thread
                 else self._counts_of(request_body, bad_handling)
             )
-            self._check_open({Topic(*cell[:3]) for cell in cell_counts})
+            topics = {Topic(*cell[:3]) for cell in cell_counts}
+            if not topics <= self._topics.open.keys():
+                raise Refusal("unknown", "nothing is counted under this question and wave; nothing was counted")
+            if not all(self._topics.open[topic] for topic in topics):
+                raise Refusal("closed", _CLOSED)
         except Refusal:
             _wait(self._rates.refuse(client_address))
             raise
-        if 0 < self._each < report_count:
+        if 0 < self._each < report_total:
             raise Refusal("too_large", f"one address may send {self._each:,} reports a minute; send fewer at once")
-        _wait(self._rates.wait(client_address, report_count))
+        _wait(self._rates.wait(client_address, report_total))
         if cell_counts:
             count_outcome = await asyncio.wrap_future(self._line.submit(Reports(cell_counts, today(), upload_receipt)))
             if count_outcome.what not in ("counted", "repeated"):
-                raise Refusal("closed", "reports to this question and wave are not counted any more")
-        return JSONResponse({"counted": report_count, "refused": refused_count}, headers=CORS)
+                raise Refusal("closed", _CLOSED)
+        return JSONResponse({"counted": report_total, "refused": refused_count}, headers=CORS)
 
     async def _body(self, request: Request) -> bytes:
         media_type, _, type_parameters = request.headers.get("content-type", "").lower().partition(";")
@@ -300,31 +346,23 @@ class Desk:
         announced_length = request.headers.get("content-length")
         return await body_of(request.stream(), announced=announced_length, most=MOST, too_large=_TOO_LARGE)
 
-    def _counts_of(self, body: bytes, bad: Any) -> tuple[Counter[reported.Cell], int, int]:
+    def _counts_of(self, body: bytes, bad: Any) -> tuple[Counter[Cell], int, int]:
         """What is counted, how many reports that is, and how many are left out."""
-        cell_counts: Counter[reported.Cell] = Counter()
-        batch_count = report_count = refused_count = 0
+        cell_counts: Counter[Cell] = Counter()
+        batch_count = report_total = refused_count = 0
         try:
             for batch in batches.read(body, self._topics.designs.values(), bad=bad):
                 cell_counts.update(cells(batch))
-                batch_count, report_count, refused_count = (
-                    batch_count + 1,
-                    report_count + len(batch),
-                    refused_count + batch.refused,
-                )
+                batch_count += 1
+                report_total += len(batch)
+                refused_count += batch.refused
         except BatchError as error:
             place_text = "" if error.row is None else f"report {error.row + 1}: "
             message_text = f"batch {batch_count + 1}: {place_text}{_PROBLEM_TEXTS[error.problem]}; nothing was counted"
             raise Refusal("unknown" if error.problem == "design" else "malformed", message_text) from None
         if not batch_count:
             raise Refusal("malformed", "the body holds no batch")
-        return cell_counts, report_count, refused_count
-
-    def _check_open(self, topics: set[Topic]) -> None:
-        if not topics <= self._topics.open.keys():
-            raise Refusal("unknown", "nothing is counted under this question and wave; nothing was counted")
-        if not all(self._topics.open[topic] for topic in topics):
-            raise Refusal("closed", "reports to this question and wave are not counted any more")
+        return cell_counts, report_total, refused_count
 
 
 def _receipt(upload_id: str | None, body: bytes) -> str:

@@ -87,7 +87,14 @@ def command(options: RespondOptions) -> None:
     survey = respond.fetch(options.url, hash=options.expected)
     state_path = options.state
     if options.file is not None:
-        people = _read_people(survey, options, options.file, levels)
+        with files.readable(options.file):  # cells as they are written, lists as lists
+            frame = files.scan(
+                options.file, separator=options.separator, encoding=options.encoding, codes=options.codes
+            )
+            ignored_columns = options.ignore or []
+            files.check_columns(frame, ignored_columns)
+            table: pl.DataFrame = frame.drop(ignored_columns).collect()
+        people = respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
         state_path = state_path or options.file.with_name(f"{options.file.name}.sent")
     elif levels:
         raise DataError("--level is for a FILE; random people choose their levels at random")
@@ -115,16 +122,6 @@ def _level(text: str) -> tuple[str, str]:
     if not (question and equals_sign and level):
         raise DataError(f"--level must be QUESTION=LEVEL, such as smoking=2; got {text!r}")
     return question, level
-
-
-def _read_people(survey: Survey, options: RespondOptions, file: Path, levels: dict[str, str]) -> People:
-    """The people of a file; cells as they are written, lists as lists."""
-    with files.readable(file):
-        frame = files.scan(file, separator=options.separator, encoding=options.encoding, codes=options.codes)
-        ignored_columns = options.ignore or []
-        files.check_columns(frame, ignored_columns)
-        table: pl.DataFrame = frame.drop(ignored_columns).collect()
-    return respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
 
 
 def _send(survey: Survey, people: People, options: RespondOptions, state: Path | None, links: list[str] | None) -> None:

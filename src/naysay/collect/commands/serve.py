@@ -26,7 +26,6 @@ from naysay.errors import DataError
 
 if TYPE_CHECKING:
     from naysay.collect import Published
-    from naysay.collect.api.webhooks import Target
     from naysay.collect.server.keys import Certificate
     from naysay.collect.storage import Store
 
@@ -118,11 +117,12 @@ def command(options: ServeOptions) -> None:
       naysay serve survey.json --phone
     """
     from naysay.collect import reports, serving
+    from naysay.collect.api.webhooks import Target, Webhooks
     from naysay.collect.app import create_app
     from naysay.collect.server.keys import Keys
 
     daily_keys = Keys(options.keys)
-    targets = _targets(options)
+    targets = [Target(url, within=options.webhook_within) for url in options.webhook or ()]
     listening_host = options.host or ("0.0.0.0" if options.phone else "127.0.0.1")
     with (
         secured(options.certificate, options.key, phone=options.phone) as certificate,
@@ -167,7 +167,10 @@ def command(options: ServeOptions) -> None:
         ]:
             output.note(note_line)
         sys.stdout.flush()
-        with _telling(store, targets):
+        telling = (
+            Webhooks(store, targets, os.environ.get(_SECRET, "")).running() if targets else contextlib.nullcontext()
+        )
+        with telling:
             serving.serve(app, listening_socket, certificate)
 
 
@@ -219,22 +222,6 @@ def preview(options: Preview) -> None:
             output.note(note_line)
         sys.stdout.flush()
         serving.serve(app, listening_socket, certificate)
-
-
-def _targets(options: ServeOptions) -> list[Target]:
-    """Where counts are sent to; wrong addresses are told before anything is served."""
-    from naysay.collect.api.webhooks import Target
-
-    return [Target(url, within=options.webhook_within) for url in options.webhook or ()]
-
-
-def _telling(store: Store, targets: list[Target]) -> contextlib.AbstractContextManager[None]:
-    """Tells the targets how many have replied, as long as the context lasts."""
-    from naysay.collect.api.webhooks import Webhooks
-
-    if not targets:
-        return contextlib.nullcontext()
-    return Webhooks(store, targets, os.environ.get(_SECRET, "")).running()
 
 
 def _of_host(listening: socket.socket) -> Iterator[str]:

@@ -103,7 +103,16 @@ class Memory:
         with self._readable():
             self._database.execute("UPDATE OR IGNORE kept SET survey = ? WHERE survey = ?", (self._survey, hash))
         for mark in marks:
-            for earlier_survey, earlier_design in self._earlier_surveys(mark):
+            # Questions of one survey may stand under one heading; under the same one in another survey they ask again.
+            text_slots, heading_slots = (", ".join("?" * len(hashes)) for hashes in (mark.texts, mark.headings))
+            query = (
+                f"SELECT survey, design FROM asked WHERE text IN ({text_slots}) OR (survey = ? AND question = ?) "
+                f"OR (survey != ? AND text IN ({heading_slots}))"
+            )
+            query_parameters = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
+            with self._readable():
+                earlier_rows = self._database.execute(query, query_parameters).fetchall()
+            for earlier_survey, earlier_design in earlier_rows:
                 problem_text = f"{mark.question} was asked in the survey {earlier_survey!r} already"
                 way_out = "leave it out, or keep the draws of other people in another file"
                 if earlier_survey != self._survey:
@@ -114,20 +123,6 @@ class Memory:
                 (text_hash, self._survey, mark.name, mark.design) for text_hash in (*mark.texts, *mark.headings)
             ]
             self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", asked_rows)
-
-    def _earlier_surveys(self, mark: Mark) -> list[tuple[str, str]]:
-        """The surveys in which a private question was asked in the same words or by the same name; its designs.
-
-        Questions of one survey may stand under one heading; under the same one in another survey they ask again.
-        """
-        text_slots, heading_slots = (", ".join("?" * len(hashes)) for hashes in (mark.texts, mark.headings))
-        query = (
-            f"SELECT survey, design FROM asked WHERE text IN ({text_slots}) OR (survey = ? AND question = ?) "
-            f"OR (survey != ? AND text IN ({heading_slots}))"
-        )
-        query_parameters = (*mark.texts, self._survey, mark.name, self._survey, *mark.headings)
-        with self._readable():
-            return self._database.execute(query, query_parameters).fetchall()
 
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""

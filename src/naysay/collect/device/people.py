@@ -9,7 +9,6 @@ import datetime
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -240,17 +239,13 @@ def reader_of(question: Question) -> Callable[[Any], Any]:
 
 def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
     """The levels of every question that offers some, first the one at which the page begins."""
-    privacy_by_name = {question.name: question.privacy for question in questions}
-    return {
-        question_name: tuple(sorted(filter(None, how.levels), key=partial(_late, how)))  # stable
-        for question_name, how in privacy_by_name.items()
-        if how is not None and how.levels != (None,)
-    }
-
-
-def _late(how: Private, level: str) -> tuple[bool, bool]:
-    """Where a level stands: first the one at which the page begins, last those drawn by hand."""
-    return level != how.begins_at, level in how.by_hand
+    levels_by_name = {}
+    for question in questions:
+        private = question.privacy
+        if private is not None and private.levels != (None,):
+            by_hand_last = sorted(filter(None, private.levels), key=private.by_hand.__contains__)
+            levels_by_name[question.name] = tuple(sorted(by_hand_last, key=lambda level: level != private.begins_at))
+    return levels_by_name
 
 
 def _offered_levels(question: Question) -> tuple[str, ...]:

@@ -168,7 +168,12 @@ class Answered:
         self.check_groups(by)
         entry, group_summaries = self.entry(column), {}
         column_names = [column_name for column_name in (column, by) if column_name is not None]
-        for group, group_cells in self._groups_of(self._cells(column_names, column, by, least), by):
+        counted_cells = self._cells(column_names, column, by, least)
+        cells_by_group: dict[str | None, pl.DataFrame] = {None: counted_cells}
+        if by is not None:
+            text_groups = files.as_text(counted_cells.lazy(), [by]).collect().partition_by(by, as_dict=True)
+            cells_by_group = {group: group_cells for (group, *_), group_cells in text_groups.items()}
+        for group, group_cells in sorted(cells_by_group.items(), key=lambda named_group: str(named_group[0])):
             with in_group(group):
                 if group_cells[column].null_count() < len(group_cells):
                     group_summaries[group] = self._of(entry, group_cells, confidence)
@@ -204,16 +209,6 @@ class Answered:
         answer_labels = list(entry.words(coded=False, names=self.names).values())
         return shares(
             answer_column.to_list(), answer_labels, count=count, question=question_title, confidence=confidence
-        )
-
-    def _groups_of(self, cells: pl.DataFrame, by: str | None) -> Iterator[tuple[str | None, pl.DataFrame]]:
-        if by is None:
-            yield None, cells
-            return
-        text_table = files.as_text(cells.lazy(), [by]).collect()
-        yield from sorted(
-            ((group, group_cells) for (group, *_), group_cells in text_table.partition_by(by, as_dict=True).items()),
-            key=lambda named_group: str(named_group[0]),
         )
 
     def check_groups(self, by: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -53,18 +53,15 @@ class Counting:
     @cached_property
     def specs(self) -> tuple[_Spec, ...]:
         """Its tallies: replies and levels by day, then each question by itself, and beside each that makes groups."""
-        return tuple(self._specs())
-
-    def _specs(self) -> Iterator[_Spec]:
-        yield _Spec("", "", by_day=True, columns=())
-        book = self.columns.book
+        book, specs = self.columns.book, [_Spec("", "", by_day=True, columns=())]
         level_columns = {
             listed_entry.asked.level
             for listed_entry in book.entries
             if listed_entry.asked is not None and listed_entry.asked.level
         }
-        for level_column in sorted(level_columns):
-            yield _Spec(level_column, "", by_day=True, columns=(level_column,))
+        specs += [
+            _Spec(level_column, "", by_day=True, columns=(level_column,)) for level_column in sorted(level_columns)
+        ]
         for entry in book.entries:
             if entry.column in level_columns or (entry.asked is None and entry.holds in ("days", "texts")):
                 continue
@@ -73,10 +70,13 @@ class Counting:
                 if entry.asked is None or entry.asked.level is None
                 else (entry.column, entry.asked.level)
             )
-            yield _Spec(entry.column, "", by_day=False, columns=spec_columns)
-            for group_column in groupable(book):
-                if group_column != entry.column:
-                    yield _Spec(entry.column, group_column, by_day=False, columns=(*spec_columns, group_column))
+            specs.append(_Spec(entry.column, "", by_day=False, columns=spec_columns))
+            specs += [
+                _Spec(entry.column, group_column, by_day=False, columns=(*spec_columns, group_column))
+                for group_column in groupable(book)
+                if group_column != entry.column
+            ]
+        return tuple(specs)
 
     def count(self, rows: Sequence[Row]) -> Counter[Key]:
         """How many of these replies fall into each cell."""

@@ -148,7 +148,13 @@ def section(
     html_parts = [*_result_parts(answered, result, result.whole, options, hidden)]
     html_parts += _levels(answered, result)
     if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
-        html_parts.append(_p(_repeated_text(result), small=True))
+        move_texts = [
+            f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
+            for share, points in reach(result).items()
+            if points is not None
+        ]
+        repeated_text = f"If answers were repeated or dishonest: {', '.join(move_texts)}." if move_texts else ""
+        html_parts.append(_p(repeated_text, small=True))
     if by is not None and by != result.entry.column:
         html_parts += _groups(result, by, least, options, hidden=hidden)
     return Section(result.title, "".join(html_parts))
@@ -169,7 +175,10 @@ def _result_parts(
         )
         return
     if isinstance(summary, Numbers):
-        yield _histogram(answered, result, hidden)
+        number_cells = answered.cells.of(result.entry.column).drop_nulls()
+        answer_numbers = number_cells[result.entry.column].cast(float).to_numpy()
+        bin_names, bin_counts = _bins(answer_numbers, number_cells[COUNT].to_numpy(), hidden)
+        yield rows.columns(bin_names, {"people": bin_counts}, title=f"{result.title}: how many gave each number")
     else:
         yield _shares_picture(summary, result.title)
     shown_summary: Any = summary.mean_alone() if hidden and isinstance(summary, Numbers) else summary
@@ -205,15 +214,6 @@ def _band(fit: Estimate, options: PrintOptions) -> str:
 def _shares_picture(summary: Shares, title: str) -> str:
     marks = [Mark("estimate", "share", summary.proportions, summary.bounds)]
     return rows.rows(summary.labels, marks, title=f"{title}: shares", bars=True)
-
-
-def _histogram(answered: Answered, result: ColumnResult, least: int) -> str:
-    """How many gave each number, or a number in each range."""
-    number_cells = answered.cells.of(result.entry.column).drop_nulls()
-    bin_names, bin_counts = _bins(
-        number_cells[result.entry.column].cast(float).to_numpy(), number_cells[COUNT].to_numpy(), least
-    )
-    return rows.columns(bin_names, {"people": bin_counts}, title=f"{result.title}: how many gave each number")
 
 
 def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
@@ -264,15 +264,6 @@ def _levels(answered: Answered, result: ColumnResult) -> Iterator[str]:
     )
 
 
-def _repeated_text(result: ColumnResult) -> str:
-    move_texts = [
-        f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
-        for share, points in reach(result).items()
-        if points is not None
-    ]
-    return f"If answers were repeated or dishonest: {', '.join(move_texts)}." if move_texts else ""
-
-
 def _groups(result: ColumnResult, by: str, least: int, options: PrintOptions, *, hidden: int) -> Iterator[str]:
     """Each group with enough answers."""
     if not result.groups:
@@ -319,7 +310,25 @@ def _first_large(text: str) -> str:
 
 
 def page(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> str:
-    """See `naysay.collect.results.page`."""
+    """The results of a survey as a fragment of an HTML page, for the researcher.
+
+    It needs no script and no style attribute. It links the style sheet ``/results.css``, which the application serves.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        The survey.
+    language : str, optional
+        Of questions and answers; by default the first of the questionnaire.
+    by : str, optional
+        A plain question whose answers make groups, such as from a link ``?by=area`` of the fragment itself.
+
+    Raises
+    ------
+    DataError
+        No such survey or language, or no such question to make groups.
+    """
     answered = of_store(store, name, by=by, language=language)
     repeated = store.published(name).key is None
     day_counts = days(answered)
@@ -334,7 +343,21 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
-    """See `naysay.collect.results.aggregates`."""
+    """The results of a survey as data that JSON can hold: counts, estimates and intervals, but nobody's reply.
+
+    Answers are called by their names in the questionnaire, as in ``naysay estimate --survey NAME --format json``; with
+    a language by what respondents read.
+
+    Parameters
+    ----------
+    store, name, language, by
+        As in `page`.
+
+    Raises
+    ------
+    DataError
+        No such survey or language, or no such question to make groups.
+    """
     answered, options = of_store(store, name, by=by, language=language, names=language is None), PrintOptions()
     column_objects = []
     for result in gathered(answered, by=by, options=options):

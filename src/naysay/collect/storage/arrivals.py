@@ -8,10 +8,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 
 from naysay.collect.storage import tables
 
@@ -122,13 +122,6 @@ def spent_tokens(connection: Connection, tokens: Collection[str]) -> set[tuple[s
         select(spent_columns.survey, spent_columns.token).where(spent_columns.token.in_(tokens))
     )
     return {(survey, token) for survey, token in spent_rows}
-
-
-def spend(connection: Connection, tokens: Iterable[tuple[str, str]]) -> None:
-    """Spend tokens, with their surveys, in the transaction that stores their replies, but not in the replies' order."""
-    spent_rows = [{"survey": survey, "token": token} for survey, token in sorted(tokens)]
-    if spent_rows:
-        connection.execute(insert(tables.spent), spent_rows)
 
 
 def invited_counts(connection: Connection) -> dict[str, tuple[int, int]]:

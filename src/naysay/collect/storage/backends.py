@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sqlite3
 import stat
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -55,7 +55,13 @@ class SQLite:
             _make_private(Path(str(url.database)))
         pragmas = _READING if reading else _PRAGMAS
         engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", lambda connection, _: _prepare(connection, pragmas))
+
+        @event.listens_for(engine, "connect")
+        def prepare(connection: sqlite3.Connection, _: object) -> None:
+            connection.isolation_level = None  # so that the engine, not the driver, begins transactions
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}").close()
+
         event.listen(engine, "begin", _begin)
         return engine
 
@@ -109,14 +115,6 @@ def _make_private(path: Path) -> None:
         log.warning("%s, and still can: %s; chmod 600 it", problem, error.strerror)
     else:
         log.warning("%s; now only its owner can", problem)
-
-
-def _prepare(connection: Any, pragmas: Sequence[str]) -> None:
-    connection.isolation_level = None  # so that the engine, not the driver, begins transactions
-    cursor = connection.cursor()
-    for pragma in pragmas:
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
 
 
 def _begin(connection: Connection) -> None:

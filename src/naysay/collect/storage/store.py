@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import json
 import os
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,11 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text, update
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import arrivals, migrations, reported, tables, tallies
+from naysay.collect.storage import arrivals, migrations, reported, tables
 from naysay.collect.storage.arrivals import Outcome, Reply, Taking, outcome_of
 from naysay.collect.storage.backends import BACKENDS, address_of
 from naysay.collect.storage.replies import Replies
@@ -207,7 +208,12 @@ class Store:
         """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
         self._change(name, closed=today())
         with self.engine.begin() as connection:
-            tallies.renew_ids(connection, name)
+            # new replies get ids here and where they are counted; all others one of the database
+            old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=name)).scalars().all()
+            id_pairs = [{"old": reply_id, "new": secrets.token_hex(16)} for reply_id in old_ids]
+            for table in (tables.reply, tables.untallied) if id_pairs else ():
+                is_old = (table.c.survey == name) & (table.c.id == bindparam("old"))
+                connection.execute(update(table).where(is_old).values(id=bindparam("new")), id_pairs)
             fresh_id, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
             is_counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
             connection.execute(update(tables.reply).where(of_survey, is_counted).values(id=fresh_id))
@@ -249,7 +255,7 @@ class Store:
                 connection.execute(delete(tables.survey).filter_by(name=name))
                 _drop_unused_clients(connection)
                 receipt = Receipt(*survey_row, today(), deleted_counts[0], self.engine.dialect.name)
-                receipt.keep(connection)
+                connection.execute(insert(deletion).values(name=name, day=today(), receipt=receipt.to_json()))
                 if by is not None:
                     detail = several(receipt.replies, "reply", "replies") + reason
                     log_row = {"at": int(time.time()), "who": by, "what": "deleted", "about": name, "detail": detail}
@@ -263,7 +269,10 @@ class Store:
         """Overwrite the place of all that was deleted, and note it on the receipts."""
         self.settle()
         with self.engine.begin() as connection:
-            mark_overwritten(connection)
+            for receipt_number, receipt in stored_receipts(connection).items():
+                if not receipt.overwritten:
+                    overwritten_text = replace(receipt, overwritten=True).to_json()
+                    connection.execute(update(deletion).filter_by(id=receipt_number).values(receipt=overwritten_text))
 
     def receipts(self) -> tuple[Receipt, ...]:
         """The receipts of all deletions, the last one first."""
@@ -397,14 +406,12 @@ class Store:
                     insert(tables.untallied),
                     [{"survey": survey_name, "id": reply_id} for survey_name, reply_id in sorted(fresh_replies)],
                 )
-                arrivals.spend(
-                    connection,
-                    (
-                        (fresh_reply.survey, fresh_reply.token)
-                        for fresh_reply in fresh_replies.values()
-                        if fresh_reply.token is not None
-                    ),
-                )
+                new_tokens = [
+                    (reply.survey, reply.token) for reply in fresh_replies.values() if reply.token is not None
+                ]
+                if new_tokens:  # in an order of their own, which says nothing of the replies'
+                    spent_rows = [{"survey": survey_name, "token": token} for survey_name, token in sorted(new_tokens)]
+                    connection.execute(insert(tables.spent), spent_rows)
             taking_outcomes = [
                 Outcome(arrivals.take(connection, taking, open_now.get(taking.survey)), today())
                 for taking in group
@@ -538,20 +545,8 @@ class Receipt:
             )
         return cls(**receipt_fields)
 
-    def keep(self, connection: Connection) -> None:
-        """Store the receipt in the transaction that deletes."""
-        connection.execute(insert(deletion).values(name=self.survey, day=self.deleted, receipt=self.to_json()))
-
 
 def stored_receipts(connection: Connection) -> dict[int, Receipt]:
     """All receipts by number, the last one first."""
     receipt_rows = connection.execute(select(deletion.c.id, deletion.c.receipt).order_by(deletion.c.id.desc()))
     return {receipt_number: Receipt.of_json(receipt_text) for receipt_number, receipt_text in receipt_rows}
-
-
-def mark_overwritten(connection: Connection) -> None:
-    """Note on every receipt that the place of the replies was overwritten."""
-    for receipt_number, receipt in stored_receipts(connection).items():
-        if not receipt.overwritten:
-            overwritten_text = replace(receipt, overwritten=True).to_json()
-            connection.execute(update(deletion).filter_by(id=receipt_number).values(receipt=overwritten_text))

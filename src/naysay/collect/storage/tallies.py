@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_
 
 from naysay.collect.storage import tables
 from naysay.collect.storage.replies import Row
@@ -43,13 +42,15 @@ def fold(connection: Connection, count: Count, *, most: int) -> int:
     )
     reply_rows = connection.execute(reply_query).all()
     for survey in sorted({reply_row.survey for reply_row in reply_rows}):
-        add_counts(
-            connection,
-            survey,
-            count(
-                survey, [(reply_row.day, reply_row.answers) for reply_row in reply_rows if reply_row.survey == survey]
-            ),
-        )
+        counts = count(survey, [(row.day, row.answers) for row in reply_rows if row.survey == survey])
+        tally_rows = [
+            {"survey": survey, **key._asdict(), "digest": _digest(key.cell), "people": people}
+            for key, people in counts.items()
+        ]
+        # in the order of the keys, so that no two servers wait for each other
+        tally_rows.sort(key=lambda row: [row[field_name] for field_name in (*Key._fields[:3], "digest")])
+        if tally_rows:
+            connection.execute(_ADD, tally_rows)
     if reply_rows:
         deletion = delete(tables.untallied).where(
             untallied_columns.survey == bindparam("its_survey"), untallied_columns.id == bindparam("its_id")
@@ -58,21 +59,6 @@ def fold(connection: Connection, count: Count, *, most: int) -> int:
             deletion, [{"its_survey": reply_row.survey, "its_id": reply_row.id} for reply_row in reply_rows]
         )
     return len(reply_rows)
-
-
-def add_counts(connection: Connection, survey: str, counts: Mapping[Key, int]) -> None:
-    """Add counts to the tallies of a survey, in the order of the keys, so that no two servers wait for each other."""
-    tally_rows = [
-        {"survey": survey, **key._asdict(), "digest": _digest(key.cell), "people": people}
-        for key, people in sorted(counts.items())
-    ]
-    if tally_rows:
-        connection.execute(
-            _ADD,
-            sorted(
-                tally_rows, key=lambda tally_row: [tally_row[field_name] for field_name in (*Key._fields[:3], "digest")]
-            ),
-        )
 
 
 def _digest(cell: str) -> str:
@@ -115,14 +101,3 @@ def restart(connection: Connection, survey: str) -> int:
     return int(
         connection.execute(select(func.count()).select_from(tables.untallied).filter_by(survey=survey)).scalar_one()
     )
-
-
-def renew_ids(connection: Connection, survey: str) -> None:
-    """Give new replies fresh random ids, here and where they are stored."""
-    old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=survey)).scalars().all()
-    id_pairs = [{"old": reply_id, "new": secrets.token_hex(16)} for reply_id in old_ids]
-    for table in (tables.reply, tables.untallied) if id_pairs else ():
-        id_update = (
-            update(table).where(table.c.survey == survey, table.c.id == bindparam("old")).values(id=bindparam("new"))
-        )
-        connection.execute(id_update, id_pairs)

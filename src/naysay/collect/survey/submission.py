@@ -255,7 +255,14 @@ class Conditions:
             private_question for private_question in questionnaire.questions if private_question.privacy is not None
         ]
         self._asked = [
-            _QuestionRules(question, tuple(map(compiled, conditions)), _rule(question))
+            _QuestionRules(
+                question,
+                tuple(map(compiled, conditions)),
+                # that of a private question holds for its true answer, on the device
+                None
+                if question.constraint is None or question.privacy is not None
+                else compiled(question.constraint.expression),
+            )
             for question, conditions in questions_with_conditions(questionnaire.items)
         ]
 
@@ -295,13 +302,6 @@ class Conditions:
             if problem_text is not None:
                 return f"question {question.name!r} {problem_text}"
         return None
-
-
-def _rule(question: Question) -> Meaning | None:
-    """The constraint of a plain question; that of a private one holds for its true answer, on the device."""
-    if question.constraint is None or question.privacy is not None:
-        return None
-    return compiled(question.constraint.expression)
 
 
 def questions_with_conditions(

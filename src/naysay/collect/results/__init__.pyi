@@ -1,0 +1,3 @@
+from naysay.collect.results.fragments import aggregates as aggregates
+from naysay.collect.results.fragments import page as page
+from naysay.show.rows import style as style
