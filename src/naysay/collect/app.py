@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -378,7 +378,7 @@ def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     return responses
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object(**properties: object) -> dict[str, Any]:
     """An object of exactly these properties; none may be left out."""
     return {
         "type": "object",
@@ -388,7 +388,7 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _content(media_type: str, description: str, schema: Mapping[str, object]) -> dict[str, Any]:
     return {"description": description, "content": {media_type: {"schema": schema}}}
 
 
@@ -413,7 +413,7 @@ _BODY["properties"]["token"] = {
 _POINT_SCHEMA = {**_HEX, "description": "the point that a box was sealed with: an uncompressed point of P-256"}
 
 
-def _json_body(schema: dict[str, Any]) -> dict[str, Any]:
+def _json_body(schema: Mapping[str, object]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 

@@ -88,7 +88,15 @@ class Columns:
             columns += self._private(question, question.privacy) if question.privacy else self._plain(question)
         column_names = [column.entry.column for column in columns]
         file_names = portable(column_names, system) if system else dict(zip(column_names, column_names, strict=True))
-        self._columns = [_file_column(column, file_names, coded=system is not None) for column in columns]
+        self._columns = []
+        for column in columns:  # as the file holds it: its names, and codes where they are asked for
+            entry, cell_expression = column
+            if entry.asked is not None and entry.asked.level is not None:
+                entry = replace(entry, asked=replace(entry.asked, level=file_names[entry.asked.level]))
+            if system is not None and entry.holds == "values":
+                value_codes = {value.name: value.code for value in entry.values}
+                cell_expression = cell_expression.replace_strict(value_codes, return_dtype=pl.Int32)
+            self._columns.append(_Column(replace(entry, column=file_names[entry.column]), cell_expression))
         self.book = Codebook(
             survey=published.name,
             title=self._text(form.title),
@@ -203,17 +211,6 @@ def _coded_values(labels: dict[str, str]) -> tuple[Value, ...]:
     return tuple(
         Value(code, value_name, label) for code, (value_name, label) in zip(codes, labels.items(), strict=True)
     )
-
-
-def _file_column(column: _Column, names: dict[str, str], *, coded: bool) -> _Column:
-    """The column as a file holds it: its name there, and codes in place of names where they are asked for."""
-    entry, cell_expression = column
-    if entry.asked is not None and entry.asked.level is not None:
-        entry = replace(entry, asked=replace(entry.asked, level=names[entry.asked.level]))
-    if coded and entry.holds == "values":
-        value_codes = {value.name: value.code for value in entry.values}
-        cell_expression = cell_expression.replace_strict(value_codes, return_dtype=pl.Int32)
-    return _Column(replace(entry, column=names[entry.column]), cell_expression)
 
 
 NAMESPACE = "ddi:codebook:2_5"

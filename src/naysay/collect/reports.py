@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from sqlalchemy import func, insert, select, update
@@ -219,6 +219,7 @@ _ASIDE = 2**13  # bytes of a body from which on it is read in a thread, so that 
 _ID = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters hold 128 random bits
 
 
+_BAD: dict[str, Literal["refuse", "keep"]] = {"refuse": "refuse", "keep": "keep"}
 _CLOSED = "reports to this question and wave are not counted any more"
 _TOO_LARGE = "a body has at most {:,} bytes; send several"
 
@@ -311,9 +312,14 @@ class Desk:
         _wait(self._rates.full(client_address))
         try:
             request_body = await self._body(request)
-            upload_receipt = _receipt(request.headers.get("idempotency-key"), request_body)
-            bad_handling = request.query_params.get("bad", "refuse")
-            if bad_handling not in ("refuse", "keep"):
+            upload_id, upload_receipt = request.headers.get("idempotency-key"), ""
+            if upload_id is not None:
+                if not _ID.fullmatch(upload_id):
+                    id_rule = "has 22 to 64 letters, digits, - or _, drawn at random for it"
+                    raise Refusal("malformed", f"the id of an upload {id_rule}")
+                upload_receipt = hashlib.sha256(f"{upload_id} ".encode() + request_body).hexdigest()
+            bad_handling = _BAD.get(request.query_params.get("bad", "refuse"))
+            if bad_handling is None:
                 raise Refusal("malformed", "bad must be refuse or keep")
             in_thread = len(request_body) > _ASIDE
             cell_counts, report_total, refused_count = (
@@ -346,7 +352,7 @@ class Desk:
         announced_length = request.headers.get("content-length")
         return await body_of(request.stream(), announced=announced_length, most=MOST, too_large=_TOO_LARGE)
 
-    def _counts_of(self, body: bytes, bad: Any) -> tuple[Counter[Cell], int, int]:
+    def _counts_of(self, body: bytes, bad: Literal["refuse", "keep"]) -> tuple[Counter[Cell], int, int]:
         """What is counted, how many reports that is, and how many are left out."""
         cell_counts: Counter[Cell] = Counter()
         batch_count = report_total = refused_count = 0
@@ -363,15 +369,6 @@ class Desk:
         if not batch_count:
             raise Refusal("malformed", "the body holds no batch")
         return cell_counts, report_total, refused_count
-
-
-def _receipt(upload_id: str | None, body: bytes) -> str:
-    """The SHA-256 of an upload's id and body; empty where it names no id."""
-    if upload_id is None:
-        return ""
-    if not _ID.fullmatch(upload_id):
-        raise Refusal("malformed", "the id of an upload has 22 to 64 letters, digits, - or _, drawn at random for it")
-    return hashlib.sha256(f"{upload_id} ".encode() + body).hexdigest()
 
 
 def _wait(seconds: int) -> None:

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naysay.collect.device.memory import Draft, Memory, check_invitations, marks
 from naysay.collect.device.people import People, anybody, checked, draw_replies
@@ -65,7 +65,7 @@ class Receipt:
 
 def one(
     survey: Survey,
-    answers: Mapping[str, Any],
+    answers: Mapping[str, object],
     *,
     levels: Mapping[str, str] | None = None,
     state: Path | None = None,

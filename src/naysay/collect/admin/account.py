@@ -239,10 +239,6 @@ class Session:
         """What every form of this session carries, so that no other page can send one."""
         return hashlib.sha256(b"form" + self.secret.encode()).hexdigest()
 
-    def has_sent_form(self, token: str) -> bool:
-        """Whether a form with this token came from a page of this session."""
-        return hmac.compare_digest(self.form_token.encode(), token.encode())
-
 
 class Sessions:
     """The sessions in a database, so that several servers share them.

@@ -235,9 +235,12 @@ def end_all(visit: Visit) -> Response:
     return visit.with_cookie(visit.to("/admin/login", "out"), None)
 
 
-def token_list(visit: Visit) -> Response:
-    """The tokens of programs, and a form for another one."""
-    return _tokens(visit)
+def token_list(visit: Visit, *, secret: str = "") -> Response:
+    """The tokens of programs, and a form for another one; a fresh secret is shown once."""
+    survey_names = sorted(visit.store.standing())
+    return visit.page(
+        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=survey_names, secret=secret
+    )
 
 
 def create_token(visit: Visit) -> Response:
@@ -246,7 +249,7 @@ def create_token(visit: Visit) -> Response:
     only_survey, last_day = visit["survey"] or None, visit.day("expires")
     token, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only_survey, expires=last_day)
     visit.desk.record("made a token", token.survey, f"{token.id} ({token.name}): {', '.join(token.scopes)}")
-    return _tokens(visit, secret=secret)
+    return token_list(visit, secret=secret)
 
 
 def revoke_token(visit: Visit) -> Response:
@@ -254,13 +257,6 @@ def revoke_token(visit: Visit) -> Response:
     token = tokens.revoke(visit.store, visit.name)
     visit.desk.record("revoked a token", token.survey, f"{token.id} ({token.name})")
     return visit.to("/admin/tokens", "revoked")
-
-
-def _tokens(visit: Visit, *, secret: str = "") -> Response:
-    survey_names = sorted(visit.store.standing())
-    return visit.page(
-        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=survey_names, secret=secret
-    )
 
 
 def _check_same(visit: Visit) -> None:

@@ -142,29 +142,8 @@ def survey(visit: Visit) -> Response:
     )
 
 
-def results(visit: Visit) -> Response:
-    """The answers so far: estimates with their intervals, as pictures and numbers."""
-    return _results(visit)
-
-
-def share(visit: Visit) -> Response:
-    """A new link to the results for people who only read; it is shown on this one page."""
-    _survey(visit)
-    earlier_share = sharing.shared(visit.store, visit.name)
-    share_path = sharing.share(visit.store, visit.name, by=earlier_share.by if earlier_share else None)
-    visit.desk.record("shared the results", visit.name)
-    return _results(visit, link=visit.origin + share_path)
-
-
-def unshare(visit: Visit) -> Response:
-    """End the link to the results."""
-    _survey(visit)
-    sharing.revoke(visit.store, visit.name)
-    visit.desk.record("ended the link to the results", visit.name)
-    return visit.to(f"/admin/surveys/{visit.name}/results", "unshared")
-
-
-def _results(visit: Visit, *, link: str = "") -> Response:
+def results(visit: Visit, *, link: str = "") -> Response:
+    """The answers so far: estimates with their intervals, as pictures and numbers; a fresh link is shown once."""
     listed_survey = _survey(visit)
     query_params = visit.request.query_params
     fragment = (
@@ -174,6 +153,23 @@ def _results(visit: Visit, *, link: str = "") -> Response:
     )
     current_share = sharing.shared(visit.store, visit.name)
     return visit.page("results.html", survey=listed_survey, fragment=fragment, shared=current_share, link=link)
+
+
+def share(visit: Visit) -> Response:
+    """A new link to the results for people who only read; it is shown on this one page."""
+    _survey(visit)
+    earlier_share = sharing.shared(visit.store, visit.name)
+    share_path = sharing.share(visit.store, visit.name, by=earlier_share.by if earlier_share else None)
+    visit.desk.record("shared the results", visit.name)
+    return results(visit, link=visit.origin + share_path)
+
+
+def unshare(visit: Visit) -> Response:
+    """End the link to the results."""
+    _survey(visit)
+    sharing.revoke(visit.store, visit.name)
+    visit.desk.record("ended the link to the results", visit.name)
+    return visit.to(f"/admin/surveys/{visit.name}/results", "unshared")
 
 
 def invite(visit: Visit) -> Response:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import hmac
 import ipaddress
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.exc import OperationalError
@@ -138,7 +138,7 @@ class Visit:
         except ValueError:
             raise DataError(f"a date is written as 2027-01-31; got {self[name][:40]!r}") from None
 
-    def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+    def page(self, template: str, *, status: int = 200, **values: object) -> Response:
         """A page; whatever is put into it is escaped."""
         common_values = {
             "session": self.session,
@@ -223,7 +223,8 @@ def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FOR
             if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
                 raise Refusal("forbidden", "this form was sent by a page of another site")
             async with _form(request, most) as (fields, files):
-                if session is not None and not session.has_sent_form(fields.get("form_token", "")):
+                form_token = fields.get("form_token", "").encode()
+                if session is not None and not hmac.compare_digest(session.form_token.encode(), form_token):
                     raise Refusal("forbidden", "this form is not from a page of this session; load the page again")
                 return await asyncio.to_thread(endpoint, Visit(desk, request, session, fields, files))
         except Refusal as refusal:

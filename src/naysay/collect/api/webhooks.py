@@ -232,19 +232,14 @@ class Webhooks:
             self._hour, self.counts = hour, self.store.surveys()
         for target in self.targets:
             if target.failures < _MOST_FAILURES and self.clock() >= target.waits_until:
-                self._tell(target, self.counts, look_end)
-
-    def _tell(self, target: Target, surveys: Sequence[Listed], until: float) -> None:
-        for survey in surveys:
-            if self.stopwatch() >= until:
-                return  # the next look goes on: receivers that answer slowly must not choose when the next count is
-            survey_state = "open" if survey.closed is None else "closed"
-            current_counts = (survey_state, survey.replies // STEP * STEP)
-            if target.sent_counts.get(survey.name) == current_counts:
-                continue
-            if not self._send_counts(target, survey, *current_counts):
-                return
-            target.sent_counts[survey.name] = current_counts
+                for survey in self.counts:
+                    if self.stopwatch() >= look_end:
+                        return  # the next look goes on: slow receivers must not choose when the next count is
+                    current_counts = ("open" if survey.closed is None else "closed", survey.replies // STEP * STEP)
+                    if target.sent_counts.get(survey.name) != current_counts:
+                        if not self._send_counts(target, survey, *current_counts):
+                            break
+                        target.sent_counts[survey.name] = current_counts
 
     def _send_counts(self, target: Target, survey: Listed, state: str, replies: int) -> bool:
         message = {"naysay": "counts", "version": 1, "day": today().isoformat(), "survey": survey.name}

@@ -103,18 +103,13 @@ def command(options: RespondOptions) -> None:
             "random people give random answers at random levels, for trying out; the estimates will mean nothing"
         )
         people = respond.anybody(survey.questionnaire, options.random or 1, seed=options.seed)
-    _send(survey, people, options, state_path, _links(options))
-
-
-def _links(options: RespondOptions) -> list[str] | None:
-    """The links in the file of invitations, as naysay survey invite has written it."""
-    if options.invitations is None:
-        return None
-    with files.readable(options.invitations):
-        frame = files.scan(options.invitations, separator=options.separator, encoding=options.encoding, codes=True)
-        files.check_columns(frame, ["link"])
-        links: list[str] = frame.select("link").collect()["link"].to_list()
-    return links
+    links: list[str] | None = None
+    if options.invitations is not None:  # as naysay survey invite has written them
+        with files.readable(options.invitations):
+            frame = files.scan(options.invitations, separator=options.separator, encoding=options.encoding, codes=True)
+            files.check_columns(frame, ["link"])
+            links = frame.select("link").collect()["link"].to_list()
+    _send(survey, people, options, state_path, links)
 
 
 def _level(text: str) -> tuple[str, str]:

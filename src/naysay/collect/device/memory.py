@@ -310,7 +310,7 @@ class Draft:
         blinded_element = voprf.blinded(self._data(survey), bytes.fromhex(self.blind))
         return json.dumps({"invitation": self.code, "blinded": blinded_element.hex()}, separators=(",", ":")).encode()
 
-    def token(self, survey: Published, content: dict[str, Any]) -> str:
+    def token(self, survey: Published, content: Mapping[str, object]) -> str:
         """The token, from the server's response.
 
         Raises
@@ -321,7 +321,9 @@ class Draft:
         from naysay.collect import voprf
 
         try:
-            evaluated_element, proof = (bytes.fromhex(content[field_name]) for field_name in ("evaluated", "proof"))
+            evaluated_element, proof = (
+                bytes.fromhex(str(content[field_name])) for field_name in ("evaluated", "proof")
+            )
         except (KeyError, TypeError, ValueError):
             raise DataError("the server's response to an invitation is none; do not answer this survey") from None
         survey_key = bytes.fromhex(survey.key or "")

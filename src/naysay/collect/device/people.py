@@ -68,7 +68,7 @@ class People:
 
 
 def checked(
-    questionnaire: Questionnaire, columns: Mapping[str, Any], *, levels: Mapping[str, str] | None = None
+    questionnaire: Questionnaire, columns: Mapping[str, object], *, levels: Mapping[str, str] | None = None
 ) -> People:
     """The people of a table, with every cell checked as the page would check it.
 
@@ -138,7 +138,9 @@ def _role(name: str, questions: Mapping[str, Question]) -> tuple[str, str]:
     )
 
 
-def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]]) -> list[Any]:
+def _answers(
+    question: Question, cells: Mapping[str, Sequence[object]], roles: Mapping[str, tuple[str, str]]
+) -> list[Any]:
     """The answers to one question, from its columns; all None where it has no column."""
     column_of_role = {
         role: column_name
@@ -161,7 +163,7 @@ def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[
     ]
 
 
-def _read_cell(reader: Callable[[object], Any], cell: object, row: int, column: str) -> Any:
+def _read_cell(reader: Callable[[object], object], cell: object, row: int, column: str) -> Any:
     try:
         return reader(cell)
     except DataError as error:
@@ -171,7 +173,7 @@ def _read_cell(reader: Callable[[object], Any], cell: object, row: int, column: 
 
 def _levels(
     questions: Mapping[str, Question],
-    cells: Mapping[str, list[Any]],
+    cells: Mapping[str, Sequence[object]],
     roles: Mapping[str, tuple[str, str]],
     fixed: Mapping[str, str],
     size: int,
@@ -321,7 +323,7 @@ def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str,
     return answers
 
 
-def _fits(question: Question, value: object, answers: Mapping[str, Any]) -> bool:
+def _fits(question: Question, value: object, answers: Mapping[str, object]) -> bool:
     """Whether a plain answer meets the constraint of its question, given the answers before it."""
     if question.constraint is None or question.privacy is not None:
         return True
@@ -416,7 +418,7 @@ def draw_replies(questionnaire: Questionnaire, people: People, *, today: datetim
     return DrawnReplies(answers, unasked_count)
 
 
-def _draw_responses(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
+def _draw_responses(question: Question, values: Sequence[object], levels: Sequence[str | None]) -> Sequence[object]:
     """What is sent for the answers to one question; all are drawn in one call, each independently."""
     if question.privacy is None:
         return values
@@ -431,9 +433,11 @@ def _draw_responses(question: Question, values: list[Any], levels: Sequence[str 
     return [None if None in row_parts else dict(zip(question.parts, row_parts, strict=True)) for row_parts in part_rows]
 
 
-def _draw_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
+def _draw_column(
+    private: Private, truths: Sequence[object], levels: Sequence[str | None]
+) -> list[dict[str, Any] | None]:
     """One draw for each answer; `randomize` without a generator takes the operating system's randomness."""
-    private_answers: list[dict[str, Any] | None] = [None] * len(truths)
+    private_answers: list[dict[str, str | None] | None] = [None] * len(truths)
     for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
         level_rows = [
             row for row, chosen_level in enumerate(levels) if chosen_level == level and truths[row] is not None

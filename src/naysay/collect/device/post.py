@@ -122,7 +122,7 @@ class Post:
         """The day under which the body is stored, and whether it had been stored before; see `exchange`."""
         return await self.exchange(body, _acknowledgment)
 
-    async def exchange(self, body: bytes, interpret: Callable[[int, dict[str, Any]], T | None]) -> T:
+    async def exchange(self, body: bytes, interpret: Callable[[int, dict[str, object]], T | None]) -> T:
         """What the server's response to a body is read as, once there is one.
 
         Parameters
@@ -155,7 +155,7 @@ class Post:
             await sleep(pause_seconds)
         raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {wait_reason}")
 
-    async def _once(self, body: bytes, interpret: Callable[[int, dict[str, Any]], T | None]) -> T | _Wait:
+    async def _once(self, body: bytes, interpret: Callable[[int, dict[str, object]], T | None]) -> T | _Wait:
         import httpx2
 
         self.tries += 1
@@ -178,7 +178,7 @@ class Post:
         raise Refused(str(refusal_code or response_status), str(refusal_message or ""))
 
 
-def _acknowledgment(status: int, content: dict[str, Any]) -> _Acknowledgment | None:
+def _acknowledgment(status: int, content: Mapping[str, object]) -> _Acknowledgment | None:
     if content.get("stored") is False:
         raise Refused("preview", "this server shows the survey and stores nothing")
     return (
@@ -288,7 +288,7 @@ async def _survey_bytes(link: str, transport: httpx2.AsyncBaseTransport | None) 
     return bytes(response.content)
 
 
-def waited(work: Coroutine[Any, Any, T]) -> T:
+def waited(work: Coroutine[object, object, T]) -> T:
     """The result of a coroutine. It also works where this thread runs an event loop already, as in a notebook.
 
     An interrupt cancels the work, and is raised once the work has ended.
@@ -317,7 +317,7 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
 _END = '"}'
 
 
-def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: str | None = None) -> bytes:
+def message(survey: Published, id: str, answers: Mapping[str, object], *, token: str | None = None) -> bytes:
     """The body that sends these answers: compact JSON, filled up with spaces to the length that every body has.
 
     Parameters

@@ -133,7 +133,7 @@ class Answered:
         *,
         estimator: str | None = None,
         target: Literal["population", "file"] = "population",
-        standard_errors: Any = None,
+        standard_errors: str | None = None,
         least: int = 1,
     ) -> dict[str | None, Estimate]:
         """The estimates of a private question, for all or for each group of at least so many answers."""

@@ -10,10 +10,11 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import polars as pl
+from sqlalchemy import delete, func, insert, select
 
 from naysay.collect.export import Columns
 from naysay.collect.results.answered import COUNT, Answered
-from naysay.collect.storage import Replies, Store, tallies
+from naysay.collect.storage import Replies, Store, tables, tallies
 from naysay.collect.storage.replies import Row
 from naysay.collect.storage.tallies import Key
 from naysay.collect.survey import repeated
@@ -236,7 +237,12 @@ def recount(store: Store, survey: str) -> int:
     """Count all replies to a survey anew; how many there are."""
     store.published(survey)
     with store.engine.begin() as connection:
-        reply_count = tallies.restart(connection, survey)
+        for table in (tables.tally, tables.untallied):
+            connection.execute(delete(table).filter_by(survey=survey))
+        all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
+        connection.execute(insert(tables.untallied).from_select(["survey", "id"], all_replies))
+        count_query = select(func.count()).select_from(tables.untallied).filter_by(survey=survey)
+        reply_count = int(connection.execute(count_query).scalar_one())
     fold = folding(store)
     while fold(_RECOUNTED):
         pass

@@ -184,7 +184,8 @@ def _result_parts(
     shown_summary: Any = summary.mean_alone() if hidden and isinstance(summary, Numbers) else summary
     summary_content = shown_summary.parts()
     yield _numbers(summary_content, result.title)
-    yield _p(_first_large(str(summary_content[1].text)), small=True)
+    basis_text = str(summary_content[1].text)
+    yield _p(basis_text[:1].upper() + basis_text[1:], small=True)
 
 
 def _numbers(content: Iterable[Content], title: str) -> str:
@@ -303,10 +304,6 @@ def _details_html(name: str, body: str) -> str:
 
 def _p(text: str, *, small: bool = False) -> str:
     return show.html([Sentence(text, small=small)]) if text else ""
-
-
-def _first_large(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def page(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> str:

@@ -141,8 +141,7 @@ def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
     latest_counts, settings = _latest(store, counting)
     if language not in counting.published.questionnaire.languages:
         language = None
-    public_counts = {key: people for key, people in latest_counts.items() if key.cell != _OTHERS}
-    answered = answered_of(counting, public_counts, language=language)
+    answered = answered_of(counting, public_counts(latest_counts), language=language)
     steps = f"Results appear from {settings.least} answers on, and change in steps of {settings.least} answers or more."
     facts = [(f"{answered.cells.replies:,}", "replies are shown here")]
     open_link = counting.published.key is None
@@ -312,6 +311,11 @@ def _moved_enough(before_cells: Mapping[str, int], after_cells: Mapping[str, int
 def stored_bytes(counts: Counts) -> bytes:
     """Tallies as they are stored; the same tallies are the same bytes."""
     return json.dumps([[*key, people] for key, people in sorted(counts.items())], ensure_ascii=False).encode()
+
+
+def public_counts(shown_counts: Counts) -> Counter[Key]:
+    """What is shown, without what is only remembered to judge the next step."""
+    return Counter({key: people for key, people in shown_counts.items() if key.cell != _OTHERS})
 
 
 def read(content: bytes) -> Counter[Key]:

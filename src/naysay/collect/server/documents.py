@@ -97,15 +97,6 @@ def _takes(request: Request, encoding: str) -> bool:
     )
 
 
-def _client_documents(client: Client) -> dict[str, Document]:
-    """The files that a page loads, ``{name: document}``; pages themselves are made by `Served.page` and `threats`."""
-    return {
-        file_name: Document(file_content, TYPES[PurePosixPath(file_name).suffix], {"cache-control": FOREVER})
-        for file_name, file_content in client.files.items()
-        if not file_name.endswith(".html")
-    }
-
-
 def threats(client: Client) -> dict[str, Document]:
     """The page on what is defended and what is not, ``{language: document}``, from ``threats.LANGUAGE.html``."""
     page_names = (
@@ -250,7 +241,12 @@ class Catalog:
         ):  # the second one shows previews of drafts
             clients_by_hash[own_client.hash] = own_client
         self.clients = {
-            client_hash: self.clients.get(client_hash) or _client_documents(client)
+            client_hash: self.clients.get(client_hash)
+            or {  # what a page loads; pages themselves are made by `Served.page` and `threats`
+                file_name: Document(file_content, TYPES[PurePosixPath(file_name).suffix], {"cache-control": FOREVER})
+                for file_name, file_content in client.files.items()
+                if not file_name.endswith(".html")
+            }
             for client_hash, client in clients_by_hash.items()
         }
         self.surveys = surveys

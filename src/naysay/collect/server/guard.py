@@ -233,8 +233,6 @@ class Rates:
         The most answers within a minute from one address, and the most refusals; 0 for any number.
     all : int
         The most answers within a minute from everybody; 0 for any number.
-    window : float
-        Seconds, where it is not a minute.
     clock : callable
         Seconds that only grow.
 
@@ -245,12 +243,9 @@ class Rates:
     (0, 60, 0)
     """
 
-    def __init__(
-        self, *, per_address: int = 0, all: int = 0, window: float = MINUTE, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, *, per_address: int = 0, all: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self._each = per_address
         self._all = all
-        self._window = window
         self._clock = clock
         self._renew()
 
@@ -284,10 +279,10 @@ class Rates:
         return self._seconds_left() if is_over else 0
 
     def _seconds_left(self) -> int:
-        return max(1, math.ceil(self._began + self._window - self._clock()))
+        return max(1, math.ceil(self._began + MINUTE - self._clock()))
 
     def _slot(self, address: str) -> int:
-        if self._clock() - self._began >= self._window:
+        if self._clock() - self._began >= MINUTE:
             self._renew()
         digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=8).digest()
         return int.from_bytes(digest) % SLOTS

@@ -130,7 +130,7 @@ class Store:
                     published = Published.of(published.questionnaire, client=client, key=public_key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
-            connection.execute(insert(tables.survey).values(**_row(published)))
+            connection.execute(insert(tables.survey).values(**_row(published), opened=today()))
             _drop_unused_clients(connection)
 
     def _check_replaceable(self, connection: Connection, name: str, *, replace: bool) -> None:
@@ -166,12 +166,8 @@ class Store:
         if renewed_survey is not earlier_survey:
             with self.engine.begin() as connection:
                 self._keep_client(connection, renewed_survey.client)
-                changed_columns = {
-                    column_name: value for column_name, value in _row(renewed_survey).items() if column_name != "opened"
-                }
-                connection.execute(
-                    update(tables.survey).filter_by(name=name, hash=earlier_survey.hash).values(**changed_columns)
-                )
+                survey_update = update(tables.survey).filter_by(name=name, hash=earlier_survey.hash)
+                connection.execute(survey_update.values(**_row(renewed_survey)))
                 _drop_unused_clients(connection)
         return renewed_survey
 
@@ -195,8 +191,7 @@ class Store:
                 )
             connection.execute(insert(tables.issuer).values(survey=name, key=key, again=0))
             self._keep_client(connection, restricted_survey.client)
-            changed_columns = {key: value for key, value in _row(restricted_survey).items() if key != "opened"}
-            connection.execute(update(tables.survey).filter_by(name=name).values(**changed_columns))
+            connection.execute(update(tables.survey).filter_by(name=name).values(**_row(restricted_survey)))
             _drop_unused_clients(connection)
         return restricted_survey
 
@@ -456,7 +451,6 @@ def _row(published: Published) -> dict[str, object]:
         "hash": published.hash,
         "client": published.client.hash,
         "published": published.bytes,
-        "opened": today(),
     }
 
 

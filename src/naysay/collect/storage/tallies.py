@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_
+from sqlalchemy import Connection, bindparam, delete, select, text, tuple_
 
 from naysay.collect.storage import tables
 from naysay.collect.storage.replies import Row
@@ -90,14 +90,3 @@ def rows(connection: Connection, survey: str, *, size: int = 10_000) -> Iterator
     result_rows = connection.execute(reply_query.execution_options(yield_per=size))
     for row_piece in result_rows.partitions(size):
         yield [(day, answers) for day, answers in row_piece]
-
-
-def restart(connection: Connection, survey: str) -> int:
-    """Forget the tallies of a survey, so that all its replies are counted again; how many there are."""
-    for table in (tables.tally, tables.untallied):
-        connection.execute(delete(table).filter_by(survey=survey))
-    all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
-    connection.execute(insert(tables.untallied).from_select(["survey", "id"], all_replies))
-    return int(
-        connection.execute(select(func.count()).select_from(tables.untallied).filter_by(survey=survey)).scalar_one()
-    )

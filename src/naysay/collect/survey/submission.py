@@ -146,7 +146,7 @@ def _malformed(message: str) -> Refusal:
     return Refusal("malformed", message)
 
 
-Check = Callable[[Any], str | None]
+Check = Callable[[object], str | None]
 
 _MOST_LISTED = 10_000  # responses; of more, each is read when it comes
 
@@ -198,7 +198,7 @@ class _Channel:
 _Levels = dict[str | None, _Channel]
 
 
-def _private_one(levels: _Levels, value: Any) -> str | None:
+def _private_one(levels: _Levels, value: object) -> str | None:
     if not (isinstance(value, dict) and tuple(value) == ("level", "response")):
         return "is private: it must be an object of a level and a response"
     level, response = value["level"], value["response"]
@@ -210,7 +210,7 @@ def _private_one(levels: _Levels, value: Any) -> str | None:
     return None
 
 
-def _private_parts(levels: _Levels, names: tuple[str, ...], value: Any) -> str | None:
+def _private_parts(levels: _Levels, names: tuple[str, ...], value: object) -> str | None:
     if not (isinstance(value, dict) and value.keys() == set(names)):  # JavaScript moves names such as "1" to the front
         return "is private: it must be an object of all its choices, each with a level and a response"
     part_complaint = next(filter(None, (_private_one(levels, part_answer) for part_answer in value.values())), None)
@@ -266,7 +266,7 @@ class Conditions:
             for question, conditions in questions_with_conditions(questionnaire.items)
         ]
 
-    def complaint(self, answers: Mapping[str, Any], *, today: datetime.date) -> str | None:
+    def complaint(self, answers: Mapping[str, object], *, today: datetime.date) -> str | None:
         """What is wrong with answers today; None where nothing is wrong today, yesterday or tomorrow.
 
         Parameters
@@ -287,7 +287,7 @@ class Conditions:
         return None if first_complaint is None or None in day_complaints else first_complaint
 
     def _complaint(
-        self, plain: Mapping[str, Any], responses: Mapping[str, Any], answers: Mapping[str, Any], day: str
+        self, plain: Mapping[str, object], responses: Mapping[str, object], answers: Mapping[str, object], day: str
     ) -> str | None:
         for question_rules in self._asked:
             question, value, problem_text = question_rules.question, answers[question_rules.question.name], None
@@ -357,7 +357,7 @@ def read(body: bytes) -> Any:
         raise Refusal("malformed", "the body must be JSON") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     json_object = dict(pairs)
     if len(json_object) < len(pairs):
         raise Refusal("malformed", "the body must not name a key twice")
