@@ -339,6 +339,20 @@ def test_deleting_leaves_nothing_in_the_tables_of_postgresql(postgresql, publish
     store.dispose()
 
 
+def test_statistics_of_postgresql_hold_no_answer(postgresql, published, answers):
+    """They are taken by the server itself, and would stay when a survey is deleted."""
+    name = postgresql.new_database()
+    store = Store(postgresql.url(name))
+    store.open(published)
+    store.add([reply(published, id, {**answers, "other": "needle-in-statistics"}) for id in ids(300)])
+    with postgresql.connect(name) as connection:
+        connection.execute("ANALYZE")
+        known = connection.execute("SELECT tablename, attname FROM pg_stats WHERE schemaname = 'public'").fetchall()
+    assert ("reply", "day") in known
+    assert not {("reply", "answers"), ("tally", "cell")} & set(known)
+    store.dispose()
+
+
 def holders(folder, mark):
     return [path for path in folder.rglob("*") if path.is_file() and mark in path.read_bytes()]
 
