@@ -402,11 +402,10 @@ def relabeled(design: Answerable, labels: Mapping[str, str]) -> Answerable:
     >>> other.categories, other.matrix.tolist()
     (('Ja', 'Nein'), [[0.7, 0.3], [0.3, 0.7]])
     """
-    renamed_design: Answerable = of_node(_relabel_node(design.form(), labels))
-    return renamed_design
+    return of_node(_relabel_node(design.form(), labels))
 
 
-def _relabel_node(node: Any, labels: Mapping[str, str]) -> Any:
+def _relabel_node(node: object, labels: Mapping[str, str]) -> Any:
     """A part of the JSON form with these labels in place of others."""
     if isinstance(node, list):
         return [_relabel_node(child_node, labels) for child_node in node]
@@ -577,24 +576,21 @@ class WeightedSubset(_Discarded):
         codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
         for category in np.unique(truth).tolist():
             category_rows = np.flatnonzero(truth == category)
-            codes[category_rows] = self._draw_for(category, len(category_rows), source)
-        return codes
-
-    def _draw_for(self, category: int, n: int, source: Source) -> Codes:
-        codes = np.zeros((n, self.space.width), dtype=np.int64)
-        still_needed = np.full(n, self.discards, dtype=np.int64)
-        candidates = [i for i in range(len(self.weights)) if i != category]
-        for candidate_number, candidate_place in enumerate(candidates):
-            with_this = symmetric_sums([self.weights[i] for i in candidates[candidate_number:]], self.discards)
-            sums_without = symmetric_sums([self.weights[i] for i in candidates[candidate_number + 1 :]], self.discards)
-            is_taken = np.zeros(n, dtype=bool)
-            for c in range(1, self.discards + 1):
-                waiting_rows = np.flatnonzero(still_needed == c)
-                if len(waiting_rows):
-                    draws = source.below(with_this[c], len(waiting_rows))
-                    is_taken[waiting_rows] = draws < self.weights[candidate_place] * sums_without[c - 1]
-            still_needed -= is_taken
-            _set_bits(codes, np.full(n, candidate_place), is_taken)
+            category_codes = np.zeros((len(category_rows), self.space.width), dtype=np.int64)
+            still_needed = np.full(len(category_rows), self.discards, dtype=np.int64)
+            weights = [(i, weight) for i, weight in enumerate(self.weights) if i != category]
+            for candidate_number, (candidate_place, candidate_weight) in enumerate(weights):
+                weights_left = [weight for _, weight in weights[candidate_number:]]
+                with_this, sums_without = (symmetric_sums(w, self.discards) for w in (weights_left, weights_left[1:]))
+                is_taken = np.zeros(len(category_rows), dtype=bool)
+                for c in range(1, self.discards + 1):
+                    waiting_rows = np.flatnonzero(still_needed == c)
+                    if len(waiting_rows):
+                        draws = source.below(with_this[c], len(waiting_rows))
+                        is_taken[waiting_rows] = draws < candidate_weight * sums_without[c - 1]
+                still_needed -= is_taken
+                _set_bits(category_codes, np.full(len(category_rows), candidate_place), is_taken)
+            codes[category_rows] = category_codes
         return codes
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,9 +90,12 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     legend_drawing = _legend({type(step) for _, protocol in titled_protocols for step in steps(protocol.first)})
     svg_parts.append(f'<g transform="translate(0,{_number(part_top)})">{legend_drawing.svg}</g>')
     chart_height = part_top + legend_drawing.height if legend_drawing.svg else part_top - _PARTS
+    description = "\n".join(
+        f"{heading}\n{protocol}" if heading else str(protocol) for heading, protocol in titled_protocols
+    )
     return _image(
         image_name,
-        _description(titled_protocols),
+        "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in description),
         "".join(svg_parts),
         max(chart_width, legend_drawing.width),
         chart_height,
@@ -105,18 +108,17 @@ class _Drawing(NamedTuple):
     height: float
 
 
-def _description(titled_protocols: tuple[tuple[str, Protocol], ...]) -> str:
-    """The trees as text, for people who cannot see them."""
-    text = "\n".join(f"{heading}\n{protocol}" if heading else str(protocol) for heading, protocol in titled_protocols)
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
-
-
 def _part(heading: str, protocol: Protocol, size: int) -> _Drawing:
     """One protocol under its heading, in the first arrangement that fits the width."""
     arrangements = (arranged(protocol.first, room=room, sideways=sideways) for room, sideways in _SHAPES)
     first_box = min(arrangements, key=lambda box: max(_extent(box)[0], size))
     part_width, part_height = _extent(first_box)
-    boxes_svg = "".join(_arrow(box) + _box(box) for box in first_box.all())
+    svg_parts: list[str] = []
+    for box in first_box.all():
+        shape = _shape(type(box.step), box.x, box.y, box.width, box.height)
+        lines_svg = _text([*map(escape, box.lines)], box.x + box.width / 2, box.y + box.height / 2)
+        svg_parts.append(f"{_arrow(box)}<g><title>{escape(box.full_text)}</title>{shape}{lines_svg}</g>")
+    boxes_svg = "".join(svg_parts)
     if not heading:
         return _Drawing(boxes_svg, part_width, part_height)
     heading_height, style = LINE + 12, _ink("fill", "text")
@@ -148,12 +150,6 @@ def _arrow(box: Box) -> str:
         f'<path d="M{"L".join(map(_point, head_points))}Z" style="{_ink("fill", "muted")}"/>'
         + _text(way_lines, way.x + way.width / 2, way.y + way.height / 2)
     )
-
-
-def _box(box: Box) -> str:
-    tip = f"<title>{escape(box.full_text)}</title>"
-    shape = _shape(type(box.step), box.x, box.y, box.width, box.height)
-    return f"<g>{tip}{shape}{_text([*map(escape, box.lines)], box.x + box.width / 2, box.y + box.height / 2)}</g>"
 
 
 def _shape(kind: type[Step], x: float, y: float, width: float, height: float) -> str:
@@ -446,26 +442,21 @@ def _place_box(cell: _Cell, start: float, depth: int, levels: _Levels, before: P
     x, y = levels.turned(box_start, box_middle - cell.box[sideways] / 2)
     way: Way | None = None
     arrow_pieces: Arrow = ()
-    if before is not None:
-        way, arrow_pieces = _arrow_to(cell, (depth_start, box_start), box_middle, levels, before)
+    if before is not None:  # the two pieces of the arrow leave the words on it free
+        turn, words_start = depth_start + _STEM, depth_start + 2 * _STEM
+        words_end = words_start + cell.way[not sideways]
+        pieces = (
+            (before, (turn, before[1]), (turn, box_middle), (words_start - 3, box_middle)),
+            ((words_end + 3, box_middle), (box_start, box_middle)),
+        )
+        way = Way(*cell.words, *levels.turned(words_start, box_middle - cell.way[sideways] / 2), *cell.way)
+        arrow_pieces = tuple(tuple(levels.turned(*piece_point) for piece_point in piece) for piece in pieces)
     arrow_start = (box_start + cell.box[not sideways], box_middle)
     next_boxes = tuple(
         _place_box(next_cell, band_start, depth + 1, levels, arrow_start)
         for next_cell, band_start in _bands(cell, start)
     )
     return Box(cell.step, cell.full_text, cell.lines, x, y, *cell.box, way, arrow_pieces, next_boxes)
-
-
-def _arrow_to(cell: _Cell, along: Point, middle: float, levels: _Levels, before: Point) -> tuple[Way, Arrow]:
-    """The words on the arrow to a box, and the two pieces of the arrow, which leave the words free."""
-    turn, words_start = along[0] + _STEM, along[0] + 2 * _STEM
-    words_end = words_start + cell.way[not levels.sideways]
-    first_piece = (before, (turn, before[1]), (turn, middle), (words_start - 3, middle))
-    arrow_pieces = (first_piece, ((words_end + 3, middle), (along[1], middle)))
-    x, y = levels.turned(words_start, middle - cell.way[levels.sideways] / 2)
-    return Way(*cell.words, x, y, *cell.way), tuple(
-        tuple(levels.turned(*piece_point) for piece_point in arrow_piece) for arrow_piece in arrow_pieces
-    )
 
 
 _CARD_WIDTH, _CARD_LINE, _CARD_ROW, _CARD_EDGE = 360, 19, 28, 18
@@ -594,7 +585,10 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     elif design.protocol is None and isinstance(design, Then) and not _is_one_tree(design):
         titled_parts = list(zip(_THEN, (design.first, design.second), strict=True))
     else:
-        return (("", _whole_protocol(design)),)
+        part_protocols = [part_design.protocol for part_design in parts(design) if part_design.protocol is not None]
+        all_assumptions = dict.fromkeys(text for protocol in part_protocols for text in protocol.assumes)
+        all_sources = dict.fromkeys(protocol.source for protocol in part_protocols if protocol.source)
+        return (("", Protocol(_fold_steps(_first(design)), tuple(all_assumptions), "; ".join(all_sources))),)
     return tuple(
         (", ".join(filter(None, (outer_title, inner_title))), protocol)
         for outer_title, part_design in titled_parts
@@ -631,16 +625,6 @@ def _flat(design: Design, kind: type[Design]) -> Iterator[Design]:
         yield design
 
 
-def _whole_protocol(design: Answerable) -> Protocol:
-    """One protocol, with the assumptions and sources of all its parts."""
-    part_protocols = [part_design.protocol for part_design in parts(design) if part_design.protocol is not None]
-    all_assumptions = dict.fromkeys(
-        assumption_text for part_protocol in part_protocols for assumption_text in part_protocol.assumes
-    )
-    all_sources = dict.fromkeys(part_protocol.source for part_protocol in part_protocols if part_protocol.source)
-    return Protocol(_fold_steps(_first(design)), tuple(all_assumptions), "; ".join(all_sources))
-
-
 def _first(design: Answerable) -> Step:
     """The first step of a design; one step in words if it has no tree of steps."""
     protocol = design.protocol
@@ -664,24 +648,18 @@ def _first(design: Answerable) -> Step:
             _fold_steps(_first(design.first)),
             lambda response: _steps_of_category(second_step, category_of_response[response]),
         )
-    return Do(_in_words(design))
-
-
-def _in_words(design: Answerable) -> str:
-    """What to do under a design that has no steps, in words."""
     t = len(design.categories)
     if isinstance(design, Subset):
         if design.truthful and design.discards == t - 1:
-            return _ALL.format(t - 1)
+            return Do(_ALL.format(t - 1))
         them = "it" if design.discards == 1 else "them"
-        return (_BY_LOT if design.truthful else _ANY).format(design.discards, t - design.truthful, them)
+        return Do((_BY_LOT if design.truthful else _ANY).format(design.discards, t - design.truthful, them))
     if isinstance(design, WeightedSubset):
-        return _WEIGHED.format(design.discards, t)
+        return Do(_WEIGHED.format(design.discards, t))
     if isinstance(design, Product | Both | Then):
-        return "; ".join(
-            f"{title}: {_lower(words(protocol.first)).rstrip('.')}" for title, protocol in protocols(design)
-        )
-    return _LISTED.format(f"{design.space.size:,}")
+        part_texts = (f"{title}: {_lower(words(protocol.first)).rstrip('.')}" for title, protocol in protocols(design))
+        return Do("; ".join(part_texts))
+    return Do(_LISTED.format(f"{design.space.size:,}"))
 
 
 def _of_table(design: Table | Pattern, instruction: str) -> Step:
@@ -704,7 +682,7 @@ def _of_table(design: Table | Pattern, instruction: str) -> Step:
     return Fork("Which category is yours?", tuple(category_branches), instruction)
 
 
-def _lots(column: list[tuple[Fraction, Any]]) -> Step:
+def _lots(column: list[tuple[Fraction, Label]]) -> Step:
     """Lots between the responses of a category. A single one is certain; equally likely ones are sides of a die."""
     side_count = len(column)
     if side_count == 1:
@@ -723,14 +701,14 @@ def _is_one_tree(design: Then) -> bool:
     return Protocol(first).complete and Protocol(second).complete and _ends(first) * _ends(second) <= _ENDS
 
 
-def _continue_with(step: Step, go_on: Callable[[Any], Step]) -> Step:
+def _continue_with(step: Step, go_on: Callable[[Label], Step]) -> Step:
     """The steps, with each response replaced by the steps that it leads to."""
     if isinstance(step, Say):
         return go_on(step.response)
     return _each_way(step, lambda then: _continue_with(then, go_on))
 
 
-def _steps_of_category(step: Step, category: Any) -> Step:
+def _steps_of_category(step: Step, category: Label) -> Step:
     """The steps of a respondent of this category. No question about the category is left."""
     if isinstance(step, Fork):
         return _steps_of_category(step.of(category), category)
@@ -748,19 +726,17 @@ def _fold_steps(step: Step) -> Step:
     """The steps, with every step of too many ways out told in words."""
     if isinstance(step, Say | Do):
         return step
-    if len(step.branches) > _MOST:
-        return Do(step.instruction or _summary_text(step))
+    if (ways := len(step.branches)) > _MOST:
+        if isinstance(step, Fork):
+            summary = f"answer to yourself: {step.question} The list of {ways} answers says what to do next"
+        else:
+            only_says = all(isinstance(way.then, Say) for way in step.branches)
+            summary = (
+                f"{step.device}, unseen by anybody else; the list of {ways} outcomes says "
+                f"{'which to say' if only_says else 'what to do next'}"
+            )
+        return Do(step.instruction or summary)
     return replace(step, branches=tuple(replace(branch, then=_fold_steps(branch.then)) for branch in step.branches))
-
-
-def _summary_text(step: Chance | Fork) -> str:
-    ways = len(step.branches)
-    if isinstance(step, Fork):
-        return f"answer to yourself: {step.question} The list of {ways} answers says what to do next"
-    device_text = f"{step.device}, unseen by anybody else; the list of {ways} outcomes says "
-    return device_text + (
-        "which to say" if all(isinstance(way.then, Say) for way in step.branches) else "what to do next"
-    )
 
 
 def _ends(step: Step) -> int:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay._values import Exact, Label
@@ -36,7 +37,7 @@ from naysay.design import (
     mix,
 )
 from naysay.design.channels import LEAST, MANY, compact
-from naysay.design.drawing import as_fraction, table_weights, whole_weights
+from naysay.design.drawing import ChanceRows, as_fraction, table_weights, whole_weights
 from naysay.design.protocol import probabilities
 from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
@@ -135,11 +136,11 @@ def call(family: str, **arguments: Any) -> str:
     return f"{family}({arguments_text})"
 
 
-def _literal_text(value: Any) -> str:
-    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-    if isinstance(value, tuple | list):
-        return f"({', '.join(map(_literal_text, value))}{',' if len(value) == 1 else ''})"
-    return str(value) if isinstance(value, Fraction) else repr(value)
+def _literal_text(value: object) -> str:
+    plain_value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(plain_value, tuple | list):
+        return f"({', '.join(map(_literal_text, plain_value))}{',' if len(plain_value) == 1 else ''})"
+    return str(plain_value) if isinstance(plain_value, Fraction) else repr(plain_value)
 
 
 YES_NO = ("yes", "no")
@@ -161,7 +162,7 @@ def capped(epsilon: Exact, a: int, b: int) -> tuple[str, ...]:
 
 
 def of_probabilities(
-    matrix: Any, categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
+    matrix: ChanceRows, categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
 ) -> Table | Pattern:
     """The design with this matrix of probabilities (responses, t), read exactly as written."""
     labels = _checks.categories(categories)
@@ -174,14 +175,12 @@ def of_probabilities(
 
 
 def of_weights(
-    weights: Any, categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
+    weights: NDArray[np.int64], categories: Sequence[Label], responses: Sequence[Label] | None = None, **fields: Any
 ) -> Table | Pattern:
     """The design with these integer weights (responses, t). Responses are the categories unless they are named."""
     category_labels = _checks.categories(categories)
     response_labels = category_labels if responses is None else tuple(responses)
-    return compact(
-        Table(categories=category_labels, space=Labels(response_labels), weights=np.asarray(weights), **fields)
-    )
+    return compact(Table(categories=category_labels, space=Labels(response_labels), weights=weights, **fields))
 
 
 def of_pattern(
@@ -247,7 +246,7 @@ def by_lot(categories: Sequence[Label]) -> Step:
     return draw_lots(*((Fraction(1, t), Say(category)) for category in categories))
 
 
-def chance(value: Any, *, name: str, inside: bool = False) -> Fraction:
+def chance(value: object, *, name: str, inside: bool = False) -> Fraction:
     """A probability, read as written; in [0, 1], or with `inside` strictly between 0 and 1."""
     exact = as_fraction(value, what=name)
     if not 0 <= exact <= 1 or (inside and exact in (0, 1)):
@@ -365,9 +364,22 @@ class _Reader:
             self._check_places(node, family_name, positional_arguments)
             if self.categories is not None and "categories" in parameter_names[len(positional_arguments) :]:
                 arguments_by_name.setdefault("categories", self.categories)
-        return self._family_call(node, family_name, positional_arguments, arguments_by_name)
+        family_function = FAMILIES[family_name]
+        try:
+            inspect.signature(family_function).bind(*positional_arguments, **arguments_by_name)
+        except TypeError as error:
+            hint = f"write {_form(family_name)}"
+            if "'categories'" in str(error):
+                hint = "name the categories, such as --categories 'low,middle,high'"
+            raise _unreadable(self.text, node, f"{family_name}: {error}; {hint}") from None
+        try:
+            return family_function(*positional_arguments, **arguments_by_name)
+        except DesignError:
+            raise
+        except (TypeError, AttributeError, ValueError, LookupError, OverflowError):
+            raise _unreadable(self.text, node, f"the arguments of {family_name} are of the wrong kind") from None
 
-    def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
+    def _check_places(self, node: ast.Call, name: str, positional: list[object]) -> None:
         """Raise for the first argument that needs its name; only categories and matrices need none."""
         family_parameters = inspect.signature(FAMILIES[name]).parameters.values()
         positional_names = [
@@ -386,24 +398,11 @@ class _Reader:
                 problem = f"write parameters with their names, such as {name}({keyword_names[0]}=…)"
                 raise _unreadable(self.text, argument_node, problem)
 
-    def _family_call(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
-        family_function = FAMILIES[name]
-        try:
-            inspect.signature(family_function).bind(*positional, **arguments)
-        except TypeError as error:
-            hint = f"write {_form(name)}"
-            if "'categories'" in str(error):
-                hint = "name the categories, such as --categories 'low,middle,high'"
-            raise _unreadable(self.text, node, f"{name}: {error}; {hint}") from None
-        try:
-            return family_function(*positional, **arguments)
-        except DesignError:
-            raise
-        except (TypeError, AttributeError, ValueError, LookupError, OverflowError):
-            raise _unreadable(self.text, node, f"the arguments of {name} are of the wrong kind") from None
-
     def value(self, node: ast.expr) -> Any:
-        if _is_design(node):
+        first_factor = node  # a design is a call, or a product that begins with one
+        while isinstance(first_factor, ast.BinOp) and isinstance(first_factor.op, ast.Mult):
+            first_factor = first_factor.left
+        if isinstance(first_factor, ast.Call):
             return self.design(node)
         if isinstance(node, ast.Tuple | ast.List):
             elements = [self.value(element_node) for element_node in node.elts]
@@ -472,13 +471,6 @@ def _own_parameters(name: str) -> list[inspect.Parameter]:
     """The parameters of a family besides its categories; none for a composition."""
     parameters = {} if name in _COMPOSITIONS else inspect.signature(FAMILIES[name]).parameters
     return [parameter for parameter in parameters.values() if parameter.name != "categories"]
-
-
-def _is_design(node: ast.expr) -> bool:
-    """Whether an argument is a call, or a product that begins with one."""
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        node = node.left
-    return isinstance(node, ast.Call)
 
 
 def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:

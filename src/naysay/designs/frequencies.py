@@ -11,7 +11,7 @@ unbiased number for each place. The families here choose how many steps the grid
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
@@ -89,21 +89,17 @@ def subset_selection(
     labels = domain(categories)
     t = len(labels)
     if size is None:
-        return min((_subset(labels, epsilon, k) for k in best_sizes(t, epsilon)), key=cost)
+        with localcontext() as context:  # ⌊t/(e^ε + 1)⌋ or the next is the best size of a set
+            context.prec = 60
+            lower_size = int(t / (_exact(epsilon).exp() + 1))
+        best_sizes = {min(max(set_size, 1), t - 1) for set_size in (lower_size, lower_size + 1)}
+        return min((_subset(labels, epsilon, k) for k in best_sizes), key=cost)
     return _subset(labels, epsilon, _checks.whole_number(size, 1, t - 1, what="size"))
 
 
 def _subset(labels: tuple[Label, ...], epsilon: Exact, size: int) -> SubsetSelection:
     a, b = odds_within(epsilon, others=len(labels) - size, own_copies=size)
     return SubsetSelection.of(labels, size, inside=a, outside=b, protocol=_protocol("set"), notes=capped(epsilon, a, b))
-
-
-def best_sizes(t: int, epsilon: Exact) -> tuple[int, ...]:
-    """⌊t/(e^ε + 1)⌋ and the next: the best size of a set is one of them."""
-    with localcontext() as context:
-        context.prec = 60
-        lower_size = int(t / (_exact(epsilon).exp() + 1))
-    return tuple({min(max(set_size, 1), t - 1) for set_size in (lower_size, lower_size + 1)})
 
 
 @family("T. Wang, Blocki, Li & Jha (2017)")
@@ -304,7 +300,9 @@ def frequency(categories: Sequence[Label] | int = YES_NO, *, epsilon: Exact) -> 
 
 
 @family("T. Wang, Blocki, Li & Jha (2017), with budgets that differ")
-def budgets(categories: Sequence[Label] | int = YES_NO, *, epsilon: Sequence[Any], design: str = "frequency") -> Levels:
+def budgets(
+    categories: Sequence[Label] | int = YES_NO, *, epsilon: Sequence[Exact], design: str = "frequency"
+) -> Levels:
     """The same question under several values of ε, one for each respondent: a level for each value.
 
     If people choose their ε, only the proportional weights of `estimate.stratified` are unbiased. If the device or a
@@ -704,6 +702,7 @@ _MEMORY_STEPS = (
     "answer with the program on your own device; it keeps one random answer for each question, and sends it with new "
     "noise every time"
 )
+_MEMORIES = ("frequency", "k_ary", "affine", "subset_selection", "unary", "symmetric")
 _SEPARATE = "if the value changes, the new one has a memo of its own, and the reports may show that it changed."
 _SHARED = (
     "if the value changes, the new one has the same memo if both share the value of the hash, otherwise its own. "
@@ -754,15 +753,29 @@ def remembered(
     >>> print(survey.notes[0])
     One report has ε = 1, the reports of 2 waves 1.8, all reports of one value at most 2.
     """
-    if design not in _FAMILIES:
-        raise DesignError(f"design must be one of {', '.join(_FAMILIES)}; got {design!r}")
+    if design not in _MEMORIES:
+        raise DesignError(f"design must be one of {', '.join(_MEMORIES)}; got {design!r}")
     labels = domain(categories)
     odds_within(epsilon, others=1)  # raises where an ε is no number, not positive, or above 700
     odds_within(lifetime, others=1)
     if as_fraction(epsilon) >= as_fraction(lifetime):
         raise DesignError(f"epsilon must be below lifetime; got {epsilon!r} and {lifetime!r} (k_ary etc. need no memo)")
-    memo_design, wave_design = _FAMILIES[design](labels, epsilon, lifetime)
-    memory_design = Remembered.of(replace(memo_design, name="", notes=()), wave_design, name="")
+    if design == "frequency":
+        simple_design = Pattern.of(labels, *odds_within(epsilon, others=len(labels) - 1))
+        design = "k_ary" if cost(simple_design) <= cost(affine(labels, epsilon=epsilon)) else "affine"
+    if design in ("unary", "symmetric"):
+        memo_design, wave_noise = _memo_of_bits(labels, epsilon, lifetime, symmetric=design == "symmetric")
+    elif design == "k_ary":
+        copies = (1, len(labels) - 1)
+        weights, wave_noise = _memo_and_noise(*odds_within(epsilon, others=copies[1]), copies, lifetime)
+        memo_design = Pattern.of(labels, *weights)
+    else:
+        wave: ByOdds = (
+            affine(labels, epsilon=epsilon) if design == "affine" else subset_selection(labels, epsilon=epsilon)
+        )
+        (inside, outside), wave_noise = _memo_and_noise(wave.inside, wave.outside, wave.copies, lifetime)
+        memo_design = replace(wave, inside=inside, outside=outside, protocol=None)
+    memory_design = Remembered.of(replace(memo_design, name="", notes=()), wave_noise, name="")
     one_report, two_reports, all_reports = (
         f"{memory_design.epsilon_after(wave_count):.4g}" for wave_count in (1, 2, 10**6)
     )
@@ -784,53 +797,23 @@ def _memo_and_noise(a: int, b: int, copies: tuple[int, int], lifetime: Exact) ->
     return (high_odds, low_odds), Redraw((a - b) // common_divisor, (high_odds - low_odds) // common_divisor)
 
 
-def _k_ary(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    copies = (1, len(labels) - 1)
-    (own_weight, other_weight), second = _memo_and_noise(*odds_within(epsilon, others=copies[1]), copies, lifetime)
-    return Pattern.of(labels, own=own_weight, other=other_weight), second
-
-
-def _by_odds(wave: ByOdds, lifetime: Exact) -> tuple[Design, Redraw]:
-    (memo_inside, memo_outside), wave_noise = _memo_and_noise(wave.inside, wave.outside, wave.copies, lifetime)
-    return replace(wave, inside=memo_inside, outside=memo_outside, protocol=None), wave_noise
-
-
-def _affine_memory(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    wave_design: AffineHash = affine(labels, epsilon=epsilon)
-    return _by_odds(wave_design, lifetime)
-
-
-def _subset_memory(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    wave_design: SubsetSelection = subset_selection(labels, epsilon=epsilon)
-    return _by_odds(wave_design, lifetime)
-
-
-def _frequency(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    a, b = odds_within(epsilon, others=len(labels) - 1)
-    simple = cost(Pattern.of(labels, own=a, other=b)) <= cost(affine(labels, epsilon=epsilon))
-    return (_k_ary if simple else _affine_memory)(labels, epsilon, lifetime)
-
-
-def _unary(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    """The bit of the true category is one with chance 1/2 in both steps."""
-    wave, first = (int(_HALF * (e - 1) / (e + 1)) for e in map(_exp, (epsilon, lifetime)))
-    return _unary_memory(labels, (0, wave), (0, first), lifetime)
-
-
-def _symmetric(labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact) -> tuple[Design, Redraw]:
-    """The bit of the true category is one as often as another's is zero."""
-    wave_weight, memo_weight = (
-        int(_HALF * (odds_root - 1) / (odds_root + 1))
-        for odds_root in (_exp(budget).sqrt() for budget in (epsilon, lifetime))
-    )
-    return _unary_memory(labels, (wave_weight, wave_weight), (memo_weight, memo_weight), lifetime)
-
-
-def _unary_memory(
-    labels: tuple[Label, ...], wave: tuple[int, int], first: tuple[int, int], lifetime: Exact
+def _memo_of_bits(
+    labels: tuple[Label, ...], epsilon: Exact, lifetime: Exact, *, symmetric: bool
 ) -> tuple[Design, Redraw]:
-    """The memo with these distances of p and q from one half, and the noise that leaves those of a wave."""
-    memo_design = Unary.of(labels, _HALF + first[0], _HALF - first[1]) if 0 < wave[1] < first[1] < _HALF else None
+    """The unary memo, and the noise of a wave.
+
+    The bit of the true category is one with chance 1/2 in both steps, or if symmetric as often as another's is zero.
+    """
+    with localcontext() as context:
+        context.prec = 60
+        odds = [_exact(budget).exp() for budget in (epsilon, lifetime)]
+    # How far the chance of another category's bit is from one half.
+    wave_distance, memo_distance = (
+        int(_HALF * (bit_odds - 1) / (bit_odds + 1)) for bit_odds in (e.sqrt() if symmetric else e for e in odds)
+    )
+    memo_design = None
+    if 0 < wave_distance < memo_distance < _HALF:
+        memo_design = Unary.of(labels, _HALF + (memo_distance if symmetric else 0), _HALF - memo_distance)
     if (
         memo_design is None
         or math.log(memo_design.odds[0] / memo_design.odds[1]) < float(as_fraction(lifetime)) - _LOST
@@ -838,23 +821,4 @@ def _unary_memory(
         raise DesignError(
             f"both values of ε must suit chances of 32 bits, up to about 15; got a lifetime of {lifetime!r}"
         )
-    return memo_design, Redraw(wave[1], first[1])
-
-
-def _exp(epsilon: Exact) -> Decimal:
-    """e^ε, of the smaller one of the number as written and as stored."""
-    exact_epsilon = as_fraction(epsilon)
-    exact_epsilon = min(exact_epsilon, Fraction(float(exact_epsilon)))
-    with localcontext() as context:
-        context.prec = 60
-        return (Decimal(exact_epsilon.numerator) / Decimal(exact_epsilon.denominator)).exp()
-
-
-_FAMILIES: dict[str, Callable[[tuple[Any, ...], Any, Any], tuple[Design, Redraw]]] = {
-    "frequency": _frequency,
-    "k_ary": _k_ary,
-    "affine": _affine_memory,
-    "subset_selection": _subset_memory,
-    "unary": _unary,
-    "symmetric": _symmetric,
-}
+    return memo_design, Redraw(wave_distance, memo_distance)

@@ -7,17 +7,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from naysay import _checks
-from naysay._values import Label
+from naysay._values import Exact, Key, Label
 from naysay.design import Answerable, Design, Do, Levels, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
-from naysay.design.drawing import LIMIT, as_fraction, rounded, table_weights
+from naysay.design.drawing import LIMIT, ChanceRows, as_fraction, rounded, table_weights
 from naysay.designs.catalog import by_lot, call, family, of_pattern, of_probabilities, of_weights, truthfully
 from naysay.errors import DesignError
 from naysay.responses import Labels
+
+Sinks: TypeAlias = Mapping[Any, Label] | Label
+"""Categories that may not be named, each with the label of its sink; or one such category."""
 
 
 @family("direct questioning", assumes=("people answer truthfully although everybody can see their answer",))
@@ -67,7 +70,7 @@ def uniform(categories: Sequence[Label], *, discards: int | None = None) -> Desi
 
 @family("any matrix")
 def custom(
-    matrix: Any, *, categories: Sequence[Label] | None = None, responses: Sequence[Label] | None = None
+    matrix: ChanceRows, *, categories: Sequence[Label] | None = None, responses: Sequence[Label] | None = None
 ) -> Design:
     """The design with any matrix of probabilities.
 
@@ -107,7 +110,7 @@ def custom(
 
 
 @family("Esponda, Huerta & Guerrero (2016)")
-def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Levels:
+def levels(offer: Mapping[Key, Answerable] | None = None, **named: Answerable) -> Levels:
     """An offer of designs by name, from which each respondent chooses a level of privacy.
 
     Parameters
@@ -171,37 +174,33 @@ def negative(categories: Sequence[Label], *, discards: int = 1, weights: Sequenc
            [0.   , 0.333, 0.   , 0.333]])
     """
     labels = at_least_three(categories)
-    discards = _checked_discards(labels, discards)
+    t, discards = len(labels), _checked_discards(labels, discards)
     discards_argument = None if discards == 1 else discards
     weights_argument = None if weights is None else np.asarray(weights).tolist()
     design_name = call("negative", discards=discards_argument, weights=weights_argument)
     if weights is not None:
-        return _weighted(labels, discards, weights, design_name)
+        try:
+            integer_weights = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
+        except TypeError:
+            raise DesignError(
+                f"weights must be {t} positive integers, one for each category; got {weights!r}"
+            ) from None
+        weighted_design = WeightedSubset.of(labels, discards, weights=integer_weights, name=design_name)
+        if discards > 1:
+            return weighted_design
+        w = weighted_design.weights
+        chance_matrix = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for j in range(t)] for i in range(t)]
+        return of_probabilities(chance_matrix, labels, name=design_name)
     if discards > 1:
-        lots_step = Do(f"draw by lot {discards} of the {len(labels) - 1} categories that are not yours, and name them")
+        lots_step = Do(f"draw by lot {discards} of the {t - 1} categories that are not yours, and name them")
         return Subset.of(labels, discards, name=design_name, protocol=Protocol(lots_step))
-    die_text = f"throw a die with {len(labels) - 1} sides; at m, name the m-th category from the top that is not yours"
+    die_text = f"throw a die with {t - 1} sides; at m, name the m-th category from the top that is not yours"
     coin_text = "toss a coin; at heads name the first category from the top that is not yours, at tails the second"
-    return of_pattern(0, 1, labels, Do(coin_text if len(labels) == 3 else die_text), name=design_name)
-
-
-def _weighted(labels: tuple[Label, ...], discards: int, weights: Sequence[int], name: str) -> Design:
-    try:
-        integer_weights = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
-    except TypeError:
-        raise DesignError(
-            f"weights must be {len(labels)} positive integers, one for each category; got {weights!r}"
-        ) from None
-    weighted_design = WeightedSubset.of(labels, discards, weights=integer_weights, name=name)
-    if discards > 1:
-        return weighted_design
-    w, t = weighted_design.weights, len(labels)
-    chance_matrix = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for j in range(t)] for i in range(t)]
-    return of_probabilities(chance_matrix, labels, name=name)
+    return of_pattern(0, 1, labels, Do(coin_text if t == 3 else die_text), name=design_name)
 
 
 @family("Esponda (2006)")
-def negative_matrix(matrix: Any, *, categories: Sequence[Label]) -> Design:
+def negative_matrix(matrix: ChanceRows, *, categories: Sequence[Label]) -> Design:
     """The negative survey with any zero-diagonal matrix: P[i, j] is the chance that a member of j names i.
 
     Parameters
@@ -289,7 +288,7 @@ def gaussian_negative(categories: Sequence[Label], *, sigma: float) -> Design:
 
 
 @family("Esponda (2006)")
-def two_option(categories: Sequence[Label], *, shown: int = 2, preferences: Any = None) -> Design:
+def two_option(categories: Sequence[Label], *, shown: int = 2, preferences: ChanceRows | None = None) -> Design:
     """The two-option scheme: respondents see a few categories drawn at random, and reject a false one.
 
     If several are false, a fair coin (or die) decides. Then P[i, j] = 1/(t-1) for i ≠ j, as in the uniform negative
@@ -345,7 +344,7 @@ def two_option(categories: Sequence[Label], *, shown: int = 2, preferences: Any 
     )
 
 
-def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
+def _preferences(preferences: ChanceRows, t: int) -> list[list[Fraction]]:
     try:
         preference_rows = [list(preference_row) for preference_row in preferences]
     except TypeError:
@@ -376,7 +375,7 @@ def at_least_three(categories: Sequence[Label]) -> tuple[Any, ...]:
     return labels
 
 
-def _checked_discards(labels: Sequence[Label], discards: Any) -> int:
+def _checked_discards(labels: Sequence[Label], discards: object) -> int:
     t = len(labels)
     if isinstance(discards, bool) or not isinstance(discards, int | np.integer) or not 1 <= discards <= t - 2:
         revealed = "; ruling out all but one reveals the answer, ask directly then" if discards == t - 1 else ""
@@ -398,10 +397,10 @@ def is_uniform(design: object) -> bool:
 def negative_sink(
     categories: Sequence[Label],
     *,
-    sinks: Mapping[Any, Any] | Any,
+    sinks: Sinks,
     discards: int = 1,
-    members: Any = None,
-    others: Any = None,
+    members: Exact | None = None,
+    others: Exact | None = None,
 ) -> Design:
     """A negative survey in which some categories cannot be named, because ruling them out would reveal too much.
 
@@ -487,7 +486,7 @@ def negative_sink(
     )
 
 
-def _sinks(labels: tuple[Label, ...], sinks: Mapping[Any, Any] | Any) -> dict[Any, Any]:
+def _sinks(labels: tuple[Label, ...], sinks: Sinks) -> dict[Any, Any]:
     """The label of each sink, after checks."""
     sink_labels = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
     for label in sink_labels:
@@ -498,7 +497,7 @@ def _sinks(labels: tuple[Label, ...], sinks: Mapping[Any, Any] | Any) -> dict[An
     return sink_labels
 
 
-def _with_mask(labels: tuple[Label, ...], sink_labels: Mapping[Any, Any], discards: int) -> Design:
+def _with_mask(labels: tuple[Label, ...], sink_labels: Mapping[Label, Label], discards: int) -> Design:
     """A negative survey after a mask: half of a sink's members answer as if they were in an ordinary category."""
     ordinary_places = [label_place for label_place, label in enumerate(labels) if label not in sink_labels]
     if len(ordinary_places) < 2:
@@ -517,7 +516,11 @@ def _with_mask(labels: tuple[Label, ...], sink_labels: Mapping[Any, Any], discar
 
 @family("Esponda, Huerta & Guerrero (2016)")
 def negative_levels(
-    categories: Sequence[Label], *, least: int = 1, most: int | None = None, sinks: Mapping[Any, Any] | Any = None
+    categories: Sequence[Label],
+    *,
+    least: int = 1,
+    most: int | None = None,
+    sinks: Sinks | None = None,
 ) -> Levels:
     """The offer in which each respondent chooses how many categories to discard.
 

@@ -33,15 +33,6 @@ from naysay.errors import DesignError
 _MOST_DRAWS = 100
 
 
-def _most_draws(red: Sequence[Fraction]) -> int:
-    """The most cards with which the rarest number of red ones can still be drawn."""
-    rarest_share = min(color_share for red_share in red for color_share in (red_share, 1 - red_share) if color_share)
-    return next(
-        (draw_count - 1 for draw_count in range(2, _MOST_DRAWS + 1) if rarest_share**draw_count < Fraction(1, 2**53)),
-        _MOST_DRAWS,
-    )
-
-
 @family("Warner (1965)")
 def warner(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     """Warner's design: chance decides whether people answer yes or no to a statement or to its negation.
@@ -111,7 +102,11 @@ def two_coins(*, categories: Sequence[Label] = YES_NO) -> Design:
 
 @family("Boruch (1971); Bourke & Dalenius (1976) for several categories")
 def forced_response(
-    categories: Sequence[Label] = YES_NO, *, forced_yes: Any = None, forced_no: Any = None, forced: Any = None
+    categories: Sequence[Label] = YES_NO,
+    *,
+    forced_yes: Exact | None = None,
+    forced_no: Exact | None = None,
+    forced: Sequence[Exact] | None = None,
 ) -> Design:
     """Forced response: chance makes some respondents give a fixed answer; the others tell the truth.
 
@@ -144,7 +139,16 @@ def forced_response(
            [0.0833, 0.8333]])
     """
     labels = _checks.categories(categories)
-    forced_shares = _forced_shares(labels, forced_yes, forced_no, forced)
+    if (forced is None) == (forced_yes is None and forced_no is None):
+        raise DesignError("give forced_yes and forced_no, or forced with one probability for each category")
+    if forced is None:
+        two(labels)
+        forced = (0 if forced_yes is None else forced_yes, 0 if forced_no is None else forced_no)
+    if isinstance(forced, str) or np.ndim(np.asarray(forced, dtype=object)) != 1 or len(forced) != len(labels):
+        raise DesignError(f"forced must be {len(labels)} probabilities, one for each category; got {forced!r}")
+    forced_shares = [
+        chance(share, name=f"the forced probability of {label!r}") for share, label in zip(forced, labels, strict=True)
+    ]
     forced_total = sum(forced_shares, Fraction(0))
     if forced_total >= 1:
         raise DesignError(
@@ -154,19 +158,6 @@ def forced_response(
     weighted_steps: list[tuple[Any, Step]] = [(1 - forced_total, truth(labels))]
     weighted_steps += [(forced_share, Say(label)) for forced_share, label in zip(forced_shares, labels, strict=True)]
     return of_steps(draw_lots(*weighted_steps), labels, yes_no=len(labels) == 2)
-
-
-def _forced_shares(labels: tuple[Label, ...], yes: Label, no: Label, forced: Any) -> list[Fraction]:
-    """The forced shares in category order, whichever way they were given."""
-    if (forced is None) == (yes is None and no is None):
-        raise DesignError("give forced_yes and forced_no, or forced with one probability for each category")
-    if forced is None:
-        two(labels)
-        forced = (0 if yes is None else yes, 0 if no is None else no)
-    if isinstance(forced, str) or np.ndim(forced) != 1 or len(forced) != len(labels):
-        raise DesignError(f"forced must be {len(labels)} probabilities, one for each category; got {forced!r}")
-    share_pairs = zip(forced, labels, strict=True)
-    return [chance(share, name=f"the forced probability of {label!r}") for share, label in share_pairs]
 
 
 @family("Mangat (1994)", assumes=("everybody in the sensitive category says so",))
@@ -245,7 +236,12 @@ def kuk(*, p: Sequence[Exact], draws: int = 1, categories: Sequence[Label] = YES
     red_shares = pair(p, what="p, the shares of red cards")
     if red_shares[0] == red_shares[1]:
         raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
-    draws = _checks.whole_number(draws, 1, _most_draws(red_shares), what="draws")
+    # The most cards with which the rarest number of red ones can still be drawn.
+    rarest_share = min(share for red_share in red_shares for share in (red_share, 1 - red_share) if share)
+    most_draws = next(
+        (cards - 1 for cards in range(2, _MOST_DRAWS + 1) if rarest_share**cards < Fraction(1, 2**53)), _MOST_DRAWS
+    )
+    draws = _checks.whole_number(draws, 1, most_draws, what="draws")
     draw_text = (
         f"draw {draws} cards, each put back, and say how many are red" if draws > 1 else "draw a card and say its color"
     )
@@ -546,7 +542,7 @@ def christofides(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) ->
         raise DesignError(f"p must not read the same backwards; got {p!r} (the number would carry no information)")
     instruction = f"draw a card; say its number k, or {m + 1} - k if the sensitive statement is true of you"
 
-    def cards(number: Any) -> Step:
+    def cards(number: Callable[[int], int]) -> Step:
         ways = (
             Branch(f"card {k}", Say(number(k)), chance=share) for k, share in enumerate(card_chances, start=1) if share
         )

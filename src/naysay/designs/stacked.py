@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay._values import Exact, Label
+from naysay._values import Exact, Key, Label
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
-from naysay.design.drawing import as_fraction
+from naysay.design.drawing import ChanceRows, as_fraction
 from naysay.design.protocol import words
 from naysay.designs.catalog import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
 from naysay.designs.randomized import COMPARE, INDEPENDENT, INNOCUOUS, PREVALENCE, SAME, crosswise, innocuous, pair
@@ -25,7 +25,7 @@ _CORNERS = 4_096  # a band tries at most this many combinations of the ends of u
 
 
 @family("stacked samples", assumes=(ALIKE,))
-def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Samples:
+def samples(offer: Mapping[Key, Answerable] | None = None, **named: Answerable) -> Samples:
     """Several samples of one population, each with a design of its own, such as a randomized and a direct arm.
 
     All samples give one estimate, with a test of whether they agree.
@@ -177,7 +177,7 @@ def extended_crosswise(
 
 
 @family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, ATTENTION))
-def anchored_crosswise(*, prevalence: Exact, anchor: Any, categories: Sequence[Label] = YES_NO) -> Samples:
+def anchored_crosswise(*, prevalence: Exact, anchor: Exact, categories: Sequence[Label] = YES_NO) -> Samples:
     """The crosswise model with an anchor: a second statement, true of nobody, shows how many answer at random.
 
     Attentive people answer both questions by the crosswise model; the anchor has innocuous prevalence p'. Others give
@@ -242,7 +242,7 @@ def _crosswise_or_random(
 
 
 @family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))
-def abul_ela(categories: Sequence[Label], *, p: Sequence[Sequence[Any]]) -> Samples:
+def abul_ela(categories: Sequence[Label], *, p: ChanceRows) -> Samples:
     """Abul-Ela's design: in each of t - 1 samples, chance picks the category that is asked about.
 
     In sample g chance picks the question "are you in category i?" with probability p_gi, so that P(yes | i) = p_gi.
@@ -292,7 +292,13 @@ def abul_ela(categories: Sequence[Label], *, p: Sequence[Sequence[Any]]) -> Samp
     )
 
 
-def stack(p: Sequence[Exact], steps: Any, cells: Sequence[Label], responses: tuple[Any, Any], **fields: Any) -> Samples:
+def stack(
+    p: Sequence[Exact],
+    steps: Callable[[Fraction], Step],
+    cells: Sequence[Label],
+    responses: tuple[Label, Label],
+    **fields: Any,
+) -> Samples:
     """Samples 1 and 2, with steps that depend on a probability; it must differ between the samples."""
     first_chance, second_chance = pair(p, what="p")
     if first_chance == second_chance:
