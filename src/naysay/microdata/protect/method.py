@@ -438,7 +438,7 @@ def keyed(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     )
 
 
-def _column(name: str, cells: list[Any]) -> pl.Series:
+def _column(name: str, cells: list[object]) -> pl.Series:
     """A column of plain Python values; whole numbers among others are numbers like them."""
     try:
         return pl.Series(name, cells)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -556,7 +555,7 @@ def codebook(
     return Codebook(title, f"Release {title}", digest, "en", tuple(entries), coded=coded)
 
 
-def _code(code: Any, place: int) -> int:
+def _code(code: str | float, place: int) -> int:
     """The code of a category in files of SPSS and Stata: its own where it is a whole number."""
     try:
         number = float(code)
