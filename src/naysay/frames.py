@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,9 @@ from naysay._counts import Asked, Tally
 from naysay.errors import AnswerError, DataError, in_group
 from naysay.responses import JOINER, Responses, cells_of
 from naysay.sampling import Rows, Sampling, distinct
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
 
 __all__ = ["is_frame", "located", "tally_frame"]
 
@@ -50,7 +53,7 @@ class _Totals(NamedTuple):
     rows: Rows | None
 
 
-def is_frame(data: object) -> bool:
+def is_frame(data: object) -> TypeGuard[IntoFrame]:
     """Whether narwhals accepts `data` as a dataframe, eager or lazy."""
     return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
 

@@ -369,8 +369,13 @@ def test_whole_numbers_are_one_value_however_written(naysay, refused, write, sep
 
 def test_a_file_is_encoded_once_under_each_policy(naysay, paper, monkeypatch):
     read = []
-    original = microdata.Keys._read_in_memory
-    monkeypatch.setattr(microdata.Keys, "_read_in_memory", lambda *arguments: (read.append(1), original(*arguments))[1])
+    original = microdata.Keys.__init__
+
+    def counted(keys, *arguments, **options):
+        read.append(1)
+        original(keys, *arguments, **options)
+
+    monkeypatch.setattr(microdata.Keys, "__init__", counted)
     words = ("--explain", "--stand-out", "1", "--row", "2", "--format", "json")
     assert naysay("risk", paper, *ASKED, *words).code == 0
     assert len(read) == 1

@@ -65,19 +65,15 @@ _CHUNK = 256  # questions that one thread takes at a time
 
 
 def add_matches(block: Any, questions: Any, total: Array) -> None:
-    """Add what matches in a block (a `bitmaps.Block`) to the total of each question (`bitmaps.Asked`), in place."""
-    planes = np.zeros((0, block.maps.shape[1]), np.uint64) if block.single else _planes(block.amount)
+    """Add what matches in a block (a `counting.Block`) to the total of each question (`counting.Asked`), in place."""
+    # a bitmap for each binary place of whole amounts, (places, words); none of others
+    has_places = not block.single and block.amount.dtype.kind in "iu"
+    place_count = int(block.amount.max()).bit_length() if has_places else 0
+    plane_bits = np.array([(block.amount >> place) & 1 == 1 for place in range(place_count)], bool)
+    plane_bits = plane_bits.reshape(place_count, len(block.amount))
+    planes = np.packbits(plane_bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
     symbols, question_starts, shared_counts = questions.compact
     _add(block.maps, block.row, block.amount, planes, block.single, symbols, question_starts, shared_counts, total)
-
-
-def _planes(amount: Array) -> NDArray[np.uint64]:
-    """A bitmap for each binary place of whole amounts, (places, words); none of others."""
-    place_count = int(amount.max()).bit_length() if amount.dtype.kind in "iu" else 0
-    plane_bits = np.array([(amount >> binary_place) & 1 == 1 for binary_place in range(place_count)], bool).reshape(
-        place_count, len(amount)
-    )
-    return np.packbits(plane_bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -149,7 +145,7 @@ def _start(key, mask):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def totals(keys: Any, amount: Any) -> Any:
+def totals(keys: Array, amount: Array) -> Array:
     """For each key the sum of the amounts of all that equal it, (n,)."""
     slot_bits = np.uint64(4)
     while (1 << slot_bits) < 2 * len(keys):
@@ -173,7 +169,7 @@ def totals(keys: Any, amount: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def places(keys: Any) -> Any:
+def places(keys: Array) -> Array:
     """The number of each key among the distinct ones, in the order in which they come, (n,)."""
     slot_bits = np.uint64(4)
     while (1 << slot_bits) < 2 * len(keys):

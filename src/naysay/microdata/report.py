@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
 
+from naysay._values import JsonNode
 from naysay.errors import DataError
 from naysay.microdata import (
     SCENARIOS,
@@ -43,7 +43,7 @@ def risk_html(
     search: Search | None = None,
     contributions: Contributions | None = None,
     recodings: Recodings | None = None,
-    protection: Mapping[str, Any] | None = None,
+    protection: JsonNode | None = None,
     provenance: Provenance | None = None,
     title: str = "How recognizable the people in this file are",
 ) -> str:
@@ -401,9 +401,6 @@ class Provenance:
         return [Facts(tuple((name, value) for name, value in facts if value))]
 
 
-Held = TypeVar("Held")
-
-
 class Titles(dict[str, str]):
     """What keys are called, by name; a key without a title keeps its name, and so do keys with the same title.
 
@@ -463,7 +460,7 @@ class Titles(dict[str, str]):
         worst = None if recodings.worst is None else self._keys(recodings.worst)
         return replace(recodings, before=self._keys(recodings.before), recodings=recodings_titled, worst=worst)
 
-    def _keys(self, combination: Any) -> Any:
+    def _keys(self, combination: Combination) -> Combination:
         return replace(combination, keys=self._all(combination.keys))
 
     def _all(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -563,7 +560,7 @@ def lead(risk_table: RiskTable) -> list[str]:
 
 
 def short(
-    risk_table: RiskTable, search: Search | None, recoded: Recodings | None, protection: Mapping[str, Any] | None = None
+    risk_table: RiskTable, search: Search | None, recoded: Recodings | None, protection: JsonNode | None = None
 ) -> list[str]:
     """The findings, one sentence or two each."""
     sentences = [] if protection is None else _of_protection(protection)
@@ -613,7 +610,7 @@ def _of_model(row: QuasiIdentifier) -> str:
     )
 
 
-def _of_protection(log: Mapping[str, Any]) -> list[str]:
+def _of_protection(log: JsonNode) -> list[str]:
     """What was done before, in numbers."""
     log_fields = log.get("log", log)
     guarantee_before, guarantee_after = (log_fields.get(f"guarantee_{when}") or {} for when in ("before", "after"))
@@ -674,7 +671,7 @@ _INTRUDER_SHARES = {
 }
 
 
-def protection_content(log: Mapping[str, Any], titles: Mapping[str, str] | None = None) -> list[Content]:
+def protection_content(log: JsonNode, titles: Mapping[str, str] | None = None) -> list[Content]:
     """The content of a section on protection.
 
     Parameters
@@ -703,11 +700,14 @@ def protection_content(log: Mapping[str, Any], titles: Mapping[str, str] | None 
     steps = log_fields.get("steps") if isinstance(log_fields, Mapping) else None
     if not isinstance(steps, Sequence) or not all(isinstance(step, Mapping) for step in steps):
         raise DataError("a log of protection holds a list 'steps'; give the log that naysay protect wrote")
-    step_rows = [
-        step_row
-        for step_number, step in enumerate(steps, start=1)
-        for step_row in _rows_of_step(step_number, step, titles or {})
-    ]
+    step_rows = []
+    for step_number, step in enumerate(steps, start=1):
+        for column_name, cell_counts in step.get("columns", {}).items():
+            cell_count, changed_count = int(cell_counts.get("cells", 0)), int(cell_counts.get("changed", 0))
+            counts = (cell_count, changed_count, int(cell_counts.get("suppressed", 0)))
+            changed_share = percent(changed_count / cell_count) if cell_count else DASH
+            row_name = f"{step_number}. {_step_name(step)}: {(titles or {}).get(column_name, column_name)}"
+            step_rows.append((row_name, *map("{:,}".format, counts), changed_share))
     deleted_count = sum(int(step.get("deleted", 0)) for step in steps)
     content_parts: list[Content] = [
         Sentence(
@@ -722,28 +722,13 @@ def protection_content(log: Mapping[str, Any], titles: Mapping[str, str] | None 
     return [*content_parts, *_remaining_risk(log_fields)]
 
 
-def _step_name(step: Mapping[str, Any]) -> str:
+def _step_name(step: JsonNode) -> str:
     step_form = step.get("step", {})
     step_name = step_form.get("method", step_form.get("name", "step")) if isinstance(step_form, Mapping) else step_form
     return str(step_name)
 
 
-def _rows_of_step(number: int, step: Mapping[str, Any], titles: Mapping[str, str]) -> Iterable[tuple[str, ...]]:
-    """A row for each column of a step."""
-    for column_name, cell_counts in step.get("columns", {}).items():
-        cell_count, changed_count = int(cell_counts.get("cells", 0)), int(cell_counts.get("changed", 0))
-        changed_share = percent(changed_count / cell_count) if cell_count else DASH
-        row_name = f"{number}. {_step_name(step)}: {titles.get(column_name, column_name)}"
-        yield (
-            row_name,
-            f"{cell_count:,}",
-            f"{changed_count:,}",
-            f"{int(cell_counts.get('suppressed', 0)):,}",
-            changed_share,
-        )
-
-
-def _remaining_risk(log_fields: Mapping[str, Any]) -> list[Content]:
+def _remaining_risk(log_fields: JsonNode) -> list[Content]:
     """Risk before and after."""
     guarantee_before, guarantee_after = (log_fields.get(f"guarantee_{when}") or {} for when in ("before", "after"))
     guarantee_rows = [
@@ -804,9 +789,9 @@ def _remaining_risk(log_fields: Mapping[str, Any]) -> list[Content]:
     return content_parts
 
 
-def _whole_or_dash(value: Any) -> str:
+def _whole_or_dash(value: float | None) -> str:
     return DASH if value is None else f"{int(value):,}"
 
 
-def _percent_or_dash(value: Any) -> str:
+def _percent_or_dash(value: float | None) -> str:
     return DASH if value is None else percent(float(value))

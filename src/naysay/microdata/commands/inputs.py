@@ -476,7 +476,15 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
     DataError
         Decimal numbers in a key: nearly every respondent would have a value of their own.
     """
-    decimal_checks = [_decimals(column_name, point) for column_name in dict.fromkeys(names)]
+    decimal_checks = []  # whether every text is a number, whether one is not whole, and where
+    for column_name in dict.fromkeys(names):
+        plain_text = pl.col(column_name).str.strip_chars().str.replace(point, ".", literal=True)
+        number = plain_text.cast(pl.Float64, strict=False)
+        is_empty = pl.col(column_name).is_null() | (pl.col(column_name) == "")
+        has_decimals = (number.is_finite() & (number != number.round())).fill_null(value=False)
+        all_numbers = (number.is_not_null() | is_empty).all().alias("numbers")
+        first_and_any = (has_decimals.any().alias("broken"), has_decimals.arg_max().alias("row"))
+        decimal_checks.append(pl.struct(all_numbers, *first_and_any).alias(column_name))
     check_results = frame.select(decimal_checks).collect(engine="streaming") if decimal_checks else pl.DataFrame()
     whole_columns = []
     for column_name in check_results.columns:
@@ -492,15 +500,6 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
         pl.col(column_name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}")
         for column_name in whole_columns
     )
-
-
-def _decimals(name: str, point: str) -> pl.Expr:
-    """Whether every text is a number, whether one is not whole, and where."""
-    parsed_number = pl.col(name).str.strip_chars().str.replace(point, ".", literal=True).cast(pl.Float64, strict=False)
-    is_empty = pl.col(name).is_null() | (pl.col(name) == "")
-    has_decimals = (parsed_number.is_finite() & (parsed_number != parsed_number.round())).fill_null(value=False)
-    all_numbers = (parsed_number.is_not_null() | is_empty).all().alias("numbers")
-    return pl.struct(all_numbers, has_decimals.any().alias("broken"), has_decimals.arg_max().alias("row")).alias(name)
 
 
 def _cells_of_lines(

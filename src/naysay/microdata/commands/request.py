@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from naysay import _checks, files, microdata
 from naysay._values import JsonNode, JsonObject
 from naysay.console import output
-from naysay.console.options import design_of, record_text
+from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata.commands import inputs
 from naysay.microdata.commands.inputs import Source, check_free, key_sets, named_values, record
@@ -58,7 +58,14 @@ class Request:
         people = options.population
         self.options = options
         self.asked = key_sets(options.keys)
-        self.cells = published_forms(options, self.every) | forms(options)
+        # private columns among the keys, from the codebook beside a survey's export; options say more
+        private_columns = files.designs_of(options.file, codes=options.codes)
+        self.cells: dict[str, Form] = {
+            name: Privatized(private_columns[name].design, level=private_columns[name].level)
+            for name in self.every
+            if name in private_columns
+        }
+        self.cells |= forms(options)
         self.policies = policies(options.missing or ())
         self.population = int(people) if people is not None and people.is_integer() else people
         self.attempts = chances(options.attempt or ())
@@ -336,16 +343,6 @@ def forms(options: RiskOptions) -> dict[str, Form]:
     return form_of
 
 
-def published_forms(options: RiskOptions, keys: Iterable[str]) -> dict[str, Form]:
-    """How private columns among these keys write their candidates, from the codebook beside a survey's export."""
-    private_columns = files.designs_of(options.file, codes=options.codes)
-    return {
-        name: Privatized(private_columns[name].design, level=private_columns[name].level)
-        for name in keys
-        if name in private_columns
-    }
-
-
 def log_of(path: Path) -> JsonObject:
     """The log of a protected file, from TOML or JSON.
 
@@ -504,13 +501,7 @@ class Answers:
 
     def csv(self) -> None:
         """Print one row of CSV for each quasi-identifier; reservations go to stderr."""
-        csv_rows = [_flat(row, self.risk) for row in self.risk.to_dict()["quasi_identifiers"]]
-        column_names = list(
-            dict.fromkeys(column_name for row in csv_rows for column_name in row)
-        )  # a measure may tell of some keys only
-        output.say(record_text(column_names))
-        for row in csv_rows:
-            output.say(record_text([row.get(column_name) for column_name in column_names]))
+        output.say(self.risk.to_csv())
         for reservation in self.risk.reservations:
             output.note(reservation)
         if self.search is not None:
@@ -534,22 +525,3 @@ def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Seri
     """Sizes with null where a respondent has none."""
     absence_mask = pl.Series(np.ma.getmaskarray(sizes))
     return pl.select(pl.when(~absence_mask).then(pl.Series(sizes.data))).to_series()
-
-
-def _flat(row: JsonNode, risk: RiskTable) -> JsonObject:
-    """One row of CSV: keys and policies as records, and each field of a measure named ``measure.field``."""
-    policy_texts = [f"{key_name}={policy}" for key_name, policy in row["missing"].items()]
-    flat_row: JsonObject = {"keys": record_text(row["keys"]), "missing": record_text(policy_texts)}
-    flat_row |= {"n": risk.n, "population": risk.population}
-    for measure_type in risk.kinds:
-        for field_name, value in row.get(measure_type.name, {}).items():
-            if field_name.endswith("_interval"):
-                stem = f"{measure_type.name}.{field_name.removesuffix('_interval')}"
-                flat_row |= dict(zip((f"{stem}_low", f"{stem}_high"), value, strict=True))
-            elif isinstance(value, Mapping):
-                flat_row |= {
-                    f"{measure_type.name}.{field_name}.{inner_name}": number for inner_name, number in value.items()
-                }
-            else:
-                flat_row[f"{measure_type.name}.{field_name}"] = record_text(value) if isinstance(value, list) else value
-    return flat_row

@@ -82,6 +82,8 @@ def command(options: TableOptions) -> None:
           --unit firm --percent 10 --hierarchy region=regions.csv --html table.html
       naysay table people.csv --by region,gender --epsilon 0.5 --out noisy.csv
     """
+    from naysay.microdata.tables import noisy, protect
+
     output.check(options.html)
     if options.out is not None:
         inputs.check_free(options.out, force=options.force)
@@ -90,7 +92,12 @@ def command(options: TableOptions) -> None:
         frame = files.Original.read(
             options.file, separator=options.separator, encoding=options.encoding, codes=False, missing=missing
         ).frame
-    protected_table = _result(options, rules, frame)
+    table = _table(options, frame, max(2, rules.dominance[0] if rules.dominance else 2))
+    protected_table: ProtectedTable | NoisyTable
+    if options.epsilon is None:
+        protected_table = protect(table, rules=rules, method=options.method, cost=options.cost)
+    else:
+        protected_table = noisy(table, epsilon=options.epsilon)
     table_columns = [
         *inputs.record(options.by, option="--by"),
         *(column_name for column_name in (options.value, options.unit) if column_name),
@@ -114,15 +121,6 @@ def _rules(options: TableOptions) -> Rules:
         except ValueError:
             raise DataError(f"--dominance must be N,K, such as 1,75; got {options.dominance!r}") from None
     return Rules(options.minimum, dominance, options.percent, options.margin)
-
-
-def _result(options: TableOptions, rules: Rules, frame: pl.DataFrame) -> ProtectedTable | NoisyTable:
-    from naysay.microdata.tables import noisy, protect
-
-    table = _table(options, frame, max(2, rules.dominance[0] if rules.dominance else 2))
-    if options.epsilon is None:
-        return protect(table, rules=rules, method=options.method, cost=options.cost)
-    return noisy(table, epsilon=options.epsilon)
 
 
 def _table(options: TableOptions, frame: pl.DataFrame, largest: int) -> CellTable:

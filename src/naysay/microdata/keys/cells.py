@@ -20,7 +20,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Array
+from naysay._values import Array, Floats, Integers, Label
 
 Codes = Array
 """(n,) unsigned: the cell number of each respondent, 0 where it is missing, in the smallest type that holds them."""
@@ -61,22 +61,20 @@ class CellSet:
 
     @classmethod
     def of(
-        cls, values: Sequence[Any], sets: Sequence[Sequence[int]] = (), chances: Sequence[Sequence[float]] | None = None
+        cls,
+        values: Sequence[Label | None],
+        sets: Sequence[Sequence[int] | Integers] = (),
+        chances: Sequence[Sequence[float] | Floats] | None = None,
     ) -> CellSet:
         """Cells of single values, followed by cells of two or more candidates."""
         value_count = len(values)
-        lengths = np.concatenate(
-            [np.ones(value_count, np.int64), np.array([len(value_places) for value_places in sets], np.int64)]
-        )
-        members = np.concatenate(
-            [np.arange(value_count), *(np.asarray(value_places, np.int64) for value_places in sets)]
-        ).astype(np.int64)
+        lengths = np.array([1] * value_count + [len(value_places) for value_places in sets], np.int64)
+        set_members = (np.asarray(value_places, np.int64) for value_places in sets)
+        members = np.concatenate([np.arange(value_count), *set_members]).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         candidate_chances = np.repeat(1 / lengths, lengths)
         if chances is not None:
-            candidate_chances[value_count:] = np.concatenate(
-                [np.zeros(0), *(np.asarray(set_chances, float) for set_chances in chances)]
-            )
+            candidate_chances[value_count:] = [chance for set_chances in chances for chance in set_chances]
         return cls(tuple(values), starts, members, candidate_chances)
 
     @property
@@ -157,16 +155,14 @@ class CellSet:
                 into[self.members[member_slice]].tolist(), self.chances[member_slice].tolist(), strict=True
             ):
                 chance_of_value[value_number] = chance_of_value.get(value_number, 0.0) + chance
-            is_single = len(chance_of_value) == 1
-            cell_numbers[cell] = (
-                1 + next(iter(chance_of_value))
-                if is_single
-                else merged_count + set_numbers.setdefault((*chance_of_value.items(),), len(set_numbers) + 1)
-            )
+            if len(chance_of_value) == 1:
+                cell_numbers[cell] = 1 + next(iter(chance_of_value))
+            else:
+                set_number = set_numbers.setdefault((*chance_of_value.items(),), len(set_numbers) + 1)
+                cell_numbers[cell] = merged_count + set_number
         value_sets = [[value_number for value_number, _ in candidate_set] for candidate_set in set_numbers]
-        return CellSet.of(
-            range(merged_count), value_sets, [[chance for _, chance in candidate_set] for candidate_set in set_numbers]
-        ), cell_numbers
+        set_chances = [[chance for _, chance in candidate_set] for candidate_set in set_numbers]
+        return CellSet.of(range(merged_count), value_sets, set_chances), cell_numbers
 
 
 def compact(codes: Array, most: int) -> Codes:
@@ -234,12 +230,11 @@ class Tuples:
         columns, sizes = [self.columns[place] for place in places], [self.sizes[place] for place in places]
         first_rows, moved_places = grouped(columns, sizes)
         tuple_counts = np.bincount(moved_places, self.count, len(first_rows)).astype(np.int64)
-        tuple_weights = (
-            None if self.weight is None else np.bincount(moved_places, self.weight, len(first_rows)).astype(np.float64)
-        )
-        return Tuples(
-            tuple(column[first_rows] for column in columns), tuple(sizes), tuple_counts, tuple_weights
-        ), moved_places
+        tuple_weights = None
+        if self.weight is not None:
+            tuple_weights = np.bincount(moved_places, self.weight, len(first_rows)).astype(np.float64)
+        some_columns = tuple(column[first_rows] for column in columns)
+        return Tuples(some_columns, tuple(sizes), tuple_counts, tuple_weights), moved_places
 
 
 def grouped(columns: Sequence[Array], sizes: Sequence[int]) -> tuple[NDArray[np.intp], Array]:
@@ -268,11 +263,8 @@ def tallied(
     row_ranks, distinct_count = ranked(row_keys, key_span)
     distinct_rows = np.empty(distinct_count, np.intp)
     distinct_rows[row_ranks] = np.arange(len(row_ranks))
-    return (
-        distinct_rows,
-        row_ranks,
-        np.bincount(row_ranks, minlength=distinct_count) if count else np.zeros(0, np.int64),
-    )
+    row_counts = np.bincount(row_ranks, minlength=distinct_count) if count else np.zeros(0, np.int64)
+    return distinct_rows, row_ranks, row_counts
 
 
 def packed(columns: Sequence[Array], sizes: Sequence[int]) -> Array:

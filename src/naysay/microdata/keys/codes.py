@@ -10,10 +10,10 @@ from __future__ import annotations
 import datetime
 import decimal
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay._values import Array, Floats, Integers, Label
 from naysay.errors import AnswerError, DataError
 from naysay.frames import is_frame
 from naysay.microdata.keys.cells import CellSet
@@ -30,10 +31,11 @@ from naysay.responses.spaces import key_of
 if TYPE_CHECKING:
     from naysay.design import Answerable
 
+Cell = TypeVar("Cell")
 _DENSE = 4_000_000  # a range of whole numbers up to this wide is coded by counting, not by sorting
 
 
-def is_collection(cell: object) -> bool:
+def is_collection(cell: object) -> TypeGuard[Iterable[object]]:
     """Whether a cell is a set of candidates."""
     return isinstance(cell, list | tuple | set | frozenset | dict | np.ndarray | pl.Series)
 
@@ -58,24 +60,19 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
     if series.dtype.is_integer() and series.count():
         least_value, most_value = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if most_value - least_value < _DENSE and most_value < 2**63:
-            return _codes_by_counting(series, least_value, most_value)
+            cell_places = (series.cast(pl.Int64) - (least_value - 1)).fill_null(0).to_numpy()
+            occurs = np.zeros(most_value - least_value + 2, np.bool_)
+            occurs[cell_places] = True
+            occurs[0] = True  # code 0 stays free for missing cells, even where there are none
+            rank = np.cumsum(occurs) - 1
+            values = (np.flatnonzero(occurs)[1:] + least_value - 1).tolist()
+            return rank.astype(np.min_scalar_type(int(rank[-1])))[cell_places], tuple(values)
     distinct_values = series.drop_nulls().unique().sort()
     if series.dtype == pl.String:
         distinct_values = distinct_values.filter(distinct_values != "")  # the empty text is missing
     value_numbers = pl.int_range(1, len(distinct_values) + 1, eager=True, dtype=pl.UInt32)
     cell_codes = series.replace_strict(distinct_values, value_numbers, default=0, return_dtype=pl.UInt32)
     return cell_codes.to_numpy(), tuple(distinct_values.to_list())
-
-
-def _codes_by_counting(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    """Codes and values of whole numbers in a narrow range, by counting."""
-    cell_places = (series.cast(pl.Int64) - (least - 1)).fill_null(0).to_numpy()
-    occurs = np.zeros(most - least + 2, np.bool_)
-    occurs[cell_places] = True
-    occurs[0] = True  # code 0 stays free for missing cells, even where there are none
-    rank = np.cumsum(occurs) - 1
-    distinct_values = np.flatnonzero(occurs)[1:] + least - 1
-    return rank.astype(np.min_scalar_type(int(rank[-1])))[cell_places], tuple(distinct_values.tolist())
 
 
 def _whole_numbers(series: pl.Series, name: str) -> pl.Series:
@@ -95,7 +92,7 @@ def _not_whole_error(name: str, row: int, value: object) -> DataError:
     return DataError(message, row=row, column=name, value=value)
 
 
-def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def codes_of_cells(cells: Sequence[object], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Codes (n,) and values of a list of Python values, after checking that they are of one kind."""
     plain_cells: list[Any] = [None] * len(cells)
     first_row_and_kind: tuple[int, str] | None = None
@@ -105,12 +102,10 @@ def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tu
         plain_cells[row], cell_kind = _plain_value_and_kind(raw_cell, row, name)
         first_row_and_kind = first_row_and_kind or (row, cell_kind)
         if cell_kind != first_row_and_kind[1]:
-            kinds_text = (
-                f"a {first_row_and_kind[1]} in row {first_row_and_kind[0] + 1} and a {cell_kind} in row {row + 1}"
-            )
+            first_text = f"a {first_row_and_kind[1]} in row {first_row_and_kind[0] + 1}"
             message = (
-                f"values of a key must be of one kind; key {name!r} holds {kinds_text} "
-                "(make them all texts, or all numbers)"
+                f"values of a key must be of one kind; key {name!r} holds {first_text} and a {cell_kind} in row "
+                f"{row + 1} (make them all texts, or all numbers)"
             )
             raise DataError(message, row=row, column=name, value=plain_cells[row])
     distinct_values = sorted({value for value in plain_cells if value is not None})
@@ -118,7 +113,7 @@ def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tu
     return np.array([number_of_value[value] for value in plain_cells], np.int64), tuple(distinct_values)
 
 
-def _plain_value_and_kind(raw: Any, row: int, name: str) -> tuple[Any, str]:
+def _plain_value_and_kind(raw: object, row: int, name: str) -> tuple[Any, str]:
     """A value as a plain Python object, and its kind."""
     plain_cell: Any = raw.item() if isinstance(raw, np.generic) else raw
     if isinstance(plain_cell, bool):
@@ -147,7 +142,7 @@ Read = tuple[NDArray[Any], CellSet]
 """The cell number of each row, and the distinct cells."""
 
 
-def of_column(column: pl.Series | Sequence[Any], name: str) -> Read:
+def of_column(column: pl.Series | Sequence[object], name: str) -> Read:
     """Cells of a column as it is: values, or lists and collections of candidates."""
     if isinstance(column, pl.Series):
         if isinstance(column.dtype, pl.List | pl.Array):
@@ -187,7 +182,7 @@ def of_lists(lists: pl.Series, name: str) -> Read:
     return assembled(set_of_row, candidate_sets, distinct_values)
 
 
-def of_mixed(cells: Sequence[Any], name: str) -> Read:
+def of_mixed(cells: Sequence[object], name: str) -> Read:
     """Cells of a list of Python values and collections of them."""
     all_candidates: list[Any] = []
     owner_rows: list[int] = []
@@ -196,20 +191,32 @@ def of_mixed(cells: Sequence[Any], name: str) -> Read:
         if not is_collection(cell):
             cell_members, cell_chances = ([] if _checks.is_missing(cell) else [cell]), None
         else:
-            cell_members = _members(cell)
-            cell_chances = _probabilities(list(cell.values()), name, row) if isinstance(cell, dict) else None
+            cell_members, cell_chances = _members(cell), None
+            if isinstance(cell, dict):
+                what = f"chances of {name!r} in row {row + 1}"
+                try:
+                    cell_chances = list(_checks.probability_vector(list(cell.values()), len(cell), what=what))
+                except DataError as error:
+                    raise DataError(str(error), row=row, column=name) from None
             if not cell_members or any(_checks.is_missing(member) for member in cell_members):
                 raise _empty_set_error(name, row)
         all_candidates += cell_members
         owner_rows += [row] * len(cell_members)
         all_chances += cell_chances or [1 / len(cell_members) for _ in cell_members]
     candidate_codes, distinct_values = codes_of_cells(all_candidates, name=name)
-    return _cells_by_owner(
-        candidate_codes, np.array(owner_rows, np.int64), np.array(all_chances), distinct_values, len(cells)
-    )
+    set_of_row = np.zeros(len(cells), np.int64)
+    set_numbers: dict[tuple[tuple[int, float], ...], int] = {}
+    owner_bounds = np.flatnonzero(np.diff(np.array(owner_rows, np.int64), prepend=-1, append=-1))
+    for start, stop in pairwise(owner_bounds):
+        codes_and_chances = zip(candidate_codes[start:stop].tolist(), all_chances[start:stop], strict=True)
+        candidate_set = tuple((code - 1, chance) for code, chance in codes_and_chances if chance)
+        set_of_row[owner_rows[start]] = set_numbers.setdefault(candidate_set, len(set_numbers) + 1)
+    candidate_sets = [[code for code, _ in candidate_set] for candidate_set in set_numbers]
+    set_chances = [[chance for _, chance in candidate_set] for candidate_set in set_numbers]
+    return assembled(set_of_row, candidate_sets, distinct_values, set_chances)
 
 
-def _members(cell: Any) -> list[Any]:
+def _members(cell: Iterable[object]) -> list[Any]:
     """The candidates of a collection, each once and in order. Sets have no order, so their values are sorted."""
     is_unordered = isinstance(cell, set | frozenset)
     members = cell.to_list() if isinstance(cell, pl.Series) else cell.tolist() if isinstance(cell, np.ndarray) else cell
@@ -218,34 +225,11 @@ def _members(cell: Any) -> list[Any]:
     )
 
 
-def _probabilities(values: list[Any], name: str, row: int) -> list[float]:
-    try:
-        return list(_checks.probability_vector(values, len(values), what=f"chances of {name!r} in row {row + 1}"))
-    except DataError as error:
-        raise DataError(str(error), row=row, column=name) from None
-
-
-def _cells_by_owner(
-    codes: NDArray[Any], owner: NDArray[np.int64], chances: NDArray[np.float64], values: Sequence[Any], n: int
-) -> Read:
-    set_of_row = np.zeros(n, np.int64)
-    set_numbers: dict[Any, int] = {}
-    owner_bounds = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
-    for start, stop in pairwise(owner_bounds):
-        codes_and_chances = zip(codes[start:stop].tolist(), chances[start:stop].tolist(), strict=True)
-        candidate_set = tuple((code - 1, chance) for code, chance in codes_and_chances if chance)
-        set_of_row[owner[start]] = set_numbers.setdefault(candidate_set, len(set_numbers) + 1)
-    candidate_sets = [[code for code, _ in candidate_set] for candidate_set in set_numbers]
-    return assembled(
-        set_of_row, candidate_sets, values, [[chance for _, chance in candidate_set] for candidate_set in set_numbers]
-    )
-
-
 def assembled(
-    places: NDArray[Any],
-    sets: Sequence[Any],
-    values: Sequence[Any] | NDArray[Any],
-    chances: Sequence[Any] | None = None,
+    places: Integers,
+    sets: Sequence[Sequence[int] | Integers],
+    values: Sequence[Label] | Array,
+    chances: Sequence[Sequence[float] | Floats] | None = None,
 ) -> Read:
     """Cell numbers and cells. `places` numbers the set of each row from 1, with 0 for missing.
 
@@ -253,9 +237,8 @@ def assembled(
     """
     value_labels = values.tolist() if isinstance(values, np.ndarray) else values
     set_places = [set_place for set_place, candidate_set in enumerate(sets) if len(candidate_set) != 1]
-    cell_of_set = np.array(
-        [0, *(1 + int(candidate_set[0]) if len(candidate_set) else 0 for candidate_set in sets)], np.int64
-    )
+    first_members = [1 + int(candidate_set[0]) if len(candidate_set) else 0 for candidate_set in sets]
+    cell_of_set = np.array([0, *first_members], np.int64)
     cell_of_set[1:][set_places] = len(value_labels) + 1 + np.arange(len(set_places))
     set_chances = None if chances is None else [chances[set_place] for set_place in set_places]
     return cell_of_set[places], CellSet.of(value_labels, [sets[set_place] for set_place in set_places], set_chances)
@@ -373,21 +356,18 @@ class Between(Form):
         whole_bounds = [_whole_number(value) for value in bound_values]
         number_of_code = np.array([0, *(whole_bound or 0 for whole_bound in whole_bounds)], dtype=np.int64)
         is_broken = np.array([False, *(whole_bound is None for whole_bound in whole_bounds)])
-        self._check(
+        bound_gaps = number_of_code[high_codes] - number_of_code[low_codes]
+        one_text = "one bound is missing; give both, or neither where nothing is known"
+        for is_wrong, fault_text, column in (
             (is_broken[low_codes], "the low bound must be a whole number, and is not", self.low),
             (is_broken[high_codes], "the high bound must be a whole number, and is not", self.high),
-            (
-                (low_codes > 0) != (high_codes > 0),
-                "one bound is missing; give both, or neither where nothing is known",
-                None,
-            ),
-            (number_of_code[low_codes] > number_of_code[high_codes], "the low bound lies above the high one", None),
-            (
-                number_of_code[high_codes] - number_of_code[low_codes] >= WIDEST,
-                f"it spans more than {WIDEST:,} values; bin them first",
-                None,
-            ),
-        )
+            ((low_codes > 0) != (high_codes > 0), one_text, None),
+            (bound_gaps < 0, "the low bound lies above the high one", None),
+            (bound_gaps >= WIDEST, f"it spans more than {WIDEST:,} values; bin them first", None),
+        ):
+            if (row := first_row(is_wrong)) is not None:
+                message = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {fault_text}"
+                raise DataError(message, row=row, column=column)
         code_span = len(bound_values) + 1
         code_pairs, pair_places = np.unique(low_codes * code_span + high_codes, return_inverse=True)
         pair_bounds = np.column_stack(
@@ -400,12 +380,6 @@ class Between(Form):
             [np.searchsorted(all_values, candidate_range) for candidate_range in candidate_ranges],
             all_values,
         )
-
-    def _check(self, *checks: tuple[NDArray[np.bool_], str, str | None]) -> None:
-        for is_wrong, fault_text, column in checks:
-            if (row := first_row(is_wrong)) is not None:
-                message = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {fault_text}"
-                raise DataError(message, row=row, column=column)
 
 
 @dataclass(frozen=True)
@@ -478,7 +452,7 @@ class Privatized(Form):
     def read(self, table: Table, name: str) -> Read:
         raw_responses = _cell_list(table, name)
         chosen_levels = [None] * len(raw_responses) if self.level is None else _cell_list(table, self.level)
-        pair_numbers: dict[Any, int] = {}
+        pair_numbers: dict[tuple[object, object], int] = {}
         answers_and_levels = zip(map(key_of, raw_responses), chosen_levels, strict=True)
         pair_places = np.array(
             [pair_numbers.setdefault(answer_and_level, len(pair_numbers)) for answer_and_level in answers_and_levels],
@@ -499,7 +473,7 @@ class Privatized(Form):
         return assembled(answer_codes[pair_places], category_sets, self.design.categories, set_chances)
 
     def _likelihood(
-        self, raw_responses: list[Any], levels: list[Any], rows: NDArray[np.intp], name: str
+        self, raw_responses: list[object], levels: Sequence[object], rows: NDArray[np.intp], name: str
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Likelihood rows of the distinct answers, and which of them are missing."""
         row_levels = None if self.level is None else [levels[row] for row in rows]
@@ -525,7 +499,7 @@ class Privatized(Form):
         return likelihood_rows, np.asarray(responses.missing)
 
 
-def _whole_number(value: Any) -> int | None:
+def _whole_number(value: object) -> int | None:
     """A bound as a whole number; None if it is not whole."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
@@ -552,7 +526,7 @@ def _common_codes(table: Table, columns: Sequence[str], name: str) -> tuple[list
     return [table[column_codes] for table, (column_codes, _) in zip(code_tables, coded_columns, strict=True)], values
 
 
-def engine_of(data: Any) -> str | None:
+def engine_of(data: object) -> str | None:
     """The engine of a lazy table, such as duckdb, spark or dask; None if polars can compute on it."""
     if isinstance(data, Mapping | pl.DataFrame | pl.LazyFrame) or not is_frame(data):
         return None
@@ -590,7 +564,7 @@ class Table:
     n: int
 
     @classmethod
-    def of(cls, data: Any) -> Table:
+    def of(cls, data: object) -> Table:
         """The table behind a mapping of columns or a dataframe that polars can hold."""
         if isinstance(data, Mapping):
             named_columns = {str(column_name): _cells(values) for column_name, values in data.items()}
@@ -604,7 +578,7 @@ class Table:
             return cls(data, tuple(data.collect_schema().names()), row_count)
         if not is_frame(data):
             raise DataError(f"a dataframe, or a mapping of columns, is needed; got {type(data).__name__}")
-        frame = nw.from_native(data, eager_only=True)
+        frame = nw.from_native(data, eager_only=True)  # type: ignore[type-var]  # it refuses lazy frames
         return cls(frame, tuple(frame.columns), len(frame))
 
     def column(self, name: str) -> pl.Series | list[Any]:
@@ -619,7 +593,7 @@ class Table:
         return plain_cells
 
 
-def _cells(values: Any) -> pl.Series | list[Any]:
+def _cells(values: object) -> pl.Series | list[Any]:
     """A column of a mapping: a series where its type is plain, otherwise its cells as Python values."""
     if isinstance(values, pl.Series):
         return values
@@ -690,7 +664,7 @@ def _years_and_months(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Seri
     )
 
 
-def one_month(value: Any) -> int:
+def one_month(value: object) -> int:
     """One month, counted like `months_of`."""
     try:
         return int(months_of(pl.Series([local(value)]), column="month")[0])
@@ -709,13 +683,13 @@ def month_texts(months: Sequence[int] | NDArray[np.int64]) -> pl.Series:
 
 
 def each_once(
-    numbers: Sequence[int] | NDArray[np.int64], value_of: Callable[[int], Any], kind: pl.DataType
+    numbers: Sequence[int] | NDArray[np.int64], value_of: Callable[[int], object], kind: pl.DataType
 ) -> pl.Series:
     """What `value_of` gives for each number; it is called once for each distinct number."""
     distinct_numbers, number_places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
     return pl.Series(list(map(value_of, distinct_numbers.tolist())), dtype=kind).gather(number_places)
 
 
-def local(value: Any) -> Any:
+def local(value: Cell) -> Cell:
     """A time as its own clock shows it: in UTC, to which polars moves it, it may lie in another month."""
     return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value

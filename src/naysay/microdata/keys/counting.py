@@ -81,10 +81,8 @@ class Block:
     @classmethod
     def of(cls, pool: Pool, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
         """The bitmaps of some of a file's tuples, its variables in the order given."""
-        maps_and_rows, block_amount = (
-            [_bitmaps(pool, key_place, pool.tuples.columns[key_place][rows]) for key_place in columns],
-            pool.amount[rows],
-        )
+        maps_and_rows = [_bitmaps(pool, key_place, pool.tuples.columns[key_place][rows]) for key_place in columns]
+        block_amount = pool.amount[rows]
         row_starts = np.cumsum([0, *(len(maps) for maps, _ in maps_and_rows)])
         # the first bitmap of each variable is the same, the full one: all share that of the first variable
         maps_and_starts = zip(maps_and_rows, row_starts[:-1], strict=True)
@@ -106,10 +104,8 @@ def _bitmaps(pool: Pool, place: int, column: Array) -> tuple[Words, NDArray[np.i
     cell_set, is_missing = pool.cells[place], column == 0
     known_rows = np.flatnonzero(~is_missing)
     known_cells = column[known_rows].astype(np.int64)
-    held_values, holder_rows = (
-        cell_set.members[expanded(cell_set.starts, known_cells - 1)],
-        np.repeat(known_rows, cell_set.lengths[known_cells]),
-    )
+    held_values = cell_set.members[expanded(cell_set.starts, known_cells - 1)]
+    holder_rows = np.repeat(known_rows, cell_set.lengths[known_cells])
     present_values, present_places = np.unique(held_values, return_inverse=True)
     n = len(column)
     value_bits = np.zeros((2 + len(present_values), -(-n // 64) * 64), bool)
@@ -416,12 +412,8 @@ class Pool:
     def agreements(self) -> float:
         """An upper bound on the pairs of cells and symbols that agree, over the uncertain variables."""
         holder_counts = (np.bincount(cells.members).astype(np.float64) for _, cells, _ in self.several)
-        return float(
-            sum(
-                value_holders.sum() if self.by_value else np.square(value_holders).sum()
-                for value_holders in holder_counts
-            )
-        )
+        power = 1 if self.by_value else 2
+        return float(sum((value_holders**power).sum() for value_holders in holder_counts))
 
     @cached_property
     def candidate_count(self) -> float:
@@ -482,12 +474,8 @@ def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
     tuples, tuple_amounts = keys.tuples, keys.tuples.count if weight is None else weight
     if not keys.kept.all():
         tuples, tuple_amounts = tuples.take(keys.kept), tuple_amounts[keys.kept]
-    return feasible(Pool(tuples, tuple_amounts, tuple(variable.cells for variable in keys.variables), rule))
-
-
-def feasible(pool: Pool) -> Pool:
-    """The same pool, after checking that no tuple has more combinations of candidates than can be listed."""
-    most_combinations = combinations(pool).max(initial=0) if pool.rule == "worst" else 0
+    pool = Pool(tuples, tuple_amounts, tuple(variable.cells for variable in keys.variables), rule)
+    most_combinations = combinations(pool).max(initial=0) if rule == "worst" else 0
     if most_combinations > _MOST_COMBINATIONS:
         raise DataError(
             f"the candidates of one respondent combine in {most_combinations:.3g} ways, too many to take each as known;"
@@ -514,15 +502,11 @@ def combined(
     """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
     cell_numbers = columns[number]
     repeated_rows = np.repeat(np.arange(len(cell_numbers)), cells.lengths[cell_numbers])
-    member_places, is_known = (
-        expanded(cells.starts, cell_numbers[cell_numbers > 0].astype(np.int64) - 1),
-        cell_numbers[repeated_rows] > 0,
-    )
+    member_places = expanded(cells.starts, cell_numbers[cell_numbers > 0].astype(np.int64) - 1)
+    is_known = cell_numbers[repeated_rows] > 0
     candidate_symbols, candidate_chances = np.zeros(len(repeated_rows), np.int64), np.ones(len(repeated_rows))
-    candidate_symbols[is_known], candidate_chances[is_known] = (
-        1 + cells.members[member_places],
-        cells.chances[member_places],
-    )
+    candidate_symbols[is_known] = 1 + cells.members[member_places]
+    candidate_chances[is_known] = cells.chances[member_places]
     repeated_columns = [column[repeated_rows] for column in columns]
     repeated_columns[number] = candidate_symbols
     return repeated_columns, repeated_rows, candidate_chances

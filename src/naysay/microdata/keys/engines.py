@@ -75,12 +75,8 @@ class Spark:
     def lift(self, table: pl.DataFrame, like: dict[str, str] | None = None) -> Frame:
         from pyspark.sql import types
 
-        spark_types: dict[Any, Any] = {
-            pl.Int64: types.LongType(),
-            pl.Int32: types.LongType(),
-            pl.Float64: types.DoubleType(),
-        }
-        spark_types[pl.String] = types.StringType()
+        spark_types: dict[Any, Any] = {pl.Int64: types.LongType(), pl.Int32: types.LongType()}
+        spark_types |= {pl.Float64: types.DoubleType(), pl.String: types.StringType()}
         source_types = {
             column_name: self.native.schema[source_name].dataType for column_name, source_name in (like or {}).items()
         }
@@ -216,18 +212,14 @@ def encoded(data: Any, name: str, key_specs: Sequence[KeySpec], weights: str | N
         cell_sets.append(cell_set)
     if weights is not None:
         check_names([weights], column_names)
-        frame = _with_weights(engine, frame, weights)
+        weight_column = nw.col(weights).cast(nw.Float64)
+        is_wrong = weight_column.is_null() | weight_column.is_nan() | ~weight_column.is_finite() | (weight_column <= 0)
+        bad_rows = engine.collected(frame.filter(is_wrong).select(weights).head(1))
+        if len(bad_rows):
+            message = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
+            raise DataError(message, column=weights, value=bad_rows[weights][0])
+        frame = frame.with_columns(weight_column.alias(WEIGHT))
     return Remote(engine, frame, frame, tuple(range(len(cell_sets))), weights is not None), cell_sets
-
-
-def _with_weights(engine: Engine, frame: Frame, weights: str) -> Frame:
-    weight_column = nw.col(weights).cast(nw.Float64)
-    is_wrong = weight_column.is_null() | weight_column.is_nan() | ~weight_column.is_finite() | (weight_column <= 0)
-    bad_rows = engine.collected(frame.filter(is_wrong).select(weights).head(1))
-    if len(bad_rows):
-        message = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
-        raise DataError(message, column=weights, value=bad_rows[weights][0])
-    return frame.with_columns(weight_column.alias(WEIGHT))
 
 
 def _with_codes(

@@ -10,7 +10,6 @@ Records with gaps can be counted in three ways, k, c and m (`readings`); of thes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -233,10 +232,8 @@ def _candidate_combinations(pool: Pool) -> tuple[list[Array], NDArray[np.intp], 
     owner_tuples, combination_chances = np.arange(len(pool.tuples)), np.ones(len(pool.tuples))
     for key_place, cell_set, _ in pool.several:
         value_columns, repeated_rows, candidate_chances = combined(value_columns, key_place, cell_set)
-        owner_tuples, combination_chances = (
-            owner_tuples[repeated_rows],
-            combination_chances[repeated_rows] * candidate_chances,
-        )
+        owner_tuples = owner_tuples[repeated_rows]
+        combination_chances = combination_chances[repeated_rows] * candidate_chances
     return value_columns, owner_tuples, combination_chances
 
 
@@ -417,10 +414,8 @@ def histogram(
     weight = keys.weight(weights)
     tuple_sizes, is_counted = keys.tuples.count if weight is None else weight, keys.complete
     if measure == "matches":
-        tuple_sizes, is_counted = (
-            matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress),
-            keys.kept,
-        )
+        tuple_sizes = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress)
+        is_counted = keys.kept
     return Histogram(*by_size(tuple_sizes[is_counted], keys.tuples.count[is_counted]))
 
 
@@ -539,9 +534,14 @@ class Readings:
             ]
             pattern_rows = np.flatnonzero((pattern_of_tuple == pattern_number) & keys.kept)
             is_holding = np.logical_and.reduce([keys.kept, *(known_columns[key_place] for key_place in known_places)])
-            showing_counts[pattern_rows] = _matches_on_keys(
-                keys, pattern_rows, np.flatnonzero(is_holding), known_places, self.rule
-            )
+            holding = np.flatnonzero(is_holding)
+            if not known_places:
+                showing_counts[pattern_rows] = tuples.count[holding].sum()
+                continue
+            part_tuples, part_places = tuples.take(holding).only(known_places)
+            part_keys = keys.of_tuples([keys.variables[key_place] for key_place in known_places], part_tuples)
+            match_counts = matches_of_tuples(part_keys, rule=self.rule)[part_places]
+            showing_counts[pattern_rows] = match_counts[np.searchsorted(holding, pattern_rows)]
         return showing_counts
 
     @property
@@ -608,13 +608,3 @@ def readings(keys: Keys, *, rule: str = "worst") -> Readings:
     Where the rule takes a candidate as known (``worst``, ``first``), it does so for c, too.
     """
     return Readings(keys, rule, np.where(keys.kept, keys.tuples.count, 0), matches_of_tuples(keys, rule=rule))
-
-
-def _matches_on_keys(keys: Keys, asked_tuples: Counts, holding: Counts, places: Sequence[int], rule: str) -> Counts:
-    """How many of some records match each tuple on keys that all of them hold."""
-    if not places:
-        return np.full(len(asked_tuples), keys.tuples.count[holding].sum())
-    part_tuples, part_places = keys.tuples.take(holding).only(places)
-    part_keys = keys.of_tuples([keys.variables[key_place] for key_place in places], part_tuples)
-    match_counts = matches_of_tuples(part_keys, rule=rule)[part_places]
-    return np.asarray(match_counts[np.searchsorted(holding, asked_tuples)], np.int64)

@@ -88,7 +88,7 @@ class Keys:
 
     def __init__(
         self,
-        table: Any,
+        table: object,
         columns: Sequence[str],
         *,
         missing: str | Mapping[str, str] = "wildcard",
@@ -101,16 +101,14 @@ class Keys:
         self._weights: NDArray[np.float64] | None = None
         self._owner: Array | None = None
         self.remote: Remote | None = None
-        engine = engine_of(table)
-        if engine is None:
-            self._read_in_memory(Table.of(table), key_specs, weights, progress)
-        else:
-            self._read_on_engine(engine, table, key_specs, weights)
-
-    def _read_in_memory(
-        self, source: Table, key_specs: Sequence[KeySpec], weights: str | ArrayLike | None, progress: Progress | None
-    ) -> None:
-        """Encode a table in memory."""
+        if (engine := engine_of(table)) is not None:  # counted there: only distinct tuples are collected, when needed
+            if weights is not None and not isinstance(weights, str):
+                raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
+            self.remote, cell_sets = encoded(table, engine, key_specs, weights)
+            keys_and_cells = zip(key_specs, cell_sets, strict=True)
+            self.variables = tuple(Variable(name, cell_set, policy) for (name, _, policy), cell_set in keys_and_cells)
+            return
+        source = Table.of(table)
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
         variables, code_columns = [], []
@@ -126,24 +124,11 @@ class Keys:
         self.variables = tuple(variables)
         first_rows, owner, tuple_counts = tallied(code_columns, self.sizes)
         self._owner = _checks.read_only(owner)
-        tuple_weights = (
-            None if self._weights is None else np.bincount(owner, self._weights, len(first_rows)).astype(np.float64)
-        )
-        self.tuples = Tuples(
-            tuple(column_codes[first_rows] for column_codes in code_columns), self.sizes, tuple_counts, tuple_weights
-        )
-
-    def _read_on_engine(
-        self, engine: str, data: Any, key_specs: Sequence[KeySpec], weights: str | ArrayLike | None
-    ) -> None:
-        """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
-        if weights is not None and not isinstance(weights, str):
-            raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
-        self.remote, cell_sets = encoded(data, engine, key_specs, weights)
-        self.variables = tuple(
-            Variable(key_name, cell_set, policy)
-            for (key_name, _, policy), cell_set in zip(key_specs, cell_sets, strict=True)
-        )
+        tuple_weights = None
+        if self._weights is not None:
+            tuple_weights = np.bincount(owner, self._weights, len(first_rows)).astype(np.float64)
+        tuple_columns = tuple(column_codes[first_rows] for column_codes in code_columns)
+        self.tuples = Tuples(tuple_columns, self.sizes, tuple_counts, tuple_weights)
 
     @cached_property
     def tuples(self) -> Tuples:
@@ -239,10 +224,8 @@ class Keys:
         old_variable, key_place = self.variable(name), self.columns.index(name)
         merged_cells, cell_numbers = old_variable.cells.merged(np.asarray(into, np.int64))
         code_columns, column_sizes, merged_variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
-        code_columns[key_place], column_sizes[key_place] = (
-            compact(cell_numbers[code_columns[key_place]], merged_cells.size),
-            merged_cells.size + 1,
-        )
+        code_columns[key_place] = compact(cell_numbers[code_columns[key_place]], merged_cells.size)
+        column_sizes[key_place] = merged_cells.size + 1
         merged_variables[key_place] = Variable(name, merged_cells, old_variable.policy)
         merged_tuples = Tuples(tuple(code_columns), tuple(column_sizes), self.tuples.count, self.tuples.weight)
         return self.of_tuples(merged_variables, *merged_tuples.only(range(len(code_columns))))
@@ -385,7 +368,7 @@ def column_of(table: Table, name: str) -> pl.Series:
     return cells.set(cells == "", None) if cells.dtype == pl.String else cells
 
 
-def check_one_kind(kinds: Collection[Any], name: str, where: str = "") -> None:
+def check_one_kind(kinds: Collection[object], name: str, where: str = "") -> None:
     """Raise unless the cells of a column are of one kind."""
     if len(kinds) > 1:
         raise DataError(
@@ -395,7 +378,7 @@ def check_one_kind(kinds: Collection[Any], name: str, where: str = "") -> None:
         )
 
 
-def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "all"] = "any") -> pl.Series:
+def composite(table: object, columns: Sequence[str], *, missing: Literal["any", "all"] = "any") -> pl.Series:
     """Several columns as one key variable, (n,): whoever knows one part of the answer knows them all.
 
     For example, seventeen fields of education, each ticked or not, are one variable; its value is the ticked fields.
@@ -451,7 +434,7 @@ def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "al
 
 
 def households(
-    table: Any, keys: Sequence[str], *, by: str, own: Sequence[str] = (), missing: Literal["any", "all"] = "any"
+    table: object, keys: Sequence[str], *, by: str, own: Sequence[str] = (), missing: Literal["any", "all"] = "any"
 ) -> Keys:
     """Keys of households: the multiset of the keys of their members, and keys of their own.
 

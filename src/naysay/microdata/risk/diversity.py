@@ -141,9 +141,14 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
             f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
         )
         raise DataError(f"{message}; got {variable.policy!r}", column=sensitive)
-    distinct_counts, effective_counts = _values_and_entropy(
-        set_of_tuple[is_known], sensitive_codes[is_known], keys.tuples.count[is_known], len(other_keys.tuples)
-    )
+    known_sets, known_codes, sets = set_of_tuple[is_known], sensitive_codes[is_known], len(other_keys.tuples)
+    first_rows, pair_places = grouped([known_sets, known_codes], [sets, int(known_codes.max(initial=0)) + 1])
+    set_of_pair = known_sets[first_rows]
+    pair_counts = np.bincount(pair_places, keys.tuples.count[is_known])
+    pair_shares = pair_counts / np.bincount(set_of_pair, pair_counts, sets)[set_of_pair]
+    distinct_counts = np.bincount(set_of_pair, minlength=sets)
+    entropies = np.bincount(set_of_pair, -pair_shares * np.log(pair_shares), sets)
+    effective_counts = np.where(distinct_counts > 0, np.exp(entropies), np.nan)
     shares_value = (distinct_counts[set_of_tuple] == 1) & is_known & (other_keys.tuples.count[set_of_tuple] > 1)
     # if the sensitive variable as one more key removes no match, no two of the people who match differ in it
     m = matches_of_tuples(other_keys, rule="intersect")[set_of_tuple]
@@ -167,27 +172,8 @@ def _sets(keys: Keys, sensitive: str) -> tuple[Keys, Integers, Integers, Flags]:
     other_keys = keys.only(other_names)
     _, set_of_tuple = keys.tuples.only([keys.columns.index(key_name) for key_name in other_names])
     codes = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    return (
-        other_keys,
-        set_of_tuple,
-        codes,
-        (codes > 0) & (codes <= len(sensitive_cells.values)) & other_keys.complete[set_of_tuple],
-    )
-
-
-def _values_and_entropy(
-    group: NDArray[np.intp], code: NDArray[np.int64], count: NDArray[np.int64], groups: int
-) -> tuple[NDArray[np.int64], Floats]:
-    """Values that occur in each group, and exp of the entropy of their shares."""
-    first_rows, pair_places = grouped([group, code], [groups, int(code.max(initial=0)) + 1])
-    value_counts = np.bincount(pair_places, count)
-    group = group[first_rows]
-    group_totals = np.bincount(group, value_counts, groups)
-    value_shares = value_counts / group_totals[group]
-    distinct_counts = np.bincount(group, minlength=groups)
-    return distinct_counts, np.where(
-        distinct_counts > 0, np.exp(np.bincount(group, -value_shares * np.log(value_shares), groups)), np.nan
-    )
+    is_known = (codes > 0) & (codes <= len(sensitive_cells.values)) & other_keys.complete[set_of_tuple]
+    return other_keys, set_of_tuple, codes, is_known
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,13 +290,16 @@ def _closeness_parts(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str,
     variable, (other_keys, set_of_tuple, sensitive_codes, is_known) = keys.variable(sensitive), _sets(keys, sensitive)
     value_count, known_rows = len(variable.cells.values), np.flatnonzero(is_known)
     if ordered:
-        sensitive_codes = np.append(0, _ranks_of_values(variable.cells.values, sensitive))[
-            np.where(sensitive_codes > value_count, 0, sensitive_codes)
-        ]
-    known_counts, table_shape = (
-        keys.tuples.count[known_rows].astype(np.float64),
-        (other_keys.distinct, max(value_count, 1)),
-    )
+        try:
+            numbers = np.array([float(value) for value in variable.cells.values])
+        except (TypeError, ValueError):
+            message = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
+            raise DataError(message, column=sensitive) from None
+        # the place of each value in the order of numbers: as texts, 10 would stand before 9
+        value_ranks = np.append(0, 1 + np.argsort(np.argsort(numbers, kind="stable"), kind="stable"))
+        sensitive_codes = value_ranks[np.where(sensitive_codes > value_count, 0, sensitive_codes)]
+    known_counts = keys.tuples.count[known_rows].astype(np.float64)
+    table_shape = (other_keys.distinct, max(value_count, 1))
     value_counts = scipy.sparse.csr_array(
         (known_counts, (set_of_tuple[known_rows], sensitive_codes[known_rows] - 1)), shape=table_shape
     )
@@ -318,27 +307,15 @@ def _closeness_parts(keys: Keys, sensitive: str, *, ordered: bool) -> tuple[str,
     set_distances = np.full(other_keys.distinct, np.nan)
     known_sets = np.flatnonzero(set_sizes)
     file_shares = value_counts.sum(axis=0) / max(set_sizes.sum(), 1)
-    for set_block in np.array_split(
-        known_sets, max(1, len(known_sets) * table_shape[1] // 4_000_000)
-    ):  # dense rows, a few at a time
+    block_count = max(1, len(known_sets) * table_shape[1] // 4_000_000)  # dense rows, a few at a time
+    for set_block in np.array_split(known_sets, block_count):
         share_gaps = value_counts[set_block].toarray() / set_sizes[set_block, None] - file_shares
         if ordered:
-            set_distances[set_block] = np.abs(np.cumsum(share_gaps, axis=1))[:, :-1].sum(axis=1) / max(
-                table_shape[1] - 1, 1
-            )
+            steps_moved = np.abs(np.cumsum(share_gaps, axis=1))[:, :-1].sum(axis=1)
+            set_distances[set_block] = steps_moved / max(table_shape[1] - 1, 1)
         else:
             set_distances[set_block] = np.abs(share_gaps).sum(axis=1) / 2
     return sensitive, ordered, keys, set_distances[set_of_tuple]
-
-
-def _ranks_of_values(values: Sequence[Any], sensitive: str) -> NDArray[np.int64]:
-    """The place of each value in the order of numbers, from 1: as texts, 10 would stand before 9."""
-    try:
-        numbers = np.array([float(value) for value in values])
-    except (TypeError, ValueError):
-        message = f"{sensitive!r} holds texts, which have no order: ask for closeness, or give it numbers"
-        raise DataError(message, column=sensitive) from None
-    return np.argsort(np.argsort(numbers, kind="stable"), kind="stable") + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,9 +422,5 @@ def _presence_parts(keys: Keys, sensitive: str) -> tuple[str, Any, Keys, Floats]
         np.bincount(set_of_tuple[is_counted], keys.tuples.count[is_counted], other_keys.distinct)
         for is_counted in (is_known, is_known & (sensitive_codes == 2))
     )
-    return (
-        sensitive,
-        sensitive_values[1],
-        keys,
-        np.where(known_counts > 0, member_counts / np.maximum(known_counts, 1), np.nan)[set_of_tuple],
-    )
+    set_shares = np.where(known_counts > 0, member_counts / np.maximum(known_counts, 1), np.nan)
+    return sensitive, sensitive_values[1], keys, set_shares[set_of_tuple]

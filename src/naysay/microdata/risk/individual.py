@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -127,7 +127,7 @@ def _recursion(f: Floats, p: Floats) -> Floats:
     return record_risks
 
 
-def household_risk(risk: ArrayLike, households: Sequence[Any] | pl.Series) -> Floats:
+def household_risk(risk: ArrayLike, households: Sequence[object] | pl.Series) -> Floats:
     """The probability that somebody of a household is recognized, for each respondent: 1 - Π (1 - r_i).
 
     Parameters
@@ -329,18 +329,18 @@ def _scores_of_tuples(
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """The score of each unique tuple, its part by key, and the number of minimal sets by size."""
     width = len(keys.columns)
-    tuple_scores, key_scores, sets_by_size = (
-        np.zeros(len(unique_tuples)),
-        np.zeros((len(unique_tuples), width)),
-        np.zeros(most + 1, np.int64),
-    )
+    tuple_scores, key_scores = np.zeros(len(unique_tuples)), np.zeros((len(unique_tuples), width))
+    sets_by_size = np.zeros(most + 1, np.int64)
     smaller_unique: dict[tuple[int, ...], Truths] = {}
     done_count, set_count = 0, sum(math.comb(width, set_size) for set_size in range(1, most + 1))
     for set_size in range(1, most + 1):
         set_score = float(math.prod(width - key_count for key_count in range(set_size, most)))
         unique_now = {}
         for key_places in combinations(range(width), set_size):
-            is_unique = _is_unique(keys, key_places, measure)[unique_tuples]
+            is_unique: Truths = (_sizes_on_keys(keys, key_places, measure) == 1)[unique_tuples]
+            if measure == "anonymity":  # a gap is a value that no set holds
+                for place in key_places:
+                    is_unique &= keys.tuples.columns[place][unique_tuples] > 0
             unique_on_parts = [
                 smaller_unique[part_places]
                 for part_places in combinations(key_places, set_size - 1)
@@ -357,15 +357,6 @@ def _scores_of_tuples(
                 progress(done_count / set_count)
         smaller_unique = unique_now
     return tuple_scores, key_scores, sets_by_size
-
-
-def _is_unique(keys: Keys, places: tuple[int, ...], measure: str) -> Truths:
-    """Whether each tuple is alone on some keys; with a gap as a value, only if it has none there."""
-    is_unique: Truths = _sizes_on_keys(keys, places, measure) == 1
-    if measure == "anonymity":
-        for place in places:
-            is_unique &= keys.tuples.columns[place] > 0
-    return is_unique
 
 
 def _sizes_on_keys(keys: Keys, places: range | tuple[int, ...], measure: str) -> NDArray[np.int64]:
@@ -406,18 +397,11 @@ class Individual(OnRequest, ShareRow):
         return "Individual risk: an intruder with a register of the population"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
-        record_risks, tuple_counts = self.record_risks, self.record_risks.keys.tuples.count[self.record_risks.keys.kept]
-        counts_above = (
-            int(tuple_counts[record_risks.of_tuples[record_risks.keys.kept] > risk_bound].sum())
-            for risk_bound in (0.1, 0.5)
-        )
-        mean_risk = record_risks.expected / int(tuple_counts.sum())
-        return (
-            amount(record_risks.expected),
-            write_share(mean_risk),
-            write_share(record_risks.highest),
-            *map("{:,}".format, counts_above),
-        )
+        record_risks, keys = self.record_risks, self.record_risks.keys
+        tuple_counts, tuple_risks = keys.tuples.count[keys.kept], record_risks.of_tuples[keys.kept]
+        counts_above = (int(tuple_counts[tuple_risks > risk_bound].sum()) for risk_bound in (0.1, 0.5))
+        share_texts = map(write_share, (record_risks.expected / int(tuple_counts.sum()), record_risks.highest))
+        return (amount(record_risks.expected), *share_texts, *map("{:,}".format, counts_above))
 
     def numbers(self) -> dict[str, object]:
         return {
@@ -448,9 +432,8 @@ class Households(OnRequest, ShareRow):
         individual_measure = Individual.asked(case)
         if individual_measure is None or case.households is None:
             return None
-        return cls(
-            int(case.households.n_unique()), household_risk(individual_measure.record_risks.risk, case.households)
-        )
+        person_risk = household_risk(individual_measure.record_risks.risk, case.households)
+        return cls(int(case.households.n_unique()), person_risk)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -502,20 +485,12 @@ class Special(OnRequest, ShareRow):
             return ("0", *(DASH,) * (len(self.columns) - 1))
         key_shares = suda_scores.contributions
         top_key = max(key_shares, key=lambda key_name: key_shares[key_name])
+        top_text = f"{self.titles.get(top_key, top_key)} ({100 * key_shares[top_key]:.0f} %)"
         sizes_text = ", ".join(f"{set_count:,}" for set_count in suda_scores.sets[1:].tolist())
-        risk_texts = (
-            (DASH, DASH)
-            if suda_scores.reason
-            else (write_share(float(suda_scores.risk.max())), amount(float(suda_scores.risk.sum())))
-        )
-        fewest_keys = int(np.flatnonzero(suda_scores.sets)[0])
-        return (
-            f"{suda_scores.records:,}",
-            f"{fewest_keys}",
-            sizes_text,
-            f"{self.titles.get(top_key, top_key)} ({100 * key_shares[top_key]:.0f} %)",
-            *risk_texts,
-        )
+        set_texts = (f"{suda_scores.records:,}", f"{np.flatnonzero(suda_scores.sets)[0]}", sizes_text, top_text)
+        if suda_scores.reason:
+            return (*set_texts, DASH, DASH)
+        return (*set_texts, write_share(float(suda_scores.risk.max())), amount(float(suda_scores.risk.sum())))
 
     def numbers(self) -> dict[str, object]:
         suda_scores = self.suda_scores

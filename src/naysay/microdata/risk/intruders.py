@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -32,6 +32,7 @@ from naysay.show import Content, Result, Sentence
 
 Counts = NDArray[np.int64]
 Truths = NDArray[np.bool_]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +89,12 @@ class InformedIntruder:
 
 
 def informed(
-    original: Any,
-    released: Any,
+    original: object,
+    released: object,
     keys: Sequence[str],
     *,
     below: int = 3,
-    recoded: Mapping[str, Mapping[Any, Any]] | None = None,
+    recoded: Mapping[str, Mapping[Value, object]] | None = None,
     rows: ArrayLike | None = None,
     cells: Mapping[str, Form] | None = None,
 ) -> InformedIntruder:
@@ -159,16 +160,14 @@ def informed(
         fewest_gaps[pattern_tuples], fitting_counts[pattern_tuples] = _fewest_gaps(
             stacked_keys, pattern_tuples, np.flatnonzero(released_counts), released_counts, known_places
         )
-    is_right = _consistent(stacked_keys, tuple_of_person[person_of_record], released_tuples) & (
-        _uncertain_keys(stacked_keys, released_tuples, tuple_of_person[person_of_record])
-        == fewest_gaps[tuple_of_person[person_of_record]]
-    )
+    true_tuple = tuple_of_person[person_of_record]
+    has_fewest = _uncertain_keys(stacked_keys, released_tuples, true_tuple) == fewest_gaps[true_tuple]
+    is_right = _consistent(stacked_keys, true_tuple, released_tuples) & has_fewest
     success_chances = np.zeros(people_table.n)
-    success_chances[person_of_record[is_right]] = 1 / fitting_counts[tuple_of_person[person_of_record[is_right]]]
+    success_chances[person_of_record[is_right]] = 1 / fitting_counts[true_tuple[is_right]]
     people_counts = np.bincount(tuple_of_person, minlength=stacked_keys.distinct)
-    return InformedIntruder(
-        success_chances, (matches_of_tuples(stacked_keys, people_counts)[tuple_of_person] < below), below
-    )
+    at_risk = matches_of_tuples(stacked_keys, people_counts)[tuple_of_person] < below
+    return InformedIntruder(success_chances, at_risk, below)
 
 
 def _person_of_record(n: int, records: int, rows: ArrayLike | None) -> Counts:
@@ -192,25 +191,33 @@ def _stacked_columns(
     people: Table,
     release: Table,
     keys: Sequence[str],
-    recoded: Mapping[str, Mapping[Any, Any]],
+    recoded: Mapping[str, Mapping[Value, object]],
     cells: Mapping[str, Form],
-) -> dict[str, Any]:
+) -> dict[str, pl.Series | list[Any]]:
     """The columns of the original above those of the release, of one type each."""
     check_names([*recoded], keys, what="key")
-    stacked_columns = {}
+    stacked_columns: dict[str, pl.Series | list[Any]] = {}
     for column_name in dict.fromkeys(
         column for key_name in keys for column in cells.get(key_name, Plain()).columns(key_name)
     ):
         for table in (people, release):
             check_names([column_name], table.names)
-        original_column, released_column = people.column(column_name), release.column(column_name)
+        above, below = people.column(column_name), release.column(column_name)
         if column_name in recoded:
-            original_column = _recoded(original_column, recoded[column_name])
-        stacked_columns[column_name] = _stacked_column(original_column, released_column)
+            above = _recoded(above, recoded[column_name])
+        if not isinstance(above, pl.Series) or not isinstance(below, pl.Series):
+            stacked_columns[column_name] = [*above, *below]
+            continue
+        kinds = {above.dtype, below.dtype} - {pl.Null}
+        if (len(kinds) > 1 and pl.String in kinds) or {type(dtype) for dtype in kinds} & {pl.Categorical, pl.Enum}:
+            # a recoded key often is a text where it was none
+            above, below = texts_of_values(above), texts_of_values(below)
+        cell_frames = [column.rename("cells").to_frame() for column in (above, below)]
+        stacked_columns[column_name] = pl.concat(cell_frames, how="vertical_relaxed")["cells"]
     return stacked_columns
 
 
-def _recoded(column: pl.Series | list[Any], into: Mapping[Any, Any]) -> pl.Series | list[Any]:
+def _recoded(column: pl.Series | Sequence[object], into: Mapping[Value, object]) -> pl.Series | list[object]:
     """A column with other values; all of them as texts if some become texts. Sets become sets."""
     has_texts = any(isinstance(value, str) for value in into.values())
     if isinstance(column, pl.Series) and not column.dtype.is_nested():
@@ -219,23 +226,15 @@ def _recoded(column: pl.Series | list[Any], into: Mapping[Any, Any]) -> pl.Serie
         old_texts = pl.Series([*into], dtype=column.dtype).cast(pl.String)
         return column.cast(pl.String).replace(old_texts, pl.Series(map(str, into.values()), dtype=pl.String))
 
-    def recoded_cell(cell: Any) -> Any:
+    values_now: dict[object, object] = dict(into.items())
+
+    def recoded_cell(cell: object) -> object:
         if is_collection(cell):
             return list(dict.fromkeys(map(recoded_cell, cell)))
-        recoded_value = into.get(cell, cell)
+        recoded_value = values_now.get(cell, cell)
         return str(recoded_value) if has_texts and not _checks.is_missing(recoded_value) else recoded_value
 
     return [None if _checks.is_missing(cell) else recoded_cell(cell) for cell in column]
-
-
-def _stacked_column(above: pl.Series | list[Any], below: pl.Series | list[Any]) -> pl.Series | list[Any]:
-    if not isinstance(above, pl.Series) or not isinstance(below, pl.Series):
-        return [*above, *below]
-    kinds = {above.dtype, below.dtype} - {pl.Null}
-    if (len(kinds) > 1 and pl.String in kinds) or {type(dtype) for dtype in kinds} & {pl.Categorical, pl.Enum}:
-        above, below = texts_of_values(above), texts_of_values(below)  # a recoded key often is a text where it was none
-    cell_frames = [column.rename("cells").to_frame() for column in (above, below)]
-    return pl.concat(cell_frames, how="vertical_relaxed")["cells"]
 
 
 def _patterns(tuples: Tuples, rows: Counts) -> Iterator[tuple[Counts, list[int]]]:
@@ -258,19 +257,11 @@ def _fewest_gaps(
     """
     fewest_gaps, fitting_counts = np.full(len(asked_tuples), -1), np.zeros(len(asked_tuples), np.int64)
     code_columns = [keys.tuples.columns[key_place][file] for key_place in places]
-    uncertain_flags = [
-        code_column > len(keys.variables[key_place].cells.values)
+    gap_flags = [
+        (code_column == 0) | (code_column > len(keys.variables[key_place].cells.values))
         for key_place, code_column in zip(places, code_columns, strict=True)
     ]
-    gap_counts = np.sum(
-        [
-            (code_column == 0) | is_uncertain
-            for code_column, is_uncertain in zip(code_columns, uncertain_flags, strict=True)
-        ],
-        axis=0,
-        dtype=int,
-    )
-    gap_counts = np.broadcast_to(gap_counts, len(file))
+    gap_counts = np.broadcast_to(np.sum(gap_flags, axis=0, dtype=int), len(file))
     for gap_count in np.unique(gap_counts):
         open_places = np.flatnonzero(fitting_counts == 0)
         for file_tuples, known_places in _patterns(keys.tuples, file[gap_counts == gap_count]):
@@ -308,27 +299,14 @@ def _consistent(keys: Keys, truth: Counts, released_tuples: Counts) -> Truths:
     is_consistent = np.ones(len(truth), np.bool_)
     for variable, code_column in zip(keys.variables, keys.tuples.columns, strict=True):
         true_codes, released_codes = code_column[truth].astype(np.int64), code_column[released_tuples].astype(np.int64)
-        is_consistent &= (
-            (true_codes == 0)
-            | (released_codes == 0)
-            | (true_codes == released_codes)
-            | _share_candidate(variable.cells, true_codes, released_codes)
-        )
+        shares_candidate = np.zeros(len(truth), np.bool_)
+        known_rows = np.flatnonzero((true_codes > 0) & (released_codes > 0))
+        if len(known_rows) and not variable.cells.certain:
+            agreement_matrix = variable.cells.agreeing(by_value=False)
+            agreements = agreement_matrix[true_codes[known_rows] - 1, released_codes[known_rows] - 1]
+            shares_candidate[known_rows] = np.asarray(agreements).ravel() > 0
+        is_consistent &= (true_codes == 0) | (released_codes == 0) | (true_codes == released_codes) | shares_candidate
     return is_consistent
-
-
-def _share_candidate(cells: Any, first_code: Counts, second_code: Counts) -> Truths:
-    """Whether two cells that differ share a candidate."""
-    if cells.certain:
-        return np.zeros(len(first_code), np.bool_)
-    is_shared = np.zeros(len(first_code), np.bool_)
-    known_rows = np.flatnonzero((first_code > 0) & (second_code > 0))
-    if len(known_rows):
-        is_shared[known_rows] = (
-            np.asarray(cells.agreeing(by_value=False)[first_code[known_rows] - 1, second_code[known_rows] - 1]).ravel()
-            > 0
-        )
-    return is_shared
 
 
 @dataclass(frozen=True)
@@ -521,7 +499,7 @@ def identification(row: QuasiIdentifier, name: str | Scenario, *, attempt: float
     )
 
 
-def probability(attempt: Any) -> float:
+def probability(attempt: object) -> float:
     """Pr(attempt), after checking that it is a probability."""
     if isinstance(attempt, bool) or not isinstance(attempt, int | float | np.number) or not 0 <= attempt <= 1:
         raise DataError(f"attempt must be a probability, from 0 to 1; got {attempt!r}", value=attempt)

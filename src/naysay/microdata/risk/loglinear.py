@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay._values import Floats
+from naysay._values import Floats, Label
 from naysay.errors import DataError
 from naysay.microdata.formats import DASH, amount
 from naysay.microdata.keys.cells import packed
@@ -146,7 +146,7 @@ def loglinear(
     *,
     population: float,
     terms: Sequence[Sequence[str]] | None = None,
-    impossible: Sequence[Mapping[str, Any]] = (),
+    impossible: Sequence[Mapping[str, Label]] = (),
     confidence: float = 0.95,
 ) -> LogLinear:
     """How many records unique in the file are unique in the population, and how many matches are right.
@@ -196,15 +196,17 @@ def loglinear(
     fraction = sampling_fraction(max(record_count, 1), population)
     table_shape = [len(variable.cells.values) for variable in keys.variables]
     cell_count, unique_count = math.prod(table_shape), int((tuples.count[is_complete] == 1).sum())
-    cell_places = (
-        packed([column[is_complete].astype(np.int64) - 1 for column in tuples.columns], table_shape)
-        if record_count
-        else None
-    )
-    reason = _reason(cell_count, unique_count, fraction)
-    if reason or cell_places is None:
+    reason = ""
+    if fraction == 1:
+        reason = "the file is the population: nothing is to be estimated"
+    elif unique_count < FEWEST:
+        reason = f"fewer than {FEWEST} unique records"
+    elif cell_count > MOST:
+        reason = f"{cell_count:,} combinations of keys are more than {MOST:,}: use fewer or coarser keys"
+    if reason:
         return LogLinear((), 0, cell_count, record_count, unique_count, fraction, confidence, reason)
     cell_counts = np.zeros(cell_count)
+    cell_places = packed([column[is_complete].astype(np.int64) - 1 for column in tuples.columns], table_shape)
     cell_counts[cell_places] = tuples.count[is_complete]
     cell_table = _Table(
         keys.columns, cell_counts.reshape(table_shape), fraction, _possible(keys, table_shape, impossible)
@@ -212,21 +214,20 @@ def loglinear(
     if (cell_table.count[~cell_table.possible] > 0).any():
         raise DataError("combinations that are named as impossible occur in the file")
     if terms is None:
-        model_path, end_count = _forward(cell_table)
+        models, pair_terms = [cell_table.fit(())], list[tuple[int, ...]]()
+        key_pairs = combinations(range(len(table_shape)), 2)
+        for pair in sorted(key_pairs, key=lambda key_pair: -_information(cell_counts.reshape(table_shape), key_pair)):
+            if models[-1].check < FITS:
+                break
+            pair_terms.append(pair)
+            models.append(cell_table.fit(tuple(pair_terms)))
+        model_path, end_count = tuple(models), 2 if len(models) > 1 and models[-1].check < -FITS else 1
     else:
         for term in terms:
             check_names(list(term), keys.columns, what="key")
         key_places = tuple(tuple(sorted({keys.columns.index(name) for name in term})) for term in terms)
         model_path, end_count = (cell_table.fit(key_places),), 1
     return LogLinear(model_path, end_count, cell_count, record_count, unique_count, fraction, confidence, "")
-
-
-def _reason(size: int, unique: int, fraction: float) -> str:
-    if fraction == 1:
-        return "the file is the population: nothing is to be estimated"
-    if unique < FEWEST:
-        return f"fewer than {FEWEST} unique records"
-    return f"{size:,} combinations of keys are more than {MOST:,}: use fewer or coarser keys" if size > MOST else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,10 +243,7 @@ class _Table:
         """The model with these interactions and all main effects."""
         keys_in_terms = set().union(*terms) if terms else set()
         margins = (*terms, *((key_place,) for key_place in range(self.count.ndim) if key_place not in keys_in_terms))
-        return self._fit_of_means(terms, fitted_means(self.count, margins, self.possible))
-
-    def _fit_of_means(self, terms: Sequence[tuple[int, ...]], mean: Floats) -> Fit:
-        part = self.fraction
+        mean, part = fitted_means(self.count, margins, self.possible), self.fraction
         people_outside = (1 - part) / part * mean[self.count == 1]  # γμ: people outside the file
         chance_alone = np.exp(-people_outside)
         chance_right = np.where(
@@ -270,11 +268,8 @@ def _check_of_fit(count: Floats, mean: Floats, part: float) -> float:
     half = (1 - part) / (2 * part)
     residual = count - mean
     variance = float((weight**2 * (mean + 2 * half**2 * mean**2)).sum())
-    return (
-        float((weight * (residual + half * (residual**2 - count))).sum()) / math.sqrt(variance)
-        if variance
-        else math.nan
-    )
+    misfit = float((weight * (residual + half * (residual**2 - count))).sum())
+    return misfit / math.sqrt(variance) if variance else math.nan
 
 
 def fitted_means(
@@ -296,38 +291,19 @@ def fitted_means(
     return cell_means
 
 
-def _forward(table: _Table) -> tuple[tuple[Fit, ...], int]:
-    """Models from independence on, and how many of the last may be right."""
-    model_path, pair_terms = [table.fit(())], list[tuple[int, ...]]()
-    for pair in sorted(
-        combinations(range(table.count.ndim), 2), key=lambda key_pair: -_information(table.count, key_pair)
-    ):
-        if model_path[-1].check < FITS:
-            break
-        pair_terms.append(pair)
-        model_path.append(table.fit(tuple(pair_terms)))
-    return tuple(model_path), 2 if len(model_path) > 1 and model_path[-1].check < -FITS else 1
-
-
 def _information(count: Floats, pair: tuple[int, ...]) -> float:
     """What two keys tell of each other beyond chance: χ² of independence over its mean."""
     pair_counts = count.sum(axis=tuple(axis for axis in range(count.ndim) if axis not in pair))
     expected_counts = np.outer(pair_counts.sum(axis=1), pair_counts.sum(axis=0)) / pair_counts.sum()
-    chi_square = float(
-        np.divide(
-            (pair_counts - expected_counts) ** 2,
-            expected_counts,
-            out=np.zeros_like(pair_counts),
-            where=expected_counts > 0,
-        ).sum()
-    )
+    squared_gaps, no_gaps = (pair_counts - expected_counts) ** 2, np.zeros_like(pair_counts)
+    chi_square = np.divide(squared_gaps, expected_counts, out=no_gaps, where=expected_counts > 0).sum()
     return float(chi_square / max((pair_counts.shape[0] - 1) * (pair_counts.shape[1] - 1), 1))
 
 
-def _possible(keys: Keys, shape: Sequence[int], impossible: Sequence[Mapping[str, Any]]) -> NDArray[np.bool_]:
+def _possible(keys: Keys, shape: Sequence[int], impossible: Sequence[Mapping[str, Label]]) -> NDArray[np.bool_]:
     is_possible = np.ones(tuple(shape), np.bool_)
     for combination in impossible:
-        cell_index: list[Any] = [slice(None)] * len(shape)
+        cell_index: list[slice | int] = [slice(None)] * len(shape)
         for key_name, value in combination.items():
             known_values = keys.variable(key_name).cells.values
             if value not in known_values:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -184,13 +184,14 @@ class Case:
             weight_sums = matches_of_tuples(self.keys, weight_sums, rule=self.rule, progress=self.progress)
         return self._measure_sizes(m, weight_sums, self.keys.kept)
 
-    def _measure_sizes(self, sizes: Array, sums: Any, keep: NDArray[np.bool_]) -> Measured:
+    def _measure_sizes(self, sizes: Array, sums: Array | None, keep: NDArray[np.bool_]) -> Measured:
+        weights = self.keys.tuples.weight
         sizes, kept_counts = sizes[keep], self.keys.tuples.count[keep]
         size_summary = Sizes.of_counts(sizes, kept_counts)
-        if self.scale is None or self.population is None:
+        if self.scale is None or self.population is None or weights is None or sums is None:
             return Measured(size_summary, theta_of(size_summary, self.population, self.confidence), None)
         fraction = sampling_fraction(max(size_summary.records, 1), self.population)
-        kept_weights, sums = self.scale.people(self.keys.tuples.weight)[keep], self.scale.people(sums)[keep]
+        kept_weights, sums = self.scale.people(weights)[keep], self.scale.people(sums)[keep]
         theta = weighted_theta(sizes, kept_counts, kept_weights, sums, fraction=fraction, confidence=self.confidence)
         return Measured(size_summary, theta, Weighted.of(sizes, kept_counts, kept_weights, sums, self.population))
 
@@ -392,20 +393,10 @@ class People(Measure):
 
     def cells(self) -> tuple[str, ...]:
         listwise, matches = self.listwise, self.matches
-        listwise_cells = (
-            amount(listwise.smallest),
-            f"{listwise.below_5:,}",
-            f"{listwise.below_10:,}",
-            share(listwise.unique),
-            amount(listwise.expected),
-        )
-        return (
-            *listwise_cells,
-            amount(matches.smallest),
-            f"{matches.below_5:,}",
-            f"{matches.below_10:,}",
-            amount(matches.expected),
-        )
+        least_k, *k_below = amount(listwise.smallest), f"{listwise.below_5:,}", f"{listwise.below_10:,}"
+        least_m, *m_below = amount(matches.smallest), f"{matches.below_5:,}", f"{matches.below_10:,}"
+        listwise_cells = (least_k, *k_below, share(listwise.unique), amount(listwise.expected))
+        return (*listwise_cells, least_m, *m_below, amount(matches.expected))
 
     def numbers(self) -> dict[str, object]:
         return {}

@@ -189,26 +189,26 @@ class RiskTable(Printed):
 
     def records(self) -> show.Records:
         """A row for each quasi-identifier: keys, policies, and each number of a measure as ``measure.number``."""
-        csv_rows = [self._flat_row(row.to_dict()) for row in self.quasi_identifiers]
+        csv_rows = []
+        for row in self.quasi_identifiers:
+            row_fields = row.to_dict()
+            policy_texts = [f"{key_name}={policy}" for key_name, policy in row_fields["missing"].items()]
+            flat_row: dict[str, object] = {"keys": csv_text([row_fields["keys"]]), "missing": csv_text([policy_texts])}
+            flat_row |= {"n": self.n, "population": self.population}
+            for kind in self.kinds:
+                for number_name, value in row_fields.get(kind.name, {}).items():
+                    column_name = f"{kind.name}.{number_name}"
+                    if number_name.endswith("_interval"):
+                        stem = column_name.removesuffix("_interval")
+                        flat_row |= dict(zip((f"{stem}_low", f"{stem}_high"), value, strict=True))
+                    elif isinstance(value, dict):
+                        flat_row |= {f"{column_name}.{inner_name}": number for inner_name, number in value.items()}
+                    else:
+                        flat_row[column_name] = csv_text([value]) if isinstance(value, list) else value
+            csv_rows.append(flat_row)
         # a measure may tell of some keys only
         column_names = list(dict.fromkeys(column_name for csv_row in csv_rows for column_name in csv_row))
         return show.Records(column_names, [[csv_row.get(name) for name in column_names] for csv_row in csv_rows])
-
-    def _flat_row(self, row: dict[str, Any]) -> dict[str, object]:
-        policy_texts = [f"{key_name}={policy}" for key_name, policy in row["missing"].items()]
-        flat_row: dict[str, object] = {"keys": csv_text([row["keys"]]), "missing": csv_text([policy_texts])}
-        flat_row |= {"n": self.n, "population": self.population}
-        for kind in self.kinds:
-            for number_name, value in row.get(kind.name, {}).items():
-                column_name = f"{kind.name}.{number_name}"
-                if number_name.endswith("_interval"):
-                    stem = column_name.removesuffix("_interval")
-                    flat_row |= dict(zip((f"{stem}_low", f"{stem}_high"), value, strict=True))
-                elif isinstance(value, dict):
-                    flat_row |= {f"{column_name}.{inner_name}": number for inner_name, number in value.items()}
-                else:
-                    flat_row[column_name] = csv_text([value]) if isinstance(value, list) else value
-        return flat_row
 
     def parts(self) -> list[Content]:
         """The content of the table: numbers by measure, what the columns mean, and warnings."""
@@ -273,7 +273,7 @@ class RiskTable(Printed):
 
 
 def risk_table(
-    table: Any,
+    table: object,
     quasi_identifiers: Sequence[Sequence[str]],
     *,
     population: float | None = None,
@@ -283,7 +283,7 @@ def risk_table(
     weights: str | ArrayLike | None = None,
     sensitive: str | None = None,
     also: Sequence[str] = (),
-    households: str | Sequence[Any] | None = None,
+    households: str | Sequence[object] | None = None,
     confidence: float = 0.95,
     records: bool = False,
     progress: Progress | None = None,
@@ -414,7 +414,7 @@ def lists(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return key_lists
 
 
-def members(table: Any, also: Sequence[str], households: str | Sequence[Any] | None) -> pl.Series | None:
+def members(table: object, also: Sequence[str], households: str | Sequence[object] | None) -> pl.Series | None:
     """The household of each respondent."""
     if ("household" in also) != (households is not None):
         raise DataError("household risk needs to know the households: name both 'household' and their column")
@@ -425,7 +425,7 @@ def members(table: Any, also: Sequence[str], households: str | Sequence[Any] | N
 
 
 def encoded(
-    table: Any,
+    table: object,
     key_lists: Sequence[Sequence[str]],
     policy: str | Mapping[str, str],
     cells: Mapping[str, Form] | None,

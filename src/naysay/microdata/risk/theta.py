@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -349,9 +348,8 @@ class Sizes:
     @classmethod
     def of_counts(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
         """The summary of some sizes, each with a number of records that have it; a size may come several times."""
-        distinct_sizes, record_counts = by_size(
-            sizes, records
-        )  # rising, so that no sum depends on the order in which sizes come
+        # rising, so that no sum depends on the order in which sizes come
+        distinct_sizes, record_counts = by_size(sizes, records)
         total_records = int(record_counts.sum())
         return cls(
             total_records,
@@ -456,7 +454,7 @@ class Scale:
             )
         return cls(population / total, tuple(StatisticalWarning(text) for text in warning_texts))
 
-    def people(self, weight: Any) -> NDArray[np.float64]:
+    def people(self, weight: Array) -> NDArray[np.float64]:
         """Weights as people of the population."""
         return np.asarray(weight * self.factor, dtype=np.float64)
 

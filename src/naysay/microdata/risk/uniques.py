@@ -241,12 +241,7 @@ def _fit_parameters(sample: Sample) -> Pair:
     )  # fmt: skip
     if alpha < _EWENS or ewens_optimum.fun <= best_optimum.fun:
         return math.exp(ewens_optimum.x), 0.0
-    return _newton_steps(sample, theta, alpha)
-
-
-def _newton_steps(sample: Sample, theta: float, alpha: float) -> Pair:
-    """A few of Newton's steps: BFGS stops some digits too early."""
-    for _ in range(20):
+    for _ in range(20):  # a few of Newton's steps: BFGS stops some digits too early
         score, curvature = _score(theta, alpha, sample), _curvature(theta, alpha, sample)
         step = np.linalg.solve(curvature, -score) if np.linalg.det(curvature) > 0 else np.zeros(2)
         next_parameters = theta + step[0], alpha + step[1]
@@ -365,7 +360,15 @@ def snb(sample: Sample, *, confidence: float = 0.95, among: float | None = None)
     if sample.sets in (1, sample.records):
         return Uniques("snb", math.nan, NOWHERE, sample, {}, reason, WITHOUT["snb"], confidence)
     class_count = classes(sample) if among is None else among
-    alpha, beta, is_solved = _solve_equations(sample, class_count)
+    solutions = [
+        scipy.optimize.least_squares(
+            _equation_errors, start_point, args=(sample, class_count), xtol=1e-15, ftol=1e-15, gtol=1e-15
+        )
+        for start_point in product((-2.0, 0.0, 2.0), (-4.0, -1.0, 1.0))
+    ]
+    best_solution = min(solutions, key=lambda solution: solution.cost)
+    alpha, beta = math.exp(best_solution.x[0]), float(expit(best_solution.x[1]))
+    is_solved = bool(np.abs(best_solution.fun).max() < 1e-6)
     if not is_solved:
         reason = reason or "no negative binomial law has so many unique records and pairs"
     parameters = {"alpha": alpha, "beta": beta, "classes": class_count}
@@ -389,18 +392,6 @@ def classes(sample: Sample) -> float:
     below = (((1 - part**2) ** j - outside) * cells).sum()
     ratio = (outside * cells).sum() / (j * part * (1 - part) ** (j - 1) * cells).sum()
     return float(sample.sets + sample.of_size(1) * above / below * ratio**2)
-
-
-def _solve_equations(sample: Sample, number: float) -> tuple[float, float, bool]:
-    """α and β from the two equations, and whether both hold."""
-    solutions = [
-        scipy.optimize.least_squares(
-            _equation_errors, start_point, args=(sample, number), xtol=1e-15, ftol=1e-15, gtol=1e-15
-        )
-        for start_point in product((-2.0, 0.0, 2.0), (-4.0, -1.0, 1.0))
-    ]
-    best_solution = min(solutions, key=lambda solution: solution.cost)
-    return math.exp(best_solution.x[0]), float(expit(best_solution.x[1])), bool(np.abs(best_solution.fun).max() < 1e-6)
 
 
 def _equation_errors(place: NDArray[np.float64], sample: Sample, number: float) -> NDArray[np.float64]:
