@@ -299,7 +299,8 @@ def naming(modules: dict[str, Module]) -> tuple[float, float, Counter[str]]:
 def rarely_used(modules: dict[str, Module]) -> tuple[list[str], list[str]]:
     """Functions whose names are used at most once in their room; and those of them that are no door to it.
 
-    A door is used in another room, or named in an ``__all__`` or a stub. Methods with two underscores on each side are left out.
+    A door is used in another room, or named in an ``__all__`` or a stub. Methods with two underscores on each side are
+    left out.
     """
     uses: dict[str, Counter[str]] = {}
     doors: set[str] = set()
