@@ -4,7 +4,7 @@
 import { holds } from "./expressions.js";
 import { HAND } from "./memory.js";
 import { offered } from "./measures.js";
-import { channel, sets } from "../../telemetry/javascript/randomize.js";
+import { categories, channel, sets, space } from "../../telemetry/javascript/randomize.js";
 
 /** All questions in order, out of their groups. */
 export function questions(items) {
@@ -77,6 +77,16 @@ export class Answers {
   /** The design that draws the answer to a private question. */
   design(question) {
     return channel(question.private.design.design, this.level(question).level);
+  }
+
+  /** All that may come to be sent at the level that is taken: what is prepared for each answer, or can be said by hand. */
+  may(question, byHand) {
+    const { level } = this.level(question);
+    const design = this.design(question);
+    const each = (names) => [...new Set(names)].map((response) => ({ level, response }));
+    const named = () => each(this.shown(question) ?? space(design)?.labels ?? categories(design).map(String));
+    if (question.kind !== "select_multiple") return byHand ? named() : each(Object.values(this.#memory.prepared(question, level) ?? {}));
+    return named().map((one) => Object.fromEntries(question.choices.map(({ name }) => [name, one])));
   }
 
   /** The two options that a respondent who draws by hand is shown; null where none are needed. */

@@ -12,7 +12,7 @@ export function show(root, content, { texts, survey, speak, moved, progress }) {
   // The browser writes it into its files, so it holds no text that may repeat an answer.
   document.title = [progress?.words ?? heading.textContent, title].filter((each, place, all) => each && all.indexOf(each) === place).join(" – ");
   root.replaceChildren(
-    make("header", { class: progress ? "at" : null }, progress ? bar(progress) : title && title !== heading.textContent && make("p", { class: "title", dir: "auto" }, title), survey && language(texts, survey, speak)),
+    make("header", { class: progress ? "at" : null }, progress ? bar(progress, texts) : title && title !== heading.textContent && make("p", { class: "title", dir: "auto" }, title), survey && language(texts, survey, speak)),
     make("main", {}, content),
     ...(content.querySelector(".how") ? [] : [make("footer", {}, threats(texts))]),
   );
@@ -21,10 +21,11 @@ export function show(root, content, { texts, survey, speak, moved, progress }) {
   heading.focus();
 }
 
-const bar = ({ words, value, most }) =>
+const bar = ({ words, value, most, back }, texts) =>
   make(
     "div",
     { class: "progress" },
+    button("", back, { class: "back", "aria-label": texts.say("back") }),
     make("progress", { max: String(most), value: String(value), "aria-label": words }),
     make("span", { "aria-hidden": "true", dir: "ltr" }, `${value} / ${most}`),
   );

@@ -2,16 +2,19 @@
 
 import { make } from "./elements.js";
 import { together, up } from "./measures.js";
-import { drawing, drawn, hundred, naming, striking, struck } from "./privacy.js";
+import { drawing, drawn, fragment, hundred, naming, striking, struck } from "./privacy.js";
 import { categories, space, spoken } from "../../telemetry/javascript/randomize.js";
 
-/** Opened by the respondent alone. */
-export function how(question, { texts, answers }, link, way) {
+/** Opened by the respondent alone: other ways, numbers, the very bytes, and what this cannot protect against. */
+export function how(question, { texts, answers }, tools, link, way) {
   const body = make("div", {});
-  const element = make("details", { class: "how" }, make("summary", {}, texts.say("how.ask")), body);
+  const bytes = make("code", { class: "bytes", dir: "ltr" });
+  const exact = question.practice ? null : make("div", { class: "exact" }, `${texts.say("leaving.exact")}: `, bytes);
+  const element = make("details", { class: "how" }, make("summary", {}, texts.say("how.ask")), make("div", { class: "tools" }, tools), body, exact, link);
   const refresh = () => {
-    const told = [way().knows?.(question, { texts }), ...sentences(question, answers.level(question), texts)].filter(Boolean);
-    body.replaceChildren(...told.map((each) => make("p", {}, each)), ...(link ? [link] : []));
+    bytes.textContent = fragment(question, answers);
+    const told = [way().sentence(question, { texts, answers }), way().knows?.(question, { texts }), ...sentences(question, answers.level(question), texts)].filter(Boolean);
+    body.replaceChildren(...told.map((each) => make("p", {}, each)));
   };
   return { element, refresh };
 }

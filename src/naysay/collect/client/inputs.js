@@ -34,7 +34,7 @@ function chooseAny(question, { texts, store, changed }, frame) {
       texts.label(label),
     ),
   );
-  return make("fieldset", described(frame), make("p", { class: "hint" }, texts.say("asked.several")), ...options);
+  return make("fieldset", described(frame), several(question, texts), ...options);
 }
 
 /** Which choices are true, or none of them: nothing ticked and nothing answered are not the same. */
@@ -52,8 +52,11 @@ function chooseEach(question, { texts, store, changed }, frame) {
     none.firstChild.checked = answered && !ticked.size;
     changed();
   }
-  return make("fieldset", described(frame), make("p", { class: "hint" }, texts.say("asked.several")), ...boxes, none);
+  return make("fieldset", described(frame), several(question, texts), ...boxes, none);
 }
+
+/** That more than one can be chosen; left out where the question has a hint of its own. */
+const several = ({ hint }, texts) => !texts.plain(hint) && make("p", { class: "hint" }, texts.say("asked.several"));
 
 const tick = (label, checked, change) => option({ type: "checkbox", checked, onchange: ({ target }) => change(target.checked) }, label);
 

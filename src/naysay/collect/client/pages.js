@@ -3,7 +3,7 @@
 
 import { button, make } from "./elements.js";
 import { allTogether } from "./how.js";
-import { naming, sentence } from "./privacy.js";
+import { naming, outcome } from "./privacy.js";
 
 // Seconds that a question takes, on average; of what has several parts, each part. A private one is read more slowly.
 const SECONDS = { note: 8, text: 25, date: 12, select_multiple: 12, grid: 6, ranking: 5, rating: 7 };
@@ -108,10 +108,8 @@ function spoken(question, texts, answers) {
   const sent = answers.sent(question);
   if (sent === null) return [texts.say(answers.refused(question) ? "asked.refused" : "review.blank")];
   if (!question.private) return plain(question, texts, sent);
-  if (question.kind !== "select_multiple") return [sentence(question, texts, answers, sent.response)];
-  return question.choices.map(
-    ({ name, label }) => `${texts.plain(label)} – ${naming(question, texts)(sent[name].response)}`,
-  );
+  const parts = outcome(question, texts, answers, sent);
+  return [parts.join(texts.say("leaving.comma")) || texts.say("leaving.all")];
 }
 
 function plain(question, texts, sent) {

@@ -38,10 +38,16 @@ export class Practice {
   renewed = () => false;
   way = () => null;
 
+  category = () => this.#value;
+  categories = () => this.#design.categories;
+
   enter(_, value) {
-    const { categories } = this.#design;
-    this.#table ??= Object.fromEntries(categories.map((each) => [each, draw(this.#design, each)]));
     this.#value = value;
+  }
+
+  may() {
+    this.#table ??= Object.fromEntries(this.#design.categories.map((each) => [each, draw(this.#design, each)]));
+    return Object.values(this.#table).map((response) => ({ level: null, response }));
   }
 
   sent = () => this.#value && { level: null, response: this.#table[this.#value] };

@@ -109,19 +109,37 @@ export function meaning(design, response) {
   return { all, stay, out, said };
 }
 
-/** A response as a sentence: what is sent. */
-export function sentence(question, texts, answers, response) {
-  const { all, stay, out, said } = meaning(answers.design(question), response);
+/** A label inside a sentence: in quotation marks where it is a sentence itself. */
+const within = (label, texts) => (/[.:;,!?؟،](\s|$)/u.test(label) ? texts.quoted(label) : label);
+
+/** What a response says, part by part: what it strikes out, or what it names; empty where it says nothing. */
+export function outcome(question, texts, answers, sent) {
   const named = naming(question, texts);
-  const quoted = (names) => names.map((name) => texts.quoted(named(name)));
-  const words = out.length ? quoted(out).map((option) => texts.say("picture.not", { option })).join(texts.say("picture.comma")) : texts.list(quoted(said));
-  const nothing = !words && texts.say("picture.all");
-  const sent = nothing || texts.say(question.practice ? "practice.sent" : "picture.sent", { words });
-  if (answers.level(question).loud) return `${sent} ${texts.say("picture.loud")}`;
-  if (stay.length === 1) return `${sent} ${texts.say("picture.one")}`;
-  if (out.length) return sent;
-  if (stay.length < all.length) return `${sent} ${texts.say("picture.remain", { options: texts.list(quoted(stay)) })}`;
-  return `${sent} ${texts.say(all.includes(said[0]) ? "picture.chance" : "picture.all")}`;
+  if (question.kind === "select_multiple") return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${named(sent[name].response)}`);
+  const { out, said } = meaning(answers.design(question), sent.response);
+  if (!out.length) return said.filter(Boolean).map((each) => within(named(each), texts));
+  return out.map((each, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option: within(named(each), texts) }));
+}
+
+/**
+ * The line below it: how much it tells, what it leaves possible, or what chance has done to the answer. `own` is the true
+ * category (of a select multiple one for each choice), null by hand; `changed`, whether there was another answer before.
+ */
+export function because(question, texts, answers, sent, own, changed) {
+  const design = answers.design(question);
+  const several = question.kind === "select_multiple";
+  const pairs = several ? question.choices.map(({ name }) => [own?.[name], sent[name].response]) : [[own, sent.response]];
+  const { all, stay, said } = meaning(design, pairs[0][1]);
+  if (answers.level(question).loud) return texts.say("leaving.loud");
+  if (stay.length === 1) return texts.say("leaving.one");
+  const swaps = own !== null && !sets(design) && all.includes(said[0]) && stay.length === all.length;
+  const share = swaps && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
+  const swapped = share ? pairs.filter(([mine, response]) => mine !== response).length : 0;
+  if (swapped) return texts.say(several ? "leaving.lines" : "leaving.swapped", { share, count: swapped, all: pairs.length });
+  if (changed) return texts.say("leaving.mind");
+  if (share) return texts.say("leaving.kept", { share });
+  if (stay.length < all.length) return texts.say("leaving.remain", { count: stay.length, all: all.length });
+  return texts.say(all.includes(said[0]) ? "leaving.doubt" : "leaving.all");
 }
 
 /** The levels that the device draws. */

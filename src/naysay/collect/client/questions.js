@@ -8,26 +8,37 @@ import { around } from "./private.js";
 
 /** A step on the page. Gives its element, what stands after Next, and `check()`: whether all is well; what is not is said. */
 export function step({ items, within }, page) {
-  const { texts, answers, survey } = page;
+  const { texts, answers, survey, forward } = page;
   const parts = [];
   const changed = () => {
     for (const { item, element, refresh } of parts) {
       element.hidden = !answers.relevant(item);
       refresh?.();
     }
-    page.changed();
+    const skips = blank(parts, page);
+    forward.textContent = texts.say(skips ? "skip" : "next");
+    forward.classList.toggle("skip", skips);
+    forward.dataset.other = texts.say(skips ? "next" : "skip"); // as wide as either
   };
   const inner = { ...page, changed, within };
   const heading = items.every(({ kind }) => kind === "note") && make("h1", { tabindex: "-1" }, texts.label(survey.questionnaire.title));
   const summary = make("div", { class: "summary", role: "alert", tabindex: "-1", hidden: true });
   const element = make("div", { class: "step" }, summary, heading, ...items.map((item) => place(item, inner, 1, parts)));
+  const plain = parts.some(({ item, complain }) => complain && !item.private) && make("p", { class: "small" }, texts.say("asked.plain"));
+  element.append(parts.find(({ bar }) => bar)?.bar ?? make("div", { class: "actions" }, make("div", { class: "room" }, plain), forward));
   changed();
   const check = () => {
     const complaints = parts.flatMap((part) => (part.complain ? complaint(part, page) : []));
     summarize(summary, complaints, texts);
     return complaints.length === 0;
   };
-  return { element, check, aside: parts.flatMap(({ aside }) => aside ?? []) };
+  return { element, check };
+}
+
+/** Whether nothing that is asked here is answered, and none of it must be. */
+function blank(parts, { answers, truths }) {
+  const asked = parts.filter(({ item, complain }) => complain && answers.relevant(item)).map(({ item }) => item);
+  return asked.some(() => true) && asked.every((item) => !item.required && !answers.before(item) && !answers.refused(item) && truths.store(item).value(item) === null);
 }
 
 function place(item, page, depth, parts) {
@@ -71,7 +82,7 @@ function summarize(summary, complaints, texts) {
 
 /**
  * A question with everything around it. `page` has `texts`, `answers` and `changed()`, to be called whenever what will
- * be sent may be another. Gives the element, what stands `aside` after Next, `refresh()` and `complain(message)`.
+ * be sent may be another. Gives the element, the `bar` of a private one, `refresh()` and `complain(message)`.
  */
 function ask(question, page, heading) {
   const { texts, answers, truths } = page;
@@ -86,8 +97,8 @@ function ask(question, page, heading) {
   };
   const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());
   const fixed = answers.before(question) || answers.refused(question);
-  const hidden = question.private && !fixed ? around(question, page, again) : null;
   const away = fixed ? { element: null, refresh: () => {} } : clear(question, page, again);
+  const hidden = question.private && !fixed ? around(question, page, again, away.element) : null;
   if (fixed) inputs.append(notice(question, texts, answers));
   else fill();
   let label = title(question, texts);
@@ -100,15 +111,15 @@ function ask(question, page, heading) {
   const element = make(
     "section",
     { id, class: question.private ? "question private" : "question", tabindex: "-1", "aria-labelledby": frame.title },
-    make("div", { class: "marks" }, mark(question, texts), page.within.map(({ label }) => make("p", { class: "within" }, texts.label(label)))),
-    make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
+    make("div", { class: "marks" }, hidden?.first, question.practice && make("p", { class: "mark" }, texts.say("practice.mark")), question.private && page.within.map(({ label }) => make("p", { class: "within" }, texts.label(label)))),
+    make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, question.required && make("small", { class: "need" }, ` ${texts.say("asked.required")}`)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
     hidden?.above,
     error,
     !fixed && answers.renewed(question) && make("p", { class: "notice" }, texts.say("asked.renewed")),
     inputs,
     hidden?.below,
-    away.element,
+    !hidden && away.element,
   );
   const complain = (message) => {
     error.hidden = !message;
@@ -119,7 +130,7 @@ function ask(question, page, heading) {
       else input.removeAttribute("aria-invalid");
   };
   const refresh = () => (retitle(), hidden?.refresh(), away.refresh());
-  return { item: question, element, aside: hidden?.aside, complain, refresh };
+  return { item: question, element, bar: hidden?.bar, complain, refresh };
 }
 
 /** Says once a question of understanding is answered what is right; its answer is counted, and stays. */
@@ -147,15 +158,6 @@ function notice(question, texts, answers) {
 
 /** What is asked; of a question without words its name, so that nobody answers nothing. */
 const title = (question, texts) => (texts.plain(question.label).trim() ? texts.label(question.label) : make("span", {}, question.name));
-
-/** How it is sent, in words and not by color alone. */
-function mark(question, texts) {
-  const kind = question.private ? "private" : "plain";
-  return make("p", { class: `mark ${kind}` }, texts.say(question.practice ? "practice.mark" : `asked.${kind}`));
-}
-
-const need = (question, texts) =>
-  !question.practice && make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
 
 /** A way back to no answer, for inputs that have none of their own; there only where there is something to take back. */
 function clear(question, { texts, truths, changed }, again) {

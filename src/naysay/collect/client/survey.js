@@ -23,7 +23,13 @@ import { Truths } from "./truths.js";
 const root = document.getElementById("page").attachShadow({ mode: "closed" });
 const style = new CSSStyleSheet();
 style.replaceSync(document.querySelector("style").textContent);
-root.adoptedStyleSheets = [style];
+const keyboard = new CSSStyleSheet();
+root.adoptedStyleSheets = [style, keyboard];
+// A phone's keyboard lies over the page: what stands at the foot of the screen is lifted above it.
+visualViewport?.addEventListener("resize", () => {
+  const over = Math.max(0, innerHeight - visualViewport.height * visualViewport.scale);
+  keyboard.replaceSync(over > 1 ? `.step > .actions { inset-block-end: ${Math.round(over)}px }` : "");
+});
 const address = location.pathname.replace(/\/$/, "");
 
 /** The survey as it is taken on this device: where the respondent is, and what is shown there. */
@@ -118,13 +124,10 @@ class Taking {
   }
 
   async #step() {
-    const { texts } = this;
-    const forward = button(texts.say("next"), () => check() && this.#go(this.#beside(1)), { class: "main" });
+    const forward = button("", () => check() && this.#go(this.#beside(1)), { class: "main" });
     const at = this.steps[this.place];
     const [asked, page] = at.practice ? practised(this.practice, this) : [at, this];
-    const changed = () => at.practice && (forward.textContent = texts.say(this.practice.value() ? "next" : "practice.skip"));
-    const { element, check, aside } = step(asked, { ...page, changed });
-    element.append(this.#moves(forward), ...aside);
+    const { element, check } = step(asked, { ...page, forward });
     return { content: element, progress: this.#progress() };
   }
 
@@ -134,7 +137,6 @@ class Taking {
     const problems = answers.questions.filter((question) => problem(question, this));
     const edit = (question) => this.#go(this.steps.findIndex(({ items, practice }) => !practice && questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
-    content.querySelector(".actions").prepend(...this.#back());
     this.invitation?.review(content, texts, () => this.#confirm(bytes));
     return { content, progress: this.#progress() };
   }
@@ -163,19 +165,10 @@ class Taking {
     return { content: receipt(this) };
   }
 
-  #moves(forward) {
-    return make("div", { class: "actions" }, ...this.#back(), forward);
-  }
-
-  #back() {
-    return [button(this.texts.say("back"), () => this.#go(this.#beside(-1)), { class: "back" })];
-  }
-
+  /** Where one is among all steps, whether or not they are asked; and the way back. */
   #progress() {
-    const asked = [...this.steps.keys()].filter(this.#asks);
-    const value = asked.filter((place) => place < this.place).length + 1;
-    const most = asked.length + 1;
-    return { words: this.texts.say("step", { step: value, steps: most }), value, most };
+    const [value, most] = [this.place + 1, this.steps.length + 1];
+    return { words: this.texts.say("step", { step: value, steps: most }), value, most, back: () => this.#go(this.#beside(-1)) };
   }
 }
 

@@ -1,5 +1,5 @@
 // The ways in which a private question can be asked, the device's first. Everything else on the screen (the question, the
-// levels, the picture of what leaves the device, "How private is this?", Next) is the same for all and stands in private.js.
+// levels, the bar that says what leaves the device, "How private is this?", Next) is the same for all and stands in private.js.
 //
 // A way is an object with
 //   name      a key of `ways` in words/*.js, whose {name: …} is the button that leads to it ("Use a coin instead")
@@ -13,7 +13,6 @@
 //             what was drawn. frame has the ids `title`, `hint`, `error`, `input`; described(frame) in inputs.js names them.
 //   leaving   optional: (question, page) → what is said once, plainly, when the respondent turns from this way to another
 //   knows     optional: (question, page) → what a reader could know with whom this way does not protect
-//   picture   optional: (question, page, sent) → [element, …] in place of the picture that picture.js draws
 //
 // page has texts, answers, truths, store, changed(). wayOf(question, answers) is the way that is taken now; page.truths.turn
 // turns to another: the answer before is dropped, and nothing is drawn a second time.

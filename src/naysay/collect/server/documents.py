@@ -37,6 +37,9 @@ _HOME = Path(__file__).with_name("home.html")
 _SPACE = re.compile(r"(?:\s|/\*.*?\*/)+", re.DOTALL)
 """Between words of a style sheet, comments included."""
 
+_MEANINGLESS = re.compile(r" ?([{};,]) ?|(?<=:) |;(?= ?})")
+"""Blanks of a style sheet around its signs, and the semicolon before a brace."""
+
 FOREVER = "max-age=31536000, immutable"
 FRESH = "no-cache"  # a browser may keep the copy, but must ask each time whether it is still current
 
@@ -150,7 +153,7 @@ def fill_template(client: Client, template: str, *, survey: str = "") -> str:
     script, style, icon = (client.files.get(file_name, b"").decode() for file_name in (ENTRY, "style.css", "icon.svg"))
     replacements |= {
         "script": script,
-        "style": _SPACE.sub(" ", style),
+        "style": _MEANINGLESS.sub(r"\1", _SPACE.sub(" ", style)),
         "icon": "data:image/svg+xml," + quote(icon, safe=" =:/"),
     }
     for placeholder_name, replacement_text in replacements.items():
