@@ -19,7 +19,7 @@ VISIBLE = r"""() => {
     const seen = [];
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement;
-        if (parent.closest(`${own}, .spoken, select`) || !parent.checkVisibility()) continue;
+        if (parent.closest(`${own}, .spoken, select`) || !parent.checkVisibility({ visibilityProperty: true })) continue;
         seen.push(walker.currentNode.data);
     }
     for (const { selectedOptions } of document.querySelectorAll("select")) seen.push(selectedOptions[0].textContent);

@@ -13,6 +13,18 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+const MOST = 24; // texts that are laid out unseen, the longest of them
+
+/** The text of parts, each a node or text. */
+export const written = (parts) => parts.map((part) => part.textContent ?? part).join("");
+
+/** Lays out, unseen and unread, all that may come to stand where `one` stands, so that nothing moves when it does. */
+export function room(around, one, all) {
+  const longest = [...new Map(all.map((parts) => [written(parts), parts]))].sort(([a], [b]) => b.length - a.length).slice(0, MOST);
+  const kept = [...around.children].filter((each) => !each.matches(".may"));
+  around.replaceChildren(...kept, ...longest.map(([, parts]) => make("p", { class: `${one.className} may away`, "aria-hidden": "true" }, parts)));
+}
+
 /** An id that no other element has. */
 export const fresh = (stem) => `${stem}-${(made += 1)}`;
 

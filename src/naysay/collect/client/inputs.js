@@ -2,7 +2,7 @@
 // (where the answer is kept), and the ids of the words around it.
 
 import { bin, whole } from "./answers.js";
-import { button, make, option } from "./elements.js";
+import { button, make, option, room } from "./elements.js";
 import { naming } from "./privacy.js";
 
 export function chooseOne(question, { texts, store, changed }, frame) {
@@ -106,10 +106,15 @@ export function number(question, { texts, store, changed }, frame) {
   const whole = question.kind === "integer";
   const hint = `${frame.input}-kind`;
   const range = make("p", { class: "range", role: "status" });
+  const kind = make("p", { id: hint, class: "hint" }, texts.say(whole ? "asked.whole" : "asked.decimal"));
+  const below = make("div", { class: "room" }, kind, question.private && range);
+  const named = ({ label }) => [texts.say("asked.range"), " ", texts.label(label, "b")];
+  if (question.private) room(below, range, question.bins.map(named));
   const shown = () => {
     const value = store.value(question);
     const found = typeof value === "number" && question.private ? bin(question, value) : null;
-    range.replaceChildren(...(found ? [texts.say("asked.range"), " ", texts.label(found.label, "b")] : []));
+    range.replaceChildren(...(found ? named(found) : []));
+    kind.classList.toggle("away", Boolean(found));
   };
   const oninput = (event) => {
     const typed = event.target.value.trim();
@@ -128,7 +133,7 @@ export function number(question, { texts, store, changed }, frame) {
   });
   input.value = store.value(question) ?? "";
   shown();
-  return make("div", {}, input, make("p", { id: hint, class: "hint" }, texts.say(whole ? "asked.whole" : "asked.decimal")), question.private && range);
+  return make("div", {}, input, below);
 }
 
 /** A text of one line or of several. */

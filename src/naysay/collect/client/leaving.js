@@ -2,10 +2,8 @@
 // sentence says what the device will do, after it what will be sent. All that may come to stand there is laid out unseen
 // from the start, so that nothing moves on the tap.
 
-import { make } from "./elements.js";
+import { make, room, written } from "./elements.js";
 import { because, outcome, told } from "./privacy.js";
-
-const MOST = 24; // texts that are laid out unseen, the longest of them
 
 /** The bar of a private question, with `forward`, its button. */
 export function leaving(question, { texts, answers, truths, forward }, way) {
@@ -43,13 +41,4 @@ function says(question, texts, parts) {
   const [start, end] = texts.say(question.practice ? "practice.sent" : "leaving.sent", { words: "\n" }).split("\n");
   const marked = parts.flatMap((part, place) => [make("b", {}, place < parts.length - 1 ? part + comma : part), " "]);
   return [start, ...marked.slice(0, -1), end];
-}
-
-const written = (parts) => parts.map((part) => part.textContent ?? part).join("");
-
-/** Lays out, unseen and unread, all that may stand where `one` stands. */
-function room(around, one, all) {
-  const longest = [...new Map(all.map((parts) => [written(parts), parts]))].sort(([a], [b]) => b.length - a.length).slice(0, MOST);
-  const kept = [...around.children].filter((each) => !each.matches(".may"));
-  around.replaceChildren(...kept, ...longest.map(([, parts]) => make("p", { class: `${one.className} may away`, "aria-hidden": "true" }, parts)));
 }
