@@ -102,7 +102,7 @@ class Respondent:
     def back_to(self, name):
         """Back, screen by screen, to the one on which a question is asked."""
         while name not in self.asked():
-            self.move(":is(.step, .review) > .actions .back")
+            self.move("header .back")
         return self
 
     def move(self, button=".step > .actions .main"):
@@ -111,6 +111,12 @@ class Respondent:
         self.page.locator(button).click()
         left = "old => !old.isConnected || document.querySelector('.summary:not([hidden])')"
         self.page.wait_for_function(left, arg=old, polling=10)  # tabs in the background draw no frames
+        return self
+
+    def turn(self):
+        """To another way of asking, which stands under "How private is this?"."""
+        self.page.locator(".how summary").click()
+        self.page.locator(".way").click()
         return self
 
     def at(self, name):
@@ -127,7 +133,7 @@ class Respondent:
     def answer(self, name, value, *, level=None):
         question, at = self.questions[name], self.at(name)
         if level == "coin":
-            self.page.locator(".way").click()
+            self.turn()
         elif level is not None:
             at.locator(".levels input").nth(level).check()
         kind = "hand" if at.locator(".hand").count() else question.kind

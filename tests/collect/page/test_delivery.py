@@ -99,7 +99,7 @@ def test_no_refusal_draws_a_second_response(ready):
     ready.page.get_by_role("button", name="Look at the answers again").click()
     ready.page.locator("#confirm").wait_for()
     assert ready.shown() == shown
-    ready.move(".review .back")
+    ready.move("header .back")
     assert not ready.page.locator(".levels input, .inputs input, .way, .clear").count()
     ready.start().to_review({})  # private answers are not asked for again, they are there
     assert len(ready.noticed) == 8

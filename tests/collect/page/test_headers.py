@@ -21,12 +21,12 @@ TRUTHS = (1, 5)
 
 def _sheet():
     """Styles that ask the server for a picture, or a letter of a font, where the page depends on an answer."""
-    rules = ["#page { --green-wash: url(/leak/wash); --raised: url(/leak/raised) }"]
+    rules = ["#page { --chosen: url(/leak/wash); --raised: url(/leak/raised) }"]
     for place in OPTIONS:
         nth = f".option:nth-of-type({place})"
         states = [f"{nth} input:checked", f"{nth}:hover", f"{nth}:active", f"{nth}:focus-within"]
-        chips = [f".chips .{kind}:nth-child({place})" for kind in ("out", "said", "stays")]
-        seen = [*states, *chips, *(f"html:has({state})" for state in states)]
+        leaving = [f".leaving .sent b:nth-of-type({place})", f".actions.leaving .may:nth-child({place})"]
+        seen = [*states, *leaving, *(f"html:has({state})" for state in states)]
         rules += [f"{each} {{ background-image: url(/leak/{place}/{number}) }}" for number, each in enumerate(seen)]
     for letter in range(0x30, 0x7B):
         source = f"src: url(/leak/letter/{letter:x}); unicode-range: U+{letter:x}"

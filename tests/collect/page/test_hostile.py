@@ -193,9 +193,9 @@ def test_an_answer_that_tells_a_lot_is_said_to(respond, liar):
     liar.tell(loud)
     respondent = respond("private", on=liar).start().move().answer("smoking", "no")
     smoking = respondent.at("smoking")
-    assert smoking.locator(".sentence").text_content().endswith("But what is sent tells a lot about it.")
-    assert "obody can be sure" not in smoking.text_content()
-    assert smoking.locator(".sent").text_content().endswith("This tells a lot about your answer.")
+    assert respondent.page.locator(".sentence").text_content().endswith("But what is sent tells a lot about it.")
+    assert "obody can be sure" not in respondent.page.locator(".step").text_content()
+    assert respondent.page.locator(".actions .small").first.text_content() == "This tells a lot about your answer."
     lot = "This tells a lot about your answer: the odds for an option can grow 9,999-fold."
     assert lot in respondent.page.locator(".how").text_content()
     taxes = respondent.move().answer("taxes", "no").at("taxes")

@@ -138,12 +138,17 @@ def test_choices_that_are_named_by_numbers(respond, tmp_path):
     assert row["secret"] in set(sides) - {"1"}
 
 
+def leaves(respondent):
+    """What the bar says: what will be sent, and the line below it."""
+    return tuple(respondent.page.locator(f".actions .{part}:not(.may)").text_content() for part in ("sent", "small"))
+
+
 def test_nothing_ticked_is_no_answer_and_none_of_these_is_one(visitor):
     past_practice(visitor.answer("gate", "yes").move()).answer("secret", "a").move().move()
     boxes = visitor.at("several").locator(".inputs input")
-    for place, picture in ((0, True), (2, True), (2, False), (1, True), (1, False)):
-        boxes.nth(place).set_checked(picture)
-        assert visitor.at("several").locator(".preview").is_visible() == picture
+    for place, leaves in ((0, True), (2, True), (2, False), (1, True), (1, False)):
+        boxes.nth(place).set_checked(leaves)
+        assert visitor.page.locator(".actions.leaving").count() == leaves
     boxes.nth(0).check()
     boxes.nth(2).check()  # none of these
     assert [box.is_checked() for box in boxes.all()] == [False, False, True]
@@ -154,10 +159,9 @@ def test_nothing_ticked_is_no_answer_and_none_of_these_is_one(visitor):
 def test_a_number_stays_and_its_range_goes(visitor):
     past_practice(visitor.answer("gate", "yes").move()).answer("secret", "a").move().move().move()
     visitor.answer("number", 7)
-    assert visitor.at("number").locator(".range").text_content().endswith("some")
-    words = visitor.at("number").locator(".preview [role=status]").text_content()
-    assert words == "Will be sent: “some”. This tells your answer."
-    assert visitor.at("number").locator(".sentence").text_content().endswith("can show your true answer.")
+    assert visitor.at("number").locator(".range").first.text_content().endswith("some")
+    assert leaves(visitor) == ("Will be sent: some", "This tells your answer.")
+    assert visitor.page.locator(".sentence").text_content().endswith("can show your true answer.")
     for wrong in ("1.5", "many"):
         visitor.answer("number", wrong)
         visitor.page.locator(".step > .actions .main").click()
@@ -185,41 +189,35 @@ def screens(respond):
     return Screens()
 
 
-def test_the_picture_is_made_of_the_options_and_crosses_what_is_struck_out(screens):
-    income = screens.to("income", ANSWERS["income"], level=2)
+def test_only_what_leaves_is_named_and_the_rest_is_counted(screens):
+    screens.to("income", ANSWERS["income"], level=2)
     ruled_out = json.loads("{" + screens.respondent.previews()["income"] + "}")["income"]["response"].split(";")
     choices = {choice.name: choice.label["en"] for choice in screens.respondent.questions["income"].choices}
-    assert income.locator(".chips li").all_text_contents() == list(choices.values())
-    assert set(income.locator(".chips .out").all_text_contents()) == {choices[name] for name in ruled_out}
-    words = ", ".join(f"not “{choices[name]}”" for name in choices if name in ruled_out)
-    assert income.locator(".preview [role=status]").text_content() == f"Will be sent: {words}."
-    stays = income.locator(".preview [role=img]").get_attribute("aria-label")
-    assert all((f"“{label}”" in stays) == (name not in ruled_out) for name, label in choices.items())
+    words = ", ".join(f"not {choices[name]}" for name in choices if name in ruled_out)
+    assert leaves(screens.respondent) == (f"Will be sent: {words}", "2 of 5 remain possible.")
 
 
-def test_back_from_the_picture_to_the_options(screens):
-    """Another answer makes another picture in place; the first gives the first again."""
+def test_another_answer_gives_another_sentence_and_the_first_gives_the_first_again(screens):
     seen = []
     for value in ("to_2000", "to_5000", "to_2000"):
         screens.to("income", value)
-        seen.append(screens.respondent.at("income").locator(".chips .out").all_text_contents())
+        seen.append(leaves(screens.respondent)[0])
         assert screens.respondent.at("income").locator(".inputs input:checked").count() == 1
     assert seen[0] == seen[2]
-    crossed = {choice.label["en"]: choice.name for choice in screens.respondent.questions["income"].choices}
-    assert "to_2000" not in [crossed[label] for label in seen[0]]
+    labels = {choice.name: choice.label["en"] for choice in screens.respondent.questions["income"].choices}
+    assert labels["to_2000"] not in seen[0]
 
 
-def test_each_level_is_drawn_and_told_in_six_words_and_the_most_private_is_chosen(screens):
+def test_each_level_is_told_in_six_words_once_one_is_touched_and_the_most_private_is_chosen(screens):
     levels = screens.to("income").locator(".levels")
     steps = levels.locator("input")
     assert [each.is_checked() for each in steps.all()] == [True, False, False]
     told = [each.get_attribute("aria-label") for each in steps.all()]
     assert told == [f"{count} of 5 crossed out" for count in (1, 2, 3)]
-    drawn = [step.locator(".gone").count() for step in levels.locator(".step-option").all()]
-    assert drawn == [1, 2, 3]
+    assert not levels.locator(".step-words").is_visible()
     for place, words in enumerate(told):
-        steps.nth(place).check()
-        assert levels.locator(".step-words").text_content() == words
+        steps.nth(place).click()
+        assert levels.locator(".step-words:visible").text_content() == words
 
 
 ODDS = (
@@ -260,21 +258,42 @@ def test_where_odds_are_bounded_for_every_reader_it_says_so(screens):
     assert "at most 3-fold (ε = 1.1). That is 0.19 bits of 1 on average" in told
 
 
-def test_a_yes_that_may_be_of_chance_is_said_to_be(screens):
-    smoking = screens.to("smoking", "no")
+def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens):
+    screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
-    words = smoking.locator(".preview [role=status]").text_content()
-    assert words == f"Will be sent: “{said.title()}”. It may be yours or chance's; nobody can be sure."
-    assert smoking.locator(".chips .said").text_content() == said.title()
-    assert smoking.locator(".chips .out").count() == 0
+    why = {
+        "yes": "Chance swapped it, as for about 30 in 100. Totals are corrected for this.",
+        "no": "Chance kept it. It swaps about 30 in 100, so nobody can be sure.",
+    }[said]
+    assert leaves(screens.respondent) == (f"Will be sent: {said.title()}", why)
 
 
 def test_what_holds_for_every_line_is_said_once(screens):
-    drugs = screens.to("drugs", ANSWERS["drugs"])
-    said = drugs.locator(".preview [role=status] p").all_text_contents()
-    assert len(said) == 4
-    assert [line.rpartition(": ")[2] in ("“Yes”", "“No”") for line in said] == [True, True, True, False]
-    assert said[3] == "Each may be yours or chance's; nobody can be sure."
+    screens.to("drugs", ANSWERS["drugs"])
+    said, why = leaves(screens.respondent)
+    lines = said.removeprefix("Will be sent: ").split(", ")
+    assert [line.partition(": ")[0] for line in lines] == ["Cannabis", "Cocaine", "Sedatives"]
+    swapped = sum(line.endswith("Yes") != (ANSWERS["drugs"][line.partition(": ")[0].lower()] == "yes") for line in lines)
+    kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
+    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Totals are corrected for this."
+    assert why == (told if swapped else kept)
+
+
+def test_who_changes_an_answer_is_told_that_trying_out_tells_more(screens):
+    screens.to("income", "to_2000")
+    assert leaves(screens.respondent)[1] == "4 of 5 remain possible."
+    screens.to("income", "to_5000")
+    assert leaves(screens.respondent)[1] == "Correcting a slip is fine. Trying answers out tells more about you."
+
+
+def test_skip_becomes_next_in_the_same_place_and_nothing_moves(screens):
+    page = screens.to("income").page
+    boxes = "[...document.querySelectorAll('h1, .option, .levels, .actions, .main')].map((one) => JSON.stringify(one.getBoundingClientRect()))"
+    before, main = page.evaluate(boxes), page.locator(".step > .actions .main")
+    assert main.text_content() == "Skip"
+    screens.to("income", "to_2000")
+    assert main.text_content() == "Next"
+    assert page.evaluate(boxes) == before
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):
@@ -312,12 +331,12 @@ def test_what_is_promised_at_most_is_rounded_up(respond, several_ways):
 def test_only_a_design_that_names_what_is_not_true_is_said_to_strike_out(respond, several_ways):
     visitor = respond("ways", on=several_ways).start().move()
     for name in ("near", "other"):
-        told = visitor.at(name).locator(".sentence").text_content()
+        told = visitor.page.locator(".sentence").text_content()
         assert "crosses out" not in told
         assert "this device may change your answer" in told
         if name == "near":
             visitor.move()
-    assert "crosses out" in respond("private").start().at("income").locator(".sentence").text_content()
+    assert "crosses out" in respond("private").start().page.locator(".sentence").text_content()
 
 
 @pytest.mark.parametrize("level", [0, 1])
@@ -332,7 +351,7 @@ def test_a_sink_and_levels_together_are_asked_and_told_in_words(respond, tmp_pat
         respondent = respond("sunk", on=server)
         respondent.questions = {"often": often}
         respondent.start()
-        said = respondent.at("often").locator(".sent")
+        said = respondent.page.locator(".sent:not(.may)")
         respondent.answer("often", "never", level=level)
         assert said.text_content().startswith("Will be sent: ")
         assert level == 0 or "Nothing is ruled out" not in said.text_content()  # beside it something is

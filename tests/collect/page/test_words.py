@@ -46,7 +46,7 @@ def test_every_language_has_the_same_texts_with_the_same_gaps(words, language):
 @pytest.mark.parametrize("language", OTHERS)
 def test_nothing_is_left_in_english(words, language):
     same = {key for key, text in words["en"].items() if words[language][key] == text}
-    assert same <= {"asked.no", "picture.comma", "practice.winter"}
+    assert same <= {"asked.no", "leaving.comma", "practice.winter"}
 
 
 def test_every_text_is_used(words):

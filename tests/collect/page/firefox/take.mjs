@@ -68,7 +68,7 @@ async function fill() {
 }
 
 const previews = () =>
-  tree.$$eval(".preview .bytes", (all) => all.map((each) => each.textContent).filter((text) => !text.endsWith("null")));
+  tree.$$eval(".exact .bytes", (all) => all.map((each) => each.textContent).filter((text) => !text.endsWith("null")));
 
 try {
   await page.goto(address);
