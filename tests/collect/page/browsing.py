@@ -115,7 +115,8 @@ class Respondent:
 
     def turn(self):
         """To another way of asking, which stands under "How private is this?"."""
-        self.page.locator(".how summary").click()
+        if not self.page.locator(".how[open]").count():
+            self.page.locator(".how summary").click()
         self.page.locator(".way").click()
         return self
 

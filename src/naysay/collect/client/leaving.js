@@ -11,7 +11,7 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
   const [sent, line] = ["sent", "small"].map((kind) => make("p", { class: kind, role: "status" }));
   const [first, second] = [sentence, line].map((one) => make("div", { class: "room" }, one));
   first.append(sent);
-  const element = make("div", { class: "actions" }, first, second, forward);
+  const element = make("div", { class: "private actions" }, first, second, forward);
   let [before, changed] = [null, false];
 
   const refresh = () => {
