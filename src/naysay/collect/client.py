@@ -1,8 +1,7 @@
 """The files that make the respondent's page, and the hashes by which a browser knows them.
 
 Its modules become one file, without comments: fewer requests, and half the bytes on the way to a phone. Each module
-becomes a function that is called once and returns what it exports, by the same names, to all that come after it.
-Nothing is renamed and nothing is left out, so that readers can compare the served file with its modules.
+becomes a block, and what it exports a variable of the page by the same name, for all that come after it. Nothing is renamed and nothing is left out, so that readers can compare the served file with its modules.
 """
 
 from __future__ import annotations
@@ -148,6 +147,11 @@ def _module_of_threats(page: str) -> str:
 
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "(?:\./)?([\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+_VARIABLES = (
+    (re.compile(r"^export ((?:async )?function|class) (\w+)", re.MULTILINE), r"var \2 = \1"),
+    (re.compile(r"^export const (?=\w+\b)", re.MULTILINE), "var "),
+)
+"""How what a module exports outlives its block."""
 
 
 def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]]:
@@ -171,7 +175,7 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     --------
     >>> modules = {"a.js": 'import { b } from "./b.js";\nb();', "b.js": "// two\nexport const b = () => 2;"}
     >>> bundle(modules, "a.js")
-    ('const{b}=(()=>{const b=()=>2;return{b};})();b();', ('b.js', 'a.js'))
+    ('{var b=()=>2}\nb();', ('b.js', 'a.js'))
     """
     module_order: dict[str, None] = {}
     _visit(modules, entry, module_order, ())
@@ -183,11 +187,8 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     if repeated_names := [export_name for export_name, count in export_counts.items() if count > 1]:
         modules_text = " and ".join(module for module in module_order if repeated_names[0] in module_exports[module])
         raise DataError(f"{repeated_names[0]!r} is exported by {modules_text}; in one file each name has one meaning")
-    module_functions = [
-        _as_function(modules[module_name], () if module_name == entry else module_exports[module_name])
-        for module_name in module_order
-    ]
-    return without_comments("".join(module_functions)), tuple(module_order)
+    *blocks, last_block = (_as_block(modules[module_name]) for module_name in module_order)
+    return without_comments("".join([*blocks, last_block[2:-3]])), tuple(module_order)
 
 
 def without_comments(code: str) -> str:
@@ -198,7 +199,7 @@ def without_comments(code: str) -> str:
     >>> without_comments("export default { next: 'Next' }; // the page")
     "export default{next:'Next'};"
     """
-    return str(rjsmin.jsmin(code))
+    return re.sub(r";(?=\})", "", str(rjsmin.jsmin(code)))
 
 
 def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around: tuple[str, ...]) -> None:
@@ -213,9 +214,10 @@ def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around
     order[name] = None
 
 
-def _as_function(code: str, exports: tuple[str, ...]) -> str:
-    code = _EXPORT.sub(r"\1", _IMPORT.sub("", code))
+def _as_block(code: str) -> str:
+    code = _IMPORT.sub("", code)
+    for pattern, replacement in _VARIABLES:
+        code = pattern.sub(replacement, code)
     if leftover_line := re.search(r"^(?:import|export)\b.*", code, re.MULTILINE):
         raise DataError(f"a module must import and export as naysay's own do; got {leftover_line[0]!r}")
-    names_text = ", ".join(exports)
-    return f"const {{ {names_text} }} = (() => {{\n{code}\nreturn {{ {names_text} }};\n}})();\n" if exports else code
+    return f"{{\n{code}\n}}\n"

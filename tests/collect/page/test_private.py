@@ -273,7 +273,9 @@ def test_what_holds_for_every_line_is_said_once(screens):
     said, why = leaves(screens.respondent)
     lines = said.removeprefix("Will be sent: ").split(", ")
     assert [line.partition(": ")[0] for line in lines] == ["Cannabis", "Cocaine", "Sedatives"]
-    swapped = sum(line.endswith("Yes") != (ANSWERS["drugs"][line.partition(": ")[0].lower()] == "yes") for line in lines)
+    swapped = sum(
+        line.endswith("Yes") != (ANSWERS["drugs"][line.partition(": ")[0].lower()] == "yes") for line in lines
+    )
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
     told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Totals are corrected for this."
     assert why == (told if swapped else kept)
