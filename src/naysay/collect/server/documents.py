@@ -37,7 +37,7 @@ _HOME = Path(__file__).with_name("home.html")
 _SPACE = re.compile(r"(?:\s|/\*.*?\*/)+", re.DOTALL)
 """Between words of a style sheet, comments included."""
 
-_MEANINGLESS = re.compile(r" ?([{};,]) ?|(?<=:) |;(?= ?})")
+_MEANINGLESS = re.compile(r"; ?(?=})| ?([{};,]) ?|(?<=:) ")
 """Blanks of a style sheet around its signs, and the semicolon before a brace."""
 
 FOREVER = "max-age=31536000, immutable"
