@@ -53,6 +53,32 @@ def opened(respondent, options):
     return [(len(page.evaluate(VISIBLE)), page.evaluate(FITS, options)) for _ in screens(respondent)]
 
 
+VIEWPORTS = ({"width": 390, "height": 664}, {"width": 320, "height": 568})
+"""What a phone shows of a page between the bars of its browser."""
+
+BOXES = """() => [...document.querySelectorAll("h1, .marks, .inputs, .inputs .option, .levels, .step > .actions, .step .main")]
+    .map((one) => JSON.stringify(one.getBoundingClientRect()))"""
+"""Where all stands that must not move."""
+
+SEEN = """() => [".step > .actions .main", ".step > .actions .sent"].every((one) => {
+    const { top, bottom, height } = document.querySelector(one).getBoundingClientRect();
+    return height > 0 && top >= 0 && bottom <= innerHeight + 0.5;
+})"""
+"""Whether Next and what will be sent are on the screen."""
+
+
+def tapped(respondent):
+    """Of each private screen once it is answered: how many words stand beside the question and its options, whether Next
+    and the sentence are visible without scrolling, and whether anything has moved."""
+    page = respondent.page
+    for name in screens(respondent):
+        page.evaluate("scrollTo(0, 0)")
+        before = page.evaluate(BOXES)
+        respondent.fill({name: ANSWERS[name]})
+        page.evaluate("scrollTo(0, 0)")
+        yield len(page.evaluate(VISIBLE)), page.evaluate(SEEN), page.evaluate(BOXES) != before
+
+
 def taps(respondent):
     """How many taps each private question takes, the one on Next included."""
     respondent.page.add_init_script(TAPS)
@@ -120,12 +146,19 @@ def measured(new):
     """All measures, {what: (found, at most or at least, its unit)}; `new(survey, **context)` is somebody new."""
     found = {}
     shown = {}
+    seen, moved = [], 0
     for language, context in AT_PHONE.items():
-        counts, shown[language] = zip(*opened(new("private", **context), 5), strict=True)
+        _, shown[language] = zip(*opened(new("private", **context), 5), strict=True)
+        both = [each for size in VIEWPORTS for each in tapped(new("private", **{**context, "viewport": size}))]
+        counts = [count for count, *_ in both]
+        seen += [visible for _, visible, _ in both]
+        moved += sum(moves for *_, moves in both)
         found[f"words on a private screen, most, {NAMES[language]}"] = (max(counts), "≤", 45)
         found[f"words on a private screen, median, {NAMES[language]}"] = (statistics.median(counts), "≤", 30)
+    found["private screens, answered, that show Next and what will be sent"] = (sum(seen), "≥", len(seen))
+    found["private screens on which the tap moves anything"] = (moved, "≤", 0)
     least = min(sum(fits) for fits in shown.values())
-    found["private screens of 390 × 844 that show five options at once"] = (least, "≥", len(counts))
+    found["private screens of 390 × 844 that show five options at once"] = (least, "≥", len(shown["en"]))
     _, fits = zip(*opened(new("private", **{**AT_PHONE["de"], "viewport": SMALL}), 2), strict=True)
     found["private screens of 320 × 640 that show two options at once"] = (sum(fits), "≥", len(fits))
     found["taps on a private question, most"] = (max(taps(new("private", **AT_PHONE["en"])).values()), "≤", 2)

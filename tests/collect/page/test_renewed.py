@@ -18,4 +18,4 @@ def test_a_page_that_was_renewed_shows_both_fingerprints(respond, tmp_path, unti
         assert respondent.page.locator("main").text_content().count(old.hash) == 1
         respondent.start().to_review(ANSWERS).confirm()
         receipt = respondent.page.locator("#receipt").text_content()
-    assert f"Fingerprint: {new.hash}\nFingerprint before this page was mended: {old.hash}\n" in receipt
+    assert f"Fingerprint: {new.hash}\nFingerprint before this page was corrected: {old.hash}\n" in receipt

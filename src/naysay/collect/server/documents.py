@@ -37,8 +37,8 @@ _HOME = Path(__file__).with_name("home.html")
 _SPACE = re.compile(r"(?:\s|/\*.*?\*/)+", re.DOTALL)
 """Between words of a style sheet, comments included."""
 
-_MEANINGLESS = re.compile(r"; ?(?=})| ?([{};,]) ?|(?<=:) ")
-"""Blanks of a style sheet around its signs, and the semicolon before a brace."""
+_MEANINGLESS = re.compile(r"; ?(?=})| ?([{};,]) ?|(?<=:) |\b0(?=\.\d)")
+"""Of a style sheet: blanks around its signs, the semicolon before a brace, and the 0 of 0.5."""
 
 FOREVER = "max-age=31536000, immutable"
 FRESH = "no-cache"  # a browser may keep the copy, but must ask each time whether it is still current
