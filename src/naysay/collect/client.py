@@ -1,7 +1,8 @@
 """The files that make the respondent's page, and the hashes by which a browser knows them.
 
 Its modules become one file, without comments: fewer requests, and half the bytes on the way to a phone. Each module
-becomes a block, and what it exports a variable of the page by the same name, for all that come after it. Nothing is renamed and nothing is left out, so that readers can compare the served file with its modules.
+becomes a block, and what it exports a variable of the page by the same name, for all that come after it. Nothing is
+renamed and nothing is left out, so that readers can compare the served file with its modules.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ VISIBLE = r"""() => {
     const seen = [];
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement;
-        if (parent.closest(`${own}, .spoken, select`) || !parent.checkVisibility({ visibilityProperty: true })) continue;
+        if (parent.closest(`${own}, .spoken, select`)) continue;
+        if (!parent.checkVisibility({ visibilityProperty: true })) continue;
         seen.push(walker.currentNode.data);
     }
     for (const { selectedOptions } of document.querySelectorAll("select")) seen.push(selectedOptions[0].textContent);
@@ -56,8 +57,8 @@ def opened(respondent, options):
 VIEWPORTS = ({"width": 390, "height": 664}, {"width": 320, "height": 568})
 """What a phone shows of a page between the bars of its browser."""
 
-BOXES = """() => [...document.querySelectorAll("h1, .marks, .inputs, .inputs .option, .levels, .step > .actions, .step .main")]
-    .map((one) => JSON.stringify(one.getBoundingClientRect()))"""
+BOXES = """() =>
+    [...document.querySelectorAll("h1, .marks, .inputs, .inputs .option, .levels, .step > .actions, .step .main")].map((one) => JSON.stringify(one.getBoundingClientRect()))"""
 """Where all stands that must not move."""
 
 SEEN = """() => [".step > .actions .main", ".step > .actions .sent"].every((one) => {
@@ -68,8 +69,8 @@ SEEN = """() => [".step > .actions .main", ".step > .actions .sent"].every((one)
 
 
 def tapped(respondent):
-    """Of each private screen once it is answered: how many words stand beside the question and its options, whether Next
-    and the sentence are visible without scrolling, and whether anything has moved."""
+    """Of each private screen once it is answered: how many words stand beside the question and its options, whether
+    Next and the sentence are visible without scrolling, and whether anything has moved."""
     page = respondent.page
     for name in screens(respondent):
         page.evaluate("scrollTo(0, 0)")

@@ -192,7 +192,6 @@ def test_an_answer_that_tells_a_lot_is_said_to(respond, liar):
 
     liar.tell(loud)
     respondent = respond("private", on=liar).start().move().answer("smoking", "no")
-    smoking = respondent.at("smoking")
     assert respondent.page.locator(".sentence").text_content().endswith("But what is sent tells a lot about it.")
     assert "obody can be sure" not in respondent.page.locator(".step").text_content()
     assert respondent.page.locator(".actions .small").first.text_content() == "This tells a lot about your answer."

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from browsing import ANSWERS, Respondent, serve
+from measuring import BOXES
 
 from naysay import designs
 from naysay.collect.questionnaire import (
@@ -290,12 +291,11 @@ def test_who_changes_an_answer_is_told_that_trying_out_tells_more(screens):
 
 def test_skip_becomes_next_in_the_same_place_and_nothing_moves(screens):
     page = screens.to("income").page
-    boxes = "[...document.querySelectorAll('h1, .option, .levels, .actions, .main')].map((one) => JSON.stringify(one.getBoundingClientRect()))"
-    before, main = page.evaluate(boxes), page.locator(".step > .actions .main")
+    before, main = page.evaluate(BOXES), page.locator(".step > .actions .main")
     assert main.text_content() == "Skip"
     screens.to("income", "to_2000")
     assert main.text_content() == "Next"
-    assert page.evaluate(boxes) == before
+    assert page.evaluate(BOXES) == before
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):

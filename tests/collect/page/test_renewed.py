@@ -1,4 +1,4 @@
-"""A survey whose page was mended while it was open: whoever compares fingerprints finds both."""
+"""A survey whose page was corrected while it was open: whoever compares fingerprints finds both."""
 
 import urllib.request
 

@@ -23,8 +23,9 @@ import { Truths } from "./truths.js";
 const root = document.getElementById("page").attachShadow({ mode: "closed" });
 const style = new CSSStyleSheet();
 style.replaceSync(document.querySelector("style").textContent);
+root.adoptedStyleSheets = [style];
 const keyboard = new CSSStyleSheet();
-root.adoptedStyleSheets = [style, keyboard];
+root.adoptedStyleSheets.push(keyboard);
 // A phone's keyboard lies over the page: what stands at the foot of the screen is lifted above it.
 visualViewport?.addEventListener("resize", () => {
   const over = Math.max(0, innerHeight - visualViewport.height * visualViewport.scale);

@@ -160,7 +160,7 @@ export default {
   how: {
     ask: "¿Cuánta privacidad ofrece?",
     struck: "Piense en 100 personas que eligen todas {own}. A unas {count} de ellas se les tacha {other}. Su propia respuesta no se le tacha a ninguna.",
-    swapped: "Cambiada al azar, como unas {share} de 100. Los totales se corrigen.",
+    swapped: "Piense en 100 personas que eligen todas {own}. Unas {count} de ellas envían {response}. Las otras {rest} envían otra cosa.",
     among: "Piense en 100 personas que eligen todas {own}. Lo que se envía menciona {own}, entre otras, en unas {count} de ellas. En las otras {rest} no.",
     certain: "Lo que se envía descarta con certeza algunas opciones.",
     odds: "Sepa lo que sepa quien lo lea, las probabilidades relativas de una opción se multiplican como máximo por {odds} (ε = {epsilon}).",
