@@ -57,8 +57,10 @@ def opened(respondent, options):
 VIEWPORTS = ({"width": 390, "height": 664}, {"width": 320, "height": 568})
 """What a phone shows of a page between the bars of its browser."""
 
-BOXES = """() =>
-    [...document.querySelectorAll("h1, .marks, .inputs, .inputs .option, .levels, .step > .actions, .step .main")].map((one) => JSON.stringify(one.getBoundingClientRect()))"""
+BOXES = """() => {
+    const parts = "h1, .marks, .inputs, .inputs .option, .levels, .step > .actions, .step .main";
+    return [...document.querySelectorAll(parts)].map((one) => JSON.stringify(one.getBoundingClientRect()));
+}"""
 """Where all stands that must not move."""
 
 SEEN = """() => [".step > .actions .main", ".step > .actions .sent"].every((one) => {

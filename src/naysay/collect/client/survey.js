@@ -25,7 +25,7 @@ const style = new CSSStyleSheet();
 style.replaceSync(document.querySelector("style").textContent);
 root.adoptedStyleSheets = [style];
 const keyboard = new CSSStyleSheet();
-root.adoptedStyleSheets.push(keyboard);
+root.adoptedStyleSheets?.push(keyboard);
 // A phone's keyboard lies over the page: what stands at the foot of the screen is lifted above it.
 visualViewport?.addEventListener("resize", () => {
   const over = Math.max(0, innerHeight - visualViewport.height * visualViewport.scale);
