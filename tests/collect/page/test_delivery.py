@@ -103,7 +103,7 @@ def test_no_refusal_draws_a_second_response(ready):
     assert not ready.page.locator(".levels input, .inputs input, .way, .clear").count()
     ready.start().to_review({})  # private answers are not asked for again, they are there
     assert len(ready.noticed) == 8
-    assert all("has left your device once already" in told for told in ready.noticed.values())
+    assert all("has left your device already" in told for told in ready.noticed.values())
     ready.confirm()
     assert ready.bodies() == [shown, shown]
 
@@ -167,7 +167,7 @@ def test_a_browser_that_stores_nothing_is_told_and_can_answer(respond):
         "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }})"
     )
     respondent.open()
-    assert "does not let the page keep notes" in respondent.page.locator(".warning").text_content()
+    assert "does not let the page remember anything" in respondent.page.locator(".warning").text_content()
     respondent.start().to_review(ANSWERS).confirm()
     assert len(respondent.bodies()) == 1
 
@@ -177,7 +177,7 @@ def test_a_connection_without_protection_is_refused(respond):
     respondent.page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false})")
     respondent.open()
     told = respondent.page.locator("main").text_content()
-    assert "not safe" in told
+    assert "an insecure connection" in told
     assert respondent.address.replace("http:", "https:") in told  # the address that would work
     assert not any("survey.json" in request.url for request in respondent.requests)
 

@@ -177,7 +177,7 @@ export const WORDS = {
     unproved: "This server did not sign your ticket with the key that the survey publishes. It could know you by that. Please do not answer here, and tell those who invited you.",
   },
   de: {
-    once: "Ihre Einladung gilt für eine Antwort. „Los geht es“ tauscht sie gegen eine Karte ohne Namen: Nichts, was gespeichert wird, verrät, mit wessen Karte eine Antwort kam.",
+    once: "Ihre Einladung gilt für eine Antwort. „Beginnen“ tauscht sie gegen eine Karte ohne Namen: Nichts, was gespeichert wird, verrät, mit wessen Karte eine Antwort kam.",
     wait: "Wer den Server ausspäht, könnte noch Zeiten und Netzadressen vergleichen. Stört Sie das? Dann lassen Sie Ihre Antworten später abgehen, zu einer zufälligen Zeit und über ein anderes Netz.",
     later: "Binnen einer Stunde senden",
     held: "Ihre Antworten gehen zu einer zufälligen Zeit binnen einer Stunde ab, damit die Uhr weniger verrät. Lassen Sie diese Seite offen. Wenn Sie sie schließen, gehen sie ab, sobald Sie sie wieder öffnen.",
