@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import inspect
+import math
 import os
 import pkgutil
 import platform
@@ -228,6 +229,38 @@ def commands(group, path="naysay"):
     yield path
     for name, command in getattr(group, "commands", {}).items():
         yield from commands(command, f"{path} {name}")
+
+
+def test_every_line_of_code_of_the_literature_runs():
+    c = a = ("low", "middle", "high", "none")
+    b = ("x", "y", "z")
+    design = naysay.designs.negative(c)
+    known = {
+        **{name: getattr(naysay, name) for name in ("designs", "estimate", "planning", "privacy", "simulate")},
+        **{"a": a, "b": b, "c": c, "design": design, "pi": [0.4, 0.3, 0.2, 0.1], "n": 1_000},
+        **{"Q": [[0, 1 / 2, 1 / 2, 0], [1 / 2, 0, 1 / 2, 0], [1 / 2, 0, 0, 1], [0, 1 / 2, 0, 0]]},
+    }
+    known["tally"] = design.tally(count=[280, 240, 260, 220])
+    known["fit"] = naysay.estimate.moments(design, known["tally"])
+    page = (DOCS / "literature.md").read_text("utf-8")
+    lines = re.findall(r"`((?:designs|estimate|planning|privacy|simulate|fit)\..*?)`", page)
+    assert len(lines) >= 18
+    for line in lines:
+        if line.startswith("estimate.stratified"):
+            levels = naysay.designs.negative_levels(c)
+            tally = levels.tally(levels.randomize(list(c) * 30, level=[1, 2, 3] * 40))
+            assert eval(line, known | {"design": levels, "tally": tally}) is not None
+        else:
+            assert eval(line, known) is not None, line
+
+
+def test_a_board_reads_no_bound_that_is_too_small():
+    page = (DOCS / "epsilon_for_a_board.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) in (\d+) \|", page, re.MULTILINE)
+    assert len(rows) == 6
+    for epsilon, hits, tries in rows:
+        odds = math.exp(float(epsilon)) / 9
+        assert odds / (1 + odds) <= float(hits) / float(tries) + 1e-12 < odds / (1 + odds) + 0.01
 
 
 def test_the_command_line_reference_has_every_command():

@@ -254,3 +254,9 @@ def test_a_thousand_responses_show_themselves_in_one_line():
     said = designs.warner(p=0.8).randomize(["yes", "no"] * 500)
     assert re.fullmatch(r"<1,000 responses: ((yes|no), ){5}…>", repr(said))
     assert repr(said.take([])) == "<0 responses>"
+    assert repr(said.take([0])) in ("<1 response: yes>", "<1 response: no>")
+
+
+def test_long_labels_show_themselves_in_one_line():
+    said = designs.direct(("one\n\nline", "x" * 200)).randomize(["one\n\nline", "x" * 200])
+    assert repr(said) == f"<2 responses: one line, {'x' * 29}…>"

@@ -114,6 +114,28 @@ def test_groups_in_csv_and_in_the_table(naysay, survey):
     assert out.count("privacy: ") == 2
 
 
+def test_the_methods_of_groups_say_whether_groups_differ_and_cite_each_paper_once(naysay, write):
+    write("g.csv", "said,sport", *["a,x", "b,x", "c,x", "a,y", "a,y", "b,y", "c,y", "c,"] * 10)
+    words = ("estimate", "g.csv", "--response", "said", "--by", "sport", *ABC)
+    told = naysay(*words, "--methods-text", "--noncompliance", "0.3")
+    assert told.out.count("@misc{esponda2006,") == 1
+    assert told.out.index("equality of the groups: ") < told.out.index("@misc")
+    assert [line for line in told.out.splitlines() if line.startswith("sport = ")] == [
+        "sport = (missing)",
+        "sport = x",
+        "sport = y",
+    ]
+
+
+def test_the_methods_of_a_mean_are_refused(naysay, write):
+    write("m.csv", "age", "1", "0", "1")
+    told = naysay(
+        "estimate", "m.csv", "--response", "age", "--design", "number(low=0,high=1,epsilon=1)", "--methods-text"
+    )
+    assert told.code == 2
+    assert "a methods text tells shares of categories; got Mean" in told.err
+
+
 def test_levels_are_stratified_beside_pooled(naysay, survey):
     words = ("estimate", "levels.csv", "--response", "income", "--level", "level", "--design", "negative_levels()")
     told = json.loads(naysay(*words, *FOUR, "--format", "json").out)

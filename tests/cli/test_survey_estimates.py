@@ -236,3 +236,13 @@ def test_a_file_without_a_survey_has_its_page(naysay, survey):
 def test_no_database_is_made_where_there_is_none(refused, tmp_path):
     assert "there is no database in 'nowhere'" in refused("estimate", "--survey", "sample", "--data", "nowhere")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_methods_of_a_survey_name_each_question_and_cite_each_paper_once(naysay, data, replies):
+    code, out, err = naysay("estimate", "--survey", "sample", "--data", data, "--methods-text")
+    assert code == 0, err
+    keys = [line.partition("{")[2] for line in out.splitlines() if line.startswith("@")]
+    assert len(keys) == len(set(keys)) > 1
+    paragraphs = out.partition("\n\n@")[0].split("\n\n")
+    assert len(paragraphs) == len(replies.private)
+    assert all(" people answered “" in paragraph for paragraph in paragraphs)

@@ -258,6 +258,11 @@ def test_arguments_of_the_wrong_kind_are_an_error_of_ours(text):
     [
         (lambda: designs.warner(0.8), "warner: too many positional arguments; write warner(p=…)"),
         (lambda: designs.warner(q=0.8), "warner has no parameter 'q'; known are 'p', 'categories'"),
+        (lambda: designs.negative(("a", "b"), 1), "write negative(categories), which also takes discards=…, weights=…"),
+        (
+            lambda: designs.forced_response(0.1, 0.1),
+            "which also takes categories=…, forced_yes=…, forced_no=…, forced=…",
+        ),
         (lambda: designs.k_ary(("a", "b"), epsilo=1), "k_ary has no parameter 'epsilo'; did you mean 'epsilon'?"),
         (designs.negative, "missing a required argument: 'categories'; write negative(categories)"),
         (lambda: designs.warnr, "no design is called 'warnr'; did you mean warner(p=…)?"),

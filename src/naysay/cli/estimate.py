@@ -24,6 +24,7 @@ from naysay.console.options import SamplingOptions, prepare_frame, with_labels
 from naysay.design import Answerable
 from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
+from naysay.estimate.paper import methods_texts
 from naysay.estimate.result import checks
 from naysay.show import Chart, Content, Table, text
 from naysay.show.text import csv_text
@@ -289,7 +290,11 @@ def _say_survey(request: EstimateOptions, answered: Answered) -> None:
                 question_name, request.by if request.by != question_name else None, request.confidence
             )
         else:
-            results_of_question[question_name] = answered.estimates(question_name, request.by, **request.fitted)
+            question_results = answered.estimates(question_name, request.by, **request.fitted)
+            if request.methods_text and not request.response and not _are_estimates(question_results):
+                output.note(f"{question_name!r} has no shares of categories, and no methods text")
+            else:
+                results_of_question[question_name] = question_results
     if request.html is not None:
         output.write(request.html, lambda: page_of(answered, results_of_question, request.print_options, by=request.by))
     if request.format_ == "csv":
@@ -299,6 +304,9 @@ def _say_survey(request: EstimateOptions, answered: Answered) -> None:
             if _are_estimates(question_results)
             else plain_csv(question_results, by=request.by)
         )
+        return
+    if request.methods_text:
+        output.say(_methods(results_of_question, request))
         return
     if request.format_ == "table":
         question_texts = (
@@ -401,11 +409,7 @@ def _say(fits: Fits, request: EstimateOptions) -> None:
 
 def _text(fits: Fits, request: EstimateOptions) -> str:
     if request.methods_text:
-        return "\n\n".join(
-            (f"{_group(request.by, group)}\n" if request.by else "")
-            + estimate.methods_text(fit, confidence=request.confidence, method=request.interval)
-            for group, fit in fits.items()
-        )
+        return _methods({None: fits}, request)
     group_texts = []
     for group, fit in fits.items():
         group_head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""
@@ -413,6 +417,21 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
     if len(fits) > 1 and _are_estimates(fits):
         group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
     return "\n\n".join(group_texts)
+
+
+def _methods(fits_of_question: Mapping[Any, Fits], request: EstimateOptions) -> str:
+    """The paragraphs for a paper of all questions and groups, then whether groups differ, and every reference once."""
+    named_fits = [
+        (_group(request.by, group) if request.by is not None else "", fit)
+        for fits in fits_of_question.values()
+        for group, fit in fits.items()
+    ]
+    compared = [
+        f"{'' if question_name is None else f'“{question_name}”: '}{estimate.differences(fits)}"
+        for question_name, fits in fits_of_question.items()
+        if len(fits) > 1
+    ]
+    return methods_texts(named_fits, request.print_options, compared)
 
 
 def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:

@@ -87,7 +87,11 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
                     for name, parameter in inspect.signature(make).parameters.items()
                     if parameter.default is parameter.empty
                 )
-                raise TypeError(f"{make.__name__}: {error}; write {make.__name__}({required})") from None
+                optional = ", ".join(
+                    f"{name}=…" for name, default in defaults.items() if default is not inspect.Parameter.empty
+                )
+                hint = f"write {make.__name__}({required})" + (f", which also takes {optional}" if optional else "")
+                raise TypeError(f"{make.__name__}: {error}; {hint}") from None
             try:
                 design = make(*arguments, **keyword_arguments)
             except (TypeError, AttributeError, LookupError) as error:

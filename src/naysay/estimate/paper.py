@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 
 from naysay import _checks, designs, privacy
 from naysay.design import Answerable
 from naysay.design.flowchart import parts
 from naysay.errors import DataError
-from naysay.estimate.fit import decimals
-from naysay.estimate.result import Estimate, assumptions, reservations
+from naysay.estimate.fit import Intervals, decimals_of, number_text, reliable_errors, reliable_nuisance
+from naysay.estimate.intervals import nuisance_intervals
+from naysay.estimate.linear import is_stacked
+from naysay.estimate.result import Estimate, PrintOptions, assumptions, reservations
+from naysay.show import text
 
 COMPLIANCE = "people do what they are told"
 
@@ -25,11 +29,18 @@ _INTERVALS = {
 """How the methods of intervals are called in a paper, and their source."""
 
 
-def methods_text(fit: Estimate, *, confidence: float = 0.95, method: str | None = None) -> str:
+def methods_text(
+    fit: Estimate,
+    *,
+    confidence: float = 0.95,
+    method: str | None = None,
+    options: PrintOptions | None = None,
+) -> str:
     """A paragraph on methods and results for a paper, and its references in BibTeX.
 
-    It has the design with its source, the number of answers, estimator, standard errors and intervals, each share with
-    its interval, what the estimate assumes, what one answer gives away, and each reservation that the print has.
+    It says all that the print says: the design with its source, the number of answers and how they were sampled,
+    estimator, each share with its standard error and interval, other parameters of the design, tests, what the estimate
+    assumes and what it would be otherwise, what one answer gives away, and each reservation.
 
     Parameters
     ----------
@@ -37,6 +48,8 @@ def methods_text(fit: Estimate, *, confidence: float = 0.95, method: str | None 
     confidence : float
     method : str, optional
         Of the intervals; by default the one whose coverage holds for this design.
+    options : PrintOptions, optional
+        In place of both, with the share of people who may not comply.
 
     Raises
     ------
@@ -50,33 +63,90 @@ def methods_text(fit: Estimate, *, confidence: float = 0.95, method: str | None 
     >>> print(methods_text(estimate.moments(coins, coins.tally(count=[65, 135]))).partition(" Shares were")[0])
     200 people answered under the design two_coins() (Greenberg, Abul-Ela, Simmons & Horvitz, 1969, with coins).
     """
+    return methods_texts([("", fit)], options or PrintOptions(confidence, method))
+
+
+def methods_texts(fits: Iterable[tuple[str, Estimate]], options: PrintOptions, compared: Iterable[str] = ()) -> str:
+    """A paragraph for each estimate below its heading, what compares them, and every reference once."""
+    paragraphs, cited = [], []
+    for heading, fit in fits:
+        paragraphs.append("\n".join(filter(None, [heading, _paragraph(fit, options)])))
+        interval_source = _INTERVALS[fit.intervals(options.confidence, method=options.method).method][1]
+        cited += [*sources(fit.design), interval_source]
+        cited += ["Bao, Luo & Zhang (2013)"] if fit.made_by.startswith("nstops") else []
+    return "\n\n".join([*paragraphs, *compared, *references(cited)])
+
+
+def _paragraph(fit: Estimate, options: PrintOptions) -> str:
     if not isinstance(fit, Estimate):
         raise DataError(f"a methods text tells shares of categories; got {type(fit).__name__}")
-    intervals = fit.intervals(confidence, method=method)
-    interval_name, interval_source = _INTERVALS[intervals.method]
-    source_texts = sources(fit.design)
-    design_source = re.sub(r" \((\d{4})\)", r", \1", "; ".join(source_texts))
-    design_text = f"{fit.design.name or fit.design.kind}{f' ({design_source})' if design_source else ''}"
+    intervals = fit.intervals(options.confidence, method=options.method)
+    assumption_text = "; that ".join(assumed(fit.design, assumptions(fit)))
+    lines = [
+        _asked(fit),
+        f"Answers are weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else "",
+        "" if fit.tally.complex is None else fit.tally.complex.sentence,
+        f"Shares were estimated by {fit.method}, with {_INTERVALS[intervals.method][0]}; standard errors: "
+        f"{fit.standard_error_kind}",
+        "They describe these people themselves, and no larger population" if fit.target == "file" else "",
+        *_estimates(fit, intervals),
+        *_found(fit, options),
+        *privacy.lines(fit.design, fit.nuisance_shares),
+        f"The estimate assumes that {assumption_text}" if assumption_text else "",
+        *(f"Note: {line}" for line in reservations(fit, intervals)),
+        f"All was computed with naysay {metadata.version('naysay')}",
+    ]
+    return " ".join(f"{line[0].upper()}{line[1:]}." for line in lines if line)
+
+
+def _asked(fit: Estimate) -> str:
+    """How many answered what under which design."""
+    design_source = re.sub(r" \((\d{4})\)", r", \1", "; ".join(sources(fit.design)))
+    source_text = f" ({design_source})" if design_source else ""
+    question_text = f" “{_line(fit.tally.question)}”" if fit.tally.question else ""
+    people_text = "person" if fit.n == 1 else "people"
     missing_text = f"; {fit.missing:,} more gave no answer" if fit.missing else ""
-    weighted_text = " Answers are weighted." if fit.tally.weighted else ""
-    places = max(0, (decimals(fit.standard_errors) or 3) - 2)
-    share_texts = [
-        f"{100 * share:.{places}f} % for “{_checks.label(category)}” "
-        f"({100 * confidence:.4g} % interval {100 * low:.{places}f} to {100 * high:.{places}f})"
-        for category, share, (low, high) in zip(fit.categories, fit.proportions, intervals.bounds, strict=True)
-    ]
-    sentences = [
-        f"{fit.n:,} people answered under the design {design_text}{missing_text}.{weighted_text}",
-        f"Shares were estimated by {fit.method}, with standard errors from {fit.standard_error_kind}, and "
-        f"{interval_name}.",
-        f"The estimates are {_listed(share_texts)}.",
-        *(f"{line[0].upper()}{line[1:]}." for line in privacy.lines(fit.design)),
-        *(f"The estimate assumes that {text}." for text in [_listed(assumed(fit.design, assumptions(fit)))] if text),
-        *(f"Note: {line}." for line in reservations(fit, intervals)),
-        f"All was computed with naysay {metadata.version('naysay')}.",
-    ]
-    cited = [*source_texts, interval_source, *(["Bao, Luo & Zhang (2013)"] if fit.made_by.startswith("nstops") else [])]
-    return "\n\n".join([" ".join(sentences), *references(cited)])
+    design_text = f"{fit.design.name or fit.design.kind}{source_text}"
+    return f"{fit.n:,} {people_text} answered{question_text} under the design {design_text}{missing_text}"
+
+
+def _estimates(fit: Estimate, intervals: Intervals) -> Iterator[str]:
+    """The shares, then the other parameters of the design, to the digits of the print, in percent."""
+    places = max(0, decimals_of(fit) - 2)
+
+    def told(name: object, value: float, error: float, low: float, high: float) -> str:
+        share_text, error_text, low_text, high_text = (
+            number_text(100 * number, places) for number in (value, error, low, high)
+        )
+        standard_error = "" if math.isnan(error) else f"s.e. {error_text}, "
+        # as many digits as were asked for: 0.99999 is no 100 %
+        interval_text = f"{100 * intervals.confidence:.10g} % interval {low_text} to {high_text}"
+        return f"{share_text} % for “{_line(_checks.label(name))}” ({standard_error}{interval_text})"
+
+    rows = zip(fit.categories, fit.proportions, reliable_errors(fit), *intervals.bounds.T, strict=True)
+    yield f"The estimates are {_listed([told(*row) for row in rows])}"
+    if fit.nuisance:
+        ends, errors = (
+            nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method),
+            reliable_nuisance(fit),
+        )
+        nuisance_texts = [told(name, pair.value, errors[name], *ends[name]) for name, pair in fit.nuisance.items()]
+        yield f"The design also gives {_listed(nuisance_texts)}"
+
+
+def _found(fit: Estimate, options: PrintOptions) -> Iterator[str]:
+    """What the estimate tells beyond its numbers: other estimates beside it, tests, bands and notes of the design."""
+    places = decimals_of(fit)
+    for finding in fit.findings:
+        columns = [(name, [number_text(number, places) for number in numbers]) for name, numbers in finding.columns()]
+        category_texts = [
+            f"“{_line(_checks.label(category))}” {', '.join(f'{name} {numbers[place]}' for name, numbers in columns)}"
+            for place, category in enumerate(fit.categories)
+        ]
+        if columns:
+            yield f"Beside these stand, as shares: {'; '.join(category_texts)}"
+        yield from filter(None, text(finding.content_below(options)).splitlines())
+    yield from fit.design.notes if is_stacked(fit.design) else ()
 
 
 def assumed(design: Answerable, assumption_texts: list[str]) -> list[str]:
@@ -106,6 +176,11 @@ def references(source_texts: list[str]) -> list[str]:
         for entry in re.split(r"\n\n(?=%)", file_text)
         if any(name in source for name in re.findall(r"^% (.*)$", entry, re.MULTILINE) for source in source_texts)
     ]
+
+
+def _line(words: str) -> str:
+    """A label on one line: an empty line would part the paragraph."""
+    return " ".join(words.split())
 
 
 def _listed(texts: list[str]) -> str:

@@ -431,7 +431,7 @@ class Estimate(Fit, Result):
 
         intervals = self.intervals(confidence, method=method)
         mark = charts.Mark("estimate", self.method, self.proportions, intervals.bounds)
-        title = f"{self.tally.question or self.design.name}: shares with {100 * confidence:.4g} % intervals"
+        title = f"{self.tally.question or self.design.name}: shares with {100 * confidence:.10g} % intervals"
         return Picture(charts.dots(self.categories, [mark], title=title))
 
     def interval(

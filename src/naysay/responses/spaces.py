@@ -26,6 +26,7 @@ Codes = NDArray[np.int64]
 MISSING = -1
 LISTABLE = 200_000  # a space with more responses than this is never listed
 _SHOWN = 5  # responses that a repr shows
+_LETTERS = 30  # of each of them
 _ENTRIES = 2**21  # entries of the statistic that a sum holds at a time
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -364,10 +365,11 @@ class Responses:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        shown_texts = ["missing" if text is None else text for text in self.take(slice(_SHOWN)).texts()]
-        missing_count = int(self.missing.sum())
+        response_texts = self.take(slice(_SHOWN)).texts()
+        shown_texts = ["missing" if text is None else _shortened(text) for text in response_texts]
+        missing_count, noun = int(self.missing.sum()), "response" if len(self) == 1 else "responses"
         return (
-            f"<{len(self):,} responses{': ' if shown_texts else ''}{', '.join(shown_texts)}"
+            f"<{len(self):,} {noun}{': ' if shown_texts else ''}{', '.join(shown_texts)}"
             f"{', …' if len(self) > _SHOWN else ''}"
             f"{f'; {missing_count:,} missing' if missing_count else ''}>"
         )
@@ -396,6 +398,12 @@ class Responses:
     def texts(self) -> list[str | None]:
         """Each report as one text, sets joined by ``;``."""
         return self.space.texts(self.codes)
+
+
+def _shortened(text: str) -> str:
+    """A response as it is shown among others: on one line, and cut where it is long."""
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= _LETTERS else f"{one_line[: _LETTERS - 1]}…"
 
 
 def cells_of(values: object) -> list[Any] | Array:
