@@ -37,7 +37,7 @@ def test_a_survey_goes_into_a_next_wave_as_a_draft_or_as_a_file(naysay, refused,
     assert "sample-2 is open" in naysay("survey", "open", "sample-2").out
     naysay("survey", "copy", "sample", "wave-3", "--to", "wave-3.xlsx")
     assert load(tmp_path / "wave-3.xlsx").form() == {**sample().form(), "name": "wave-3"}
-    assert "is there already" in refused("survey", "copy", "sample", "wave-3", "--to", "wave-3.xlsx")
+    assert "add --force" in refused("survey", "copy", "sample", "wave-3", "--to", "wave-3.xlsx")
     assert "there is a survey 'sample-2' already" in refused("survey", "copy", "sample", "sample-2")
     assert "there is no draft 'nothing'" in refused("survey", "copy", "nothing", "x")
     assert "lower-case letters" in refused("survey", "copy", "sample", "Wave 4")

@@ -21,8 +21,8 @@ def test_the_day_of_deletion_is_the_one_that_is_scheduled(naysay, survey):
     [
         (["--out", "s.pdf"], "a statement is written as .html or .md; got 's.pdf'"),
         (["--until", "soon"], "--until is a day such as 2027-12-31; got 'soon'"),
-        (["--out", "survey.md"], "'survey.md' is there already"),
-        (["--out", "no/s.md"], "cannot write 'no/s.md'"),
+        (["--out", "survey.md"], "'survey.md' exists; add --force"),
+        (["--out", "no/s.md"], "there is no folder 'no'"),
     ],
 )
 def test_what_cannot_be_written_is_refused_first(refused, survey, write, words, told):

@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_named(folder, capsys):
     assert "no batch is of that question and wave; there are" in refused(
         capsys, "tally", "1.nsrb", *DESIGN, "--wave", "9"
     )
-    assert "exists; give another name" in refused(capsys, "tally", "1.nsrb", *DESIGN, "--out", "1.tally")
+    assert "exists; add --force" in refused(capsys, "tally", "1.nsrb", *DESIGN, "--out", "1.tally")
     assert "a tally's name ends in .tally" in refused(capsys, "tally", "1.nsrb", *DESIGN, "--out", "x.npz")
     assert "leave --by out: a tally has no columns" in refused(capsys, "estimate", "1.tally", "--by", "age")
     (Tally.load("1.tally") + Tally.load("1.tally")).save("double.tally")

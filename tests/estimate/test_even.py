@@ -106,3 +106,15 @@ def test_ten_thousand_categories_are_estimated_without_a_table(family):
     assert fits[1].proportions.sum() == pytest.approx(1)
     if design.own:
         assert fits[1].proportions[:20] == pytest.approx(0.99 ** np.arange(20) / 100, abs=0.009)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.7])
+@pytest.mark.parametrize("labels", ["abc", "abcd", "abcde"])
+def test_a_share_that_only_rounding_parts_from_zero_is_zero(labels, weight, n):
+    """Whichever solver there is for so many categories, the last digit of a sum is no share below zero."""
+    survey, ruled_out = designs.negative(tuple(labels)), n // (len(labels) - 1)  # of each category that nobody has
+    said = ["b"] * ruled_out + ["a"] * (n - ruled_out)
+    fit = estimate.moments(survey, survey.tally(said, weights=[weight] * n))
+    assert fit.proportions[1] == 0
+    assert not [note for note in fit.remarks() if "outside [0, 1]" in note and note.endswith(": b")]

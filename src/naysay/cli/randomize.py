@@ -141,10 +141,7 @@ def _check_places(request: RandomizeOptions) -> None:
             raise DataError(f"--out must not be the input {str(file)!r}; the true answers would be lost")
         if not out.is_file():
             raise DataError(f"{str(out)!r} exists and is no ordinary file")
-        if not request.force:
-            raise DataError(f"{str(out)!r} exists; add --force to overwrite it")
-    elif not out.parent.is_dir():
-        raise DataError(f"there is no folder {str(out.parent)!r} to write to")
+    output.check_free(out, force=request.force)
 
 
 def _randomize_column(request: RandomizeOptions, design: Any, table: pl.DataFrame, chances: Any) -> Responses:

@@ -154,8 +154,7 @@ def _list(tallies: list[Tally]) -> None:
 def _check_out(out: Path, *, force: bool) -> None:
     if out.suffix != options.TALLY_SUFFIX:
         raise DataError(f"a tally's name ends in {options.TALLY_SUFFIX}; got {str(out)!r}")
-    if out.exists() and not force:
-        raise DataError(f"{str(out)!r} exists; give another name, or --force")
+    output.check_free(out, force=force)
 
 
 @dataclass(frozen=True)

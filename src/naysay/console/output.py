@@ -80,6 +80,16 @@ def check(path: Path | None) -> None:
         raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
 
 
+def check_free(path: Path, *, force: bool) -> None:
+    """Raise unless a file can be written there: in a folder that exists, and over another only with ``--force``."""
+    if path.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
+    if path.exists() and not force:
+        raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
+
+
 def drawable() -> None:
     """Raise, before any work is done, if nothing can be drawn."""
     try:

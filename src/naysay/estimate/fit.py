@@ -75,7 +75,7 @@ class Cells:
     @property
     def values(self) -> Floats:
         """The shares, (shares,)."""
-        return _without_rounding(self._weights[0] @ self.proportions / self._denominators)
+        return without_rounding(self._weights[0] @ self.proportions / self._denominators)
 
     @property
     def gradients(self) -> Floats:
@@ -121,7 +121,7 @@ class Fit:
     others: Mapping[str, Callable[[Any], object]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        proportions = _without_rounding(np.array(self.proportions, dtype=float))
+        proportions = without_rounding(np.array(self.proportions, dtype=float))
         for field_name, field_array in (
             ("proportions", proportions),
             ("covariance", np.array(self.covariance, dtype=float)),
@@ -204,7 +204,7 @@ class Fit:
         return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
 
 
-def _without_rounding(shares: Floats) -> Floats:
+def without_rounding(shares: Floats) -> Floats:
     """Shares, exactly 0 or 1 where only rounding parts them from it: -1e-17 is neither outside [0, 1] nor a chance."""
     nearest = np.clip(np.round(shares), 0.0, 1.0)
     return np.where(np.abs(shares - nearest) < _ROUNDING, nearest, shares)

@@ -38,6 +38,7 @@ from naysay.estimate.fit import (
     projected,
     reliable_errors,
     reliable_nuisance,
+    without_rounding,
 )
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
 from naysay.estimate.intervals import holding, intervals, nuisance_intervals
@@ -634,8 +635,9 @@ class EvenEstimate(Estimate):
     spread: Callable[[], Floats] = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("proportions", "variances"):
-            getattr(self, name).setflags(write=False)
+        # not that of a fit, which would ask for the covariance
+        object.__setattr__(self, "proportions", _checks.read_only(without_rounding(self.proportions)))
+        self.variances.setflags(write=False)
 
     def __getattr__(self, name: str) -> Any:
         # Python calls this only for attributes that are not set: fields without a value. Anything else is unknown.

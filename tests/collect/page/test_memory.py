@@ -297,7 +297,7 @@ def test_equal_choices_are_not_shown_at_all(respond, liar):
 
     tell(liar, equal)
     page = respond("private", on=liar).open().page
-    page.get_by_text("This page refuses to ask this survey.").wait_for()
+    page.get_by_text("This page refuses to ask this survey").wait_for()
 
 
 def test_after_the_receipt_is_deleted_another_survey_is_told_nothing(respond, liar):

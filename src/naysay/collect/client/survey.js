@@ -1,5 +1,6 @@
-// The respondent's page from the first byte to the receipt. It asks the server for the survey, and for nothing else
-// until the respondent confirms.
+// The respondent's page from the first byte to the receipt. Before the respondent confirms it asks the server for the
+// survey, for the key of a box that is left from before (sealing.js), and for a token if it was invited (invitation.js);
+// alone.js lists all addresses.
 
 import { hasHolder, stranger, watch } from "./alone.js";
 import { Answers, questions } from "./answers.js";

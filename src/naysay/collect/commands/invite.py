@@ -177,8 +177,7 @@ def _read_table(path: Path, options: InviteOptions) -> pl.DataFrame:
 
 def _free_place(options: InviteOptions) -> Path:
     file_place = options.to or Path(f"{options.survey}-invitations.csv")
-    if file_place.exists() and not options.force:
-        raise DataError(f"{str(file_place)!r} exists; add --force to overwrite it, or give another name with --to")
+    output.check_free(file_place, force=options.force)
     return file_place
 
 

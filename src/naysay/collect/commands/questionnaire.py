@@ -144,8 +144,7 @@ def check_target(path: Path, *, force: bool) -> None:
     """Raise unless a questionnaire can be written there."""
     if path.suffix.lower() not in _WRITERS:
         raise DataError(f"a questionnaire is written as .xlsx or .json; got {path.name!r}")
-    if path.exists() and not force:
-        raise DataError(f"{str(path)!r} is there already; give another name, or --force to overwrite it")
+    output.check_free(path, force=force)
 
 
 def write(form: Questionnaire, path: Path) -> None:

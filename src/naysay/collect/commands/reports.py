@@ -10,7 +10,6 @@ from rich.table import Table
 
 from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import options, output
-from naysay.errors import DataError
 
 Question = Annotated[str | None, typer.Option(metavar="NAME", help="What is asked, as batches name it.")]
 Wave = Annotated[str | None, typer.Option(metavar="NAME", help="When it is asked, as batches name it.")]
@@ -134,8 +133,7 @@ def tally(
     """
     from naysay.collect import reports
 
-    if out.exists() and not force:
-        raise DataError(f"{str(out)!r} exists; give another name, or --force")
+    output.check_free(out, force=force)
     with opened(db, data, "read") as store:
         report_tally = reports.tally(store, reports.topic_of(store, question=question, wave=wave, design=design_hash))
     report_tally.save(out)

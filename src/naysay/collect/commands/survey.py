@@ -228,10 +228,7 @@ def export(options: ExportOptions) -> None:
     from naysay.collect.export import places
 
     for file_place in places(options.to):
-        if file_place.exists() and not options.force:
-            raise DataError(f"{str(file_place)!r} exists; add --force to overwrite it, or give another name with --to")
-    if not options.to.parent.is_dir():
-        raise DataError(f"there is no folder {str(options.to.parent)!r} to write to")
+        output.check_free(file_place, force=options.force)
     with opened(options.db, options.data, "read") as store:
         export_result = export_files(
             store, options.survey, options.to, language=options.language, separator=options.separator
@@ -392,8 +389,7 @@ def _check_out(options: EthicsOptions) -> None:
     file_suffix = options.out.suffix.lower()
     if file_suffix not in (*_PAGE, *_MARKDOWN):
         raise DataError(f"a statement is written as .html or .md; got {options.out.name!r}")
-    if options.out.exists() and not options.force:
-        raise DataError(f"{str(options.out)!r} is there already; give another name, or --force to overwrite it")
+    output.check_free(options.out, force=options.force)
     if file_suffix in _PAGE:
         output.check(options.out)
 

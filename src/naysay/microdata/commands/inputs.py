@@ -76,14 +76,6 @@ def key_sets(texts: Iterable[str]) -> list[tuple[str, ...]]:
     return sets
 
 
-def check_free(path: Path, *, force: bool) -> None:
-    """Raise unless a file can be written there: in a folder that exists, and over another only with ``--force``."""
-    if path.exists() and not force:
-        raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
-    if not path.parent.is_dir():
-        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
-
-
 def named_values(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
     """The values of ``NAME=VALUE`` options, by name."""
     value_of: dict[str, str] = {}

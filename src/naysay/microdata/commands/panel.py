@@ -207,4 +207,4 @@ def _check_out(outs: Sequence[Path], input_paths: Sequence[Path], *, force: bool
             out_path.exists() and input_path.exists() and out_path.samefile(input_path) for input_path in input_paths
         ):
             raise DataError(f"{str(out_path)!r} is read as well; write to another file")
-        inputs.check_free(out_path, force=force)
+        output.check_free(out_path, force=force)

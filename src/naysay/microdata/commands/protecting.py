@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from naysay import _checks, files
+from naysay.console import output
 from naysay.errors import DataError
 from naysay.microdata.commands import inputs
 from naysay.microdata.commands.inputs import RECORD, Reading
@@ -86,13 +87,13 @@ class Protecting:
             for option_name in ("out", "save", "html", "hierarchy", "hierarchies", "bins"):
                 if getattr(options, option_name):
                     raise DataError(f"--write-hierarchies only writes levels to edit; leave out --{option_name}")
-            inputs.check_free(options.write_hierarchies, force=options.force)
+            output.check_free(options.write_hierarchies, force=options.force)
         if options.beside and options.unit is not None:
             raise DataError("--beside is for rows of people; households cannot be followed through releases")
         if options.out is not None:
             check_out(options.file, options.out, force=options.force)
         if options.save is not None:
-            inputs.check_free(options.save, force=options.force)
+            output.check_free(options.save, force=options.force)
 
     def _original(self, missing: tuple[str, ...]) -> files.Original:
         options = self.options

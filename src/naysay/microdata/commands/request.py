@@ -23,7 +23,7 @@ from naysay.console import output
 from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata.commands import inputs
-from naysay.microdata.commands.inputs import Source, check_free, key_sets, named_values, record
+from naysay.microdata.commands.inputs import Source, key_sets, named_values, record
 from naysay.microdata.commands.options import RiskOptions
 from naysay.microdata.keys.codes import Between, Either, Form, Joined, Privatized, Table, check_names
 from naysay.microdata.keys.variables import Keys
@@ -109,7 +109,7 @@ class Request:
                 raise DataError(f"--search must be a number of keys, from 1 to {keys_text}; got {options.search}")
             check_names(list(self.orders), self.every, what="key")
             if options.resume is not None:
-                check_free(options.resume, force=True)  # a search goes on with the file that is there
+                output.check_free(options.resume, force=True)  # a search goes on with the file that is there
         of_rows = (options.per_row, options.row, options.household)
         if options.engine != "polars" and any(option_of_rows is not None for option_of_rows in of_rows):
             advice = "use --per-row, --row and --household with --engine polars"
@@ -117,7 +117,7 @@ class Request:
         check_also(self.also, population=self.population, sensitive=options.sensitive)
         if options.per_row is not None:
             files.kind(options.per_row, to_write=True)
-            check_free(options.per_row, force=options.force)
+            output.check_free(options.per_row, force=options.force)
 
     def answers(self) -> Answers:
         """All that is asked for, from the file."""

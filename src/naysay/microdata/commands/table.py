@@ -86,7 +86,7 @@ def command(options: TableOptions) -> None:
 
     output.check(options.html)
     if options.out is not None:
-        inputs.check_free(options.out, force=options.force)
+        output.check_free(options.out, force=options.force)
     rules, missing = _rules(options), inputs.missing_texts(options.na)
     with files.readable(options.file):
         frame = files.Original.read(
