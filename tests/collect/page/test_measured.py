@@ -22,8 +22,10 @@ def test_each_measure_is_reached_and_stands_in_the_document(respond, document):
     missed = {what: value for what, (value, sign, limit) in found.items() if not SIGNS[sign](value, limit)}
     assert missed == {}
     (written,) = re.findall(measuring.PLACE.replace(".*?", "(.*?)"), document, re.DOTALL)
-    exact = [line for line in measuring.table(found) if "height" not in line and "kilobytes" not in line]
-    assert set(exact) <= set(written[1].splitlines())  # fonts and dates differ from machine to machine
+    # fonts and dates differ from machine to machine, and which of two draws comes first from run to run
+    inexact = ("height", "kilobytes", "words on a private screen")
+    exact = [line for line in measuring.table(found) if not any(what in line for what in inexact)]
+    assert set(exact) <= set(written[1].splitlines())
     assert len(written[1].splitlines()) == len(found) + 2
 
 
