@@ -169,3 +169,12 @@ def test_a_png_has_the_colors_and_lines_of_the_svg(tmp_path, monkeypatch):
     fitted(designs.warner(p=0.8), [60, 140]).plot().save(tmp_path / "fit.png")
     assert "var(" not in converted[0]
     assert "stroke:#0072b2" in converted[0]
+
+
+def test_a_method_of_intervals_that_is_added_has_its_name_in_the_paper(monkeypatch):
+    added = estimate.IntervalMethod(
+        "halved", "half of the error", lambda ask: ask.fit.proportions[:, None] + [-0.1, 0.1]
+    )
+    monkeypatch.setitem(estimate.METHODS, "halved", added)
+    text = estimate.methods_text(fitted(designs.warner(p=0.8), [60, 140]), method="halved")
+    assert "with halved intervals" in text

@@ -161,6 +161,10 @@ class IntervalMethod:
     moves_within : bool
         Whether an estimate beyond 0 or 1 is taken as one at that end. Refits of a bootstrap lie where they lie, and
         would take as long a second time.
+    title : str
+        What a paper calls them; by default their name.
+    source : str
+        Whom a paper cites for them, as author and year.
     """
 
     name: str
@@ -168,6 +172,8 @@ class IntervalMethod:
     bounds: Callable[[Request], Floats]
     refusal: Callable[[Fit], str | None] = lambda fit: None
     moves_within: bool = True
+    title: str = ""
+    source: str = ""
 
 
 def intervals(
@@ -501,16 +507,37 @@ def _no_profile(fit: Fit) -> str | None:
 METHODS = {
     interval_method.name: interval_method
     for interval_method in (
-        IntervalMethod("score", "all values that the mean of the indicators does not reject", _score, _no_score),
-        IntervalMethod("agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_share),
-        IntervalMethod("wald", "estimate ± z standard errors", _wald),
-        IntervalMethod("profile", "all values that the likelihood ratio does not reject", _profile, _no_profile),
+        IntervalMethod(
+            "score",
+            "all values that the mean of the indicators does not reject",
+            _score,
+            _no_score,
+            title="score intervals",
+            source="Wilson (1927)",
+        ),
+        IntervalMethod(
+            "agresti_coull",
+            "for one binomial share: z²/2 answers added",
+            _agresti_coull,
+            _no_share,
+            title="intervals after Agresti and Coull",
+            source="Agresti & Coull (1998)",
+        ),
+        IntervalMethod("wald", "estimate ± z standard errors", _wald, title="Wald intervals"),
+        IntervalMethod(
+            "profile",
+            "all values that the likelihood ratio does not reject",
+            _profile,
+            _no_profile,
+            title="profile likelihood intervals",
+        ),
         IntervalMethod(
             "bootstrap",
             "respondents drawn again",
             _bootstrap,
             not_redrawn,
             moves_within=False,
+            title="bootstrap intervals",
         ),
     )
 }

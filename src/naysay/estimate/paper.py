@@ -12,21 +12,12 @@ from naysay.design import Answerable
 from naysay.design.flowchart import parts
 from naysay.errors import DataError
 from naysay.estimate.fit import Intervals, decimals_of, number_text, reliable_errors, reliable_nuisance
-from naysay.estimate.intervals import nuisance_intervals
+from naysay.estimate.intervals import METHODS, nuisance_intervals
 from naysay.estimate.linear import is_stacked
 from naysay.estimate.result import Estimate, PrintOptions, assumptions, reservations
 from naysay.show import text
 
 COMPLIANCE = "people do what they are told"
-
-_INTERVALS = {
-    "score": ("score intervals", "Wilson (1927)"),
-    "agresti_coull": ("intervals after Agresti and Coull", "Agresti & Coull (1998)"),
-    "wald": ("Wald intervals", ""),
-    "profile": ("profile likelihood intervals", ""),
-    "bootstrap": ("bootstrap intervals", ""),
-}
-"""How the methods of intervals are called in a paper, and their source."""
 
 
 def methods_text(
@@ -71,8 +62,8 @@ def methods_texts(fits: Iterable[tuple[str, Estimate]], options: PrintOptions, c
     paragraphs, cited = [], []
     for heading, fit in fits:
         paragraphs.append("\n".join(filter(None, [heading, _paragraph(fit, options)])))
-        interval_source = _INTERVALS[fit.intervals(options.confidence, method=options.method).method][1]
-        cited += [*sources(fit.design), interval_source]
+        interval_method = METHODS[fit.intervals(options.confidence, method=options.method).method]
+        cited += [*sources(fit.design), interval_method.source]
         cited += ["Bao, Luo & Zhang (2013)"] if fit.made_by.startswith("nstops") else []
     return "\n\n".join([*paragraphs, *compared, *references(cited)])
 
@@ -81,13 +72,13 @@ def _paragraph(fit: Estimate, options: PrintOptions) -> str:
     if not isinstance(fit, Estimate):
         raise DataError(f"a methods text tells shares of categories; got {type(fit).__name__}")
     intervals = fit.intervals(options.confidence, method=options.method)
+    interval_title = METHODS[intervals.method].title or f"{intervals.method} intervals"
     assumption_text = "; that ".join(assumed(fit.design, assumptions(fit)))
     lines = [
         _asked(fit),
         f"Answers are weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else "",
         "" if fit.tally.complex is None else fit.tally.complex.sentence,
-        f"Shares were estimated by {fit.method}, with {_INTERVALS[intervals.method][0]}; standard errors: "
-        f"{fit.standard_error_kind}",
+        f"Shares were estimated by {fit.method}, with {interval_title}; standard errors: {fit.standard_error_kind}",
         "They describe these people themselves, and no larger population" if fit.target == "file" else "",
         *_estimates(fit, intervals),
         *_found(fit, options),
