@@ -613,7 +613,7 @@ def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
         (["--resume", "a.jsonl"], "--resume is for a search"),
         (["--search", "1", "--minutes", "-1"], "minutes must be positive; got -1.0"),
         (["--search", "1", "--resume", "panel.csv"], "'panel.csv' is not the file of a search"),
-        (["--search", "1", "--resume", "no/a.jsonl"], "there is no folder 'no' to write to"),
+        (["--search", "1", "--resume", "no/a.jsonl"], "there is no folder 'no'"),
         (["--html", "no/a.html"], "there is no folder 'no'"),
     ],
 )

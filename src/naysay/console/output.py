@@ -87,7 +87,7 @@ def check_free(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
     if not path.parent.is_dir():
-        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
+        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
 
 
 def drawable() -> None:
