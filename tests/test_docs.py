@@ -278,6 +278,12 @@ def test_a_walk_names_files_that_there_are(page):
     ]
 
 
+def test_the_walk_of_a_reply_names_each_module_of_the_page():
+    text = (DOCS / "walk_reply.md").read_text(encoding="utf-8")
+    client = ROOT / "src" / "naysay" / "collect" / "client"
+    assert {path.name for path in client.glob("*.js")} <= set(re.findall(r"`(\w+\.js)`", text))
+
+
 def test_the_tables_of_rooms_name_files_that_there_are():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     tables = re.findall(r"^\| in `([\w/]+)/` \| is \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE)
