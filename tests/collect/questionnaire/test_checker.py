@@ -297,6 +297,11 @@ WARNINGS = [
         ],
     ),
     ("bins", "items[0].bins", [number(bins=bins(1, None))]),
+    (
+        "expressions",
+        "items[1].relevant",
+        [PLAIN, number(relevant=apply(">=", answer("plain"), {"kind": "value", "value": "08:00"}))],
+    ),
 ]
 
 
@@ -558,3 +563,9 @@ def test_equal_choices_of_a_private_question_are_an_error():
     told = found([asked | {"private": TWO}])
     assert [each.path for each in told] == [f"items[0].choices[{place}].label.en" for place in range(1, 5)]
     assert "'c1' reads as 'c0'" in told[0].message
+
+
+@pytest.mark.parametrize("value", [8, "8.5", "2026-11-20"])
+def test_numbers_and_days_have_an_order(value):
+    items = [PLAIN, number(relevant=apply(">=", answer("plain"), {"kind": "value", "value": value}))]
+    assert not [each for each in found(items) if each.rule == "expressions"]

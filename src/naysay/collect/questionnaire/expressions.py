@@ -148,6 +148,17 @@ def _number(value: Content) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def has_order(text: str) -> bool:
+    """Whether a text is a number or a day, so that it can come before another.
+
+    Examples
+    --------
+    >>> has_order("2026-11-20"), has_order("8.5"), has_order("08:00")
+    (True, True, False)
+    """
+    return bool(_NUMBER.fullmatch(text) or _DAY.fullmatch(text))
+
+
 def _equal(left_side: Content, right_side: Content) -> bool:
     if isinstance(left_side, list) or isinstance(right_side, list):
         return False

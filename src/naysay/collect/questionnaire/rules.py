@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from naysay import _checks
 from naysay.collect.questionnaire import privacy
-from naysay.collect.questionnaire.expressions import ARITY, Answer, Apply, Sent
+from naysay.collect.questionnaire.expressions import ARITY, Answer, Apply, Sent, Value, has_order
 from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import (
     Entry,
@@ -41,6 +41,15 @@ def conditions(walk: Walk) -> Iterator[Problem]:
                         expected_count = _checks.several(least, "argument", "arguments")
                         message = f"{node.op} takes {expected_count}; got {len(node.args)}"
                         yield Problem("expressions", message, "", "correct the condition", path=condition_path)
+                    for argument in node.args if node.op in ("<", "<=", ">", ">=") else ():
+                        text = argument.value if isinstance(argument, Value) else None
+                        if isinstance(text, str) and not has_order(text):
+                            message, reason = (
+                                f"{node.op} must compare numbers or days; {text!r} is neither",
+                                "it never holds",
+                            )
+                            way_out = "write a number such as 8.5, or a day such as 2026-11-20"
+                            yield Problem("expressions", message, reason, way_out, "warning", path=condition_path)
                 elif isinstance(node, Sent) or (isinstance(node, Answer) and node.of != "."):
                     yield from _reference(node, entry, condition_path, walk)
                 elif isinstance(node, Answer) and condition_path.endswith(".relevant"):
