@@ -6,6 +6,7 @@ and as a page that people read; then the files.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import shlex
@@ -38,7 +39,8 @@ from naysay.files.writing import whole
 __all__ = ["Columns", "Exported", "export", "places"]
 
 
-_TYPES = {int: "numbers", float: "numbers", str: "texts"}
+_TYPES = {int: "numbers", float: "numbers", str: "texts", datetime.date: "days"}
+"""What a column of the data holds, by how answers are stored; a kind that is stored otherwise has to say it here."""
 
 
 _SCALE = ("low_label", "high_label")  # the words at the ends of a scale of numbers
@@ -153,7 +155,7 @@ class Columns:
 
     def _bare_entry(self, question: Question, entry: Entry) -> Entry:
         """A question that is answered with a number, a day or a text."""
-        holds = _TYPES.get(question.stored, "days")
+        holds = _TYPES[question.stored]
         end_labels = [self._text(getattr(question, end_field, {})) for end_field in _SCALE]
         if any(end_labels):
             end_marks = zip((getattr(question, "low", 0), getattr(question, "high", 0)), end_labels, strict=True)
