@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from scipy.sparse import csr_array
 
 from naysay._values import Floats
 from naysay.design import Answerable
@@ -344,7 +343,7 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     return np.asarray(np.clip(share_bounds, 0.0, 1.0))
 
 
-def _program(t: int, s: int, shares: Floats) -> tuple[csr_array, Floats]:
+def _program(t: int, s: int, shares: Floats) -> tuple[scipy.sparse.csr_array, Floats]:
     """The equalities over (π, φ), and their right side, which is moved by the least amount that makes them feasible.
 
     Columns are the t proportions, then one φ(i, F) for each member of each F.
@@ -360,7 +359,7 @@ def _program(t: int, s: int, shares: Floats) -> tuple[csr_array, Floats]:
     total_row = t + len(false_sets)
     matrix_entries += [(total_row, category) for category in range(t)]
     entry_rows, entry_columns = np.array(matrix_entries).T
-    equalities = csr_array(
+    equalities = scipy.sparse.csr_array(
         (np.ones(len(matrix_entries)), (entry_rows, entry_columns)), shape=(total_row + 1, column_number)
     )
     right_side = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
@@ -373,7 +372,7 @@ def _program(t: int, s: int, shares: Floats) -> tuple[csr_array, Floats]:
     return equalities, right_side
 
 
-def _solve_program(cost: Floats, equalities: csr_array, right: Floats) -> Any:
+def _solve_program(cost: Floats, equalities: scipy.sparse.csr_array, right: Floats) -> Any:
     # its types know dense matrices only
     return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")  # type: ignore[call-overload]
 

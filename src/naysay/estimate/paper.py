@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from importlib import metadata
 
 from naysay import _checks, designs, privacy
 from naysay.design import Answerable
-from naysay.design.flowchart import parts
 from naysay.errors import DataError
 from naysay.estimate.fit import Intervals, decimals_of, number_text, reliable_errors, reliable_nuisance
 from naysay.estimate.intervals import METHODS, nuisance_intervals
@@ -69,6 +67,8 @@ def methods_texts(fits: Iterable[tuple[str, Estimate]], options: PrintOptions, c
 
 
 def _paragraph(fit: Estimate, options: PrintOptions) -> str:
+    from importlib.metadata import version  # takes time that no other command needs
+
     if not isinstance(fit, Estimate):
         raise DataError(f"a methods text tells shares of categories; got {type(fit).__name__}")
     intervals = fit.intervals(options.confidence, method=options.method)
@@ -85,7 +85,7 @@ def _paragraph(fit: Estimate, options: PrintOptions) -> str:
         *privacy.lines(fit.design, fit.nuisance_shares),
         f"The estimate assumes that {assumption_text}" if assumption_text else "",
         *(f"Note: {line}" for line in reservations(fit, intervals)),
-        f"All was computed with naysay {metadata.version('naysay')}",
+        f"All was computed with naysay {version('naysay')}",
     ]
     return " ".join(f"{line[0].upper()}{line[1:]}." for line in lines if line)
 
@@ -148,6 +148,7 @@ def assumed(design: Answerable, assumption_texts: list[str]) -> list[str]:
 
 def sources(design: Answerable) -> list[str]:
     """Who proposed a design and what it is made of, as author and year."""
+    from naysay.design.flowchart import parts
 
     def texts() -> Iterator[str]:
         for part in parts(design):
