@@ -75,13 +75,13 @@ def _paragraph(fit: Estimate, options: PrintOptions) -> str:
     interval_title = METHODS[intervals.method].title or f"{intervals.method} intervals"
     assumption_text = "; that ".join(assumed(fit.design, assumptions(fit)))
     lines = [
-        _asked(fit),
+        _answers_sentence(fit),
         f"Answers are weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else "",
         "" if fit.tally.complex is None else fit.tally.complex.sentence,
         f"Shares were estimated by {fit.method}, with {interval_title}; standard errors: {fit.standard_error_kind}",
         "They describe these people themselves, and no larger population" if fit.target == "file" else "",
-        *_estimates(fit, intervals),
-        *_found(fit, options),
+        *_share_sentences(fit, intervals),
+        *_finding_sentences(fit, options),
         *privacy.lines(fit.design, fit.nuisance_shares),
         f"The estimate assumes that {assumption_text}" if assumption_text else "",
         *(f"Note: {line}" for line in reservations(fit, intervals)),
@@ -90,7 +90,7 @@ def _paragraph(fit: Estimate, options: PrintOptions) -> str:
     return " ".join(f"{line[0].upper()}{line[1:]}." for line in lines if line)
 
 
-def _asked(fit: Estimate) -> str:
+def _answers_sentence(fit: Estimate) -> str:
     """How many answered what under which design."""
     design_source = re.sub(r" \((\d{4})\)", r", \1", "; ".join(sources(fit.design)))
     source_text = f" ({design_source})" if design_source else ""
@@ -101,31 +101,33 @@ def _asked(fit: Estimate) -> str:
     return f"{fit.n:,} {people_text} answered{question_text} under the design {design_text}{missing_text}"
 
 
-def _estimates(fit: Estimate, intervals: Intervals) -> Iterator[str]:
+def _share_sentences(fit: Estimate, intervals: Intervals) -> Iterator[str]:
     """The shares, then the other parameters of the design, to the digits of the print, in percent."""
     places = max(0, decimals_of(fit) - 2)
 
-    def told(name: object, value: float, error: float, low: float, high: float) -> str:
-        share_text, error_text, low_text, high_text = (
+    def share_text(name: object, value: float, error: float, low: float, high: float) -> str:
+        value_text, error_text, low_text, high_text = (
             number_text(100 * number, places) for number in (value, error, low, high)
         )
         standard_error = "" if math.isnan(error) else f"s.e. {error_text}, "
         # as many digits as were asked for: 0.99999 is no 100 %
         interval_text = f"{100 * intervals.confidence:.10g} % interval {low_text} to {high_text}"
-        return f"{share_text} % for “{_line(_checks.label(name))}” ({standard_error}{interval_text})"
+        return f"{value_text} % for “{_line(_checks.label(name))}” ({standard_error}{interval_text})"
 
     rows = zip(fit.categories, fit.proportions, reliable_errors(fit), *intervals.bounds.T, strict=True)
-    yield f"The estimates are {_listed([told(*row) for row in rows])}"
+    yield f"The estimates are {_listed([share_text(*row) for row in rows])}"
     if fit.nuisance:
         ends, errors = (
             nuisance_intervals(fit, confidence=intervals.confidence, method=intervals.method),
             reliable_nuisance(fit),
         )
-        nuisance_texts = [told(name, pair.value, errors[name], *ends[name]) for name, pair in fit.nuisance.items()]
+        nuisance_texts = [
+            share_text(name, pair.value, errors[name], *ends[name]) for name, pair in fit.nuisance.items()
+        ]
         yield f"The design also gives {_listed(nuisance_texts)}"
 
 
-def _found(fit: Estimate, options: PrintOptions) -> Iterator[str]:
+def _finding_sentences(fit: Estimate, options: PrintOptions) -> Iterator[str]:
     """What the estimate tells beyond its numbers: other estimates beside it, tests, bands and notes of the design."""
     places = decimals_of(fit)
     for finding in fit.findings:
