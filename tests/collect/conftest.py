@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -16,11 +17,13 @@ import time
 import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import psycopg
 import pytest
 from browsing import ARGUMENTS
 from playwright.sync_api import sync_playwright
+from sqlalchemy import Engine, event
 
 import naysay
 from naysay import designs
@@ -46,6 +49,7 @@ from naysay.collect.questionnaire import (
     parse_expression,
 )
 from naysay.collect.storage import Store
+from naysay.collect.storage.backends import REWRITTEN
 from tests.node import run_node
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore interrupts
@@ -379,6 +383,31 @@ def page_node():
     """Runs a script of the page's tests under Node."""
     scripts = Path(__file__).parent / "page"
     return lambda script, task, module, given: run_node(scripts / script, task, FOLDER / module, given)
+
+
+@pytest.fixture(autouse=True)
+def replies_are_locked_first(request):
+    """No transaction uses several of the tables that `settle` locks unless it begins with the replies.
+
+    Another order, and `settle` and that transaction could each hold what the other one waits for.
+    """
+    used_tables, wrong = WeakKeyDictionary(), []
+
+    def note(connection, _cursor, statement, *_):
+        names = [
+            name for name in re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(\w+)", statement) if name in REWRITTEN
+        ]
+        if connection.get_transaction() is None or connection.dialect.name == "sqlite":  # which has one lock for all
+            return
+        tables = used_tables.setdefault(connection.get_transaction(), [])
+        tables += names
+        if names and tables[0] != "reply" and len(set(tables)) > 1:
+            wrong.append((tables, statement))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield
+    event.remove(Engine, "before_cursor_execute", note)
+    assert not wrong or request.node.get_closest_marker("reads_tables")
 
 
 @pytest.fixture

@@ -90,6 +90,7 @@ def test_many_senders_at_once_are_all_counted(served, store):
     assert tally(store).counts.tolist() == [60, 120, 0]
 
 
+@pytest.mark.reads_tables
 def test_a_server_keeps_counters_and_nothing_else(served, store):
     """No batch, id, address or time: the rows after many batches are those after one."""
     for said in (["map", "list"], ["map"], ["search"]):
@@ -138,6 +139,7 @@ def test_a_receipt_is_a_hash_and_goes_after_a_day(store, monkeypatch):
     assert tally(store).n == 2
 
 
+@pytest.mark.reads_tables
 @pytest.mark.parametrize("later_first", [False, True])
 def test_two_servers_at_midnight_count_one_upload_once(store, url, until, later_first):
     """Each had a day of its own, and the key was day and digest: both counted it."""

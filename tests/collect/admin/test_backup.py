@@ -60,6 +60,7 @@ def empty(request, tmp_path):
     found.dispose()
 
 
+@pytest.mark.reads_tables
 def test_a_backup_of_either_kind_is_restored_into_either_kind(store, empty, client, published, answers, tmp_path):
     fill(store, published, answers)
     path = tmp_path / "backup.db"

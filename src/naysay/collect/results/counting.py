@@ -237,9 +237,10 @@ def recount(store: Store, survey: str) -> int:
     """Count all replies to a survey anew; how many there are."""
     store.published(survey)
     with store.engine.begin() as connection:
+        all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
+        connection.execute(all_replies.limit(1))  # replies are locked first: see `backends._SETTLE`
         for table in (tables.tally, tables.untallied):
             connection.execute(delete(table).filter_by(survey=survey))
-        all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
         connection.execute(insert(tables.untallied).from_select(["survey", "id"], all_replies))
         count_query = select(func.count()).select_from(tables.untallied).filter_by(survey=survey)
         reply_count = int(connection.execute(count_query).scalar_one())

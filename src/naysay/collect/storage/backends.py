@@ -127,7 +127,7 @@ _OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5
 
 # A new table under the old name would lose the rights that were granted on it. So rows wait in a temporary table, which
 # is not written to the server's log; truncating gives the table new files, and all rows come from one transaction.
-_REWRITTEN = {
+REWRITTEN = {
     "reply": "survey, id, day, answers",
     "invitation": "survey, code, taken",
     "spent": "survey, token",
@@ -138,12 +138,14 @@ _REWRITTEN = {
 }
 """The columns of the tables that are rewritten, with the keys first. Old versions of a tally tell what came last."""
 
+# Replies are locked first. Whoever uses several of the tables in one transaction begins with the replies, too, so that
+# neither can hold what the other one waits for.
 _SETTLE = (
     "SET LOCAL statement_timeout = 0",
-    *(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE" for table in _REWRITTEN),  # in the order in which others lock them
+    *(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE" for table in REWRITTEN),
     *(
         statement
-        for table, columns in _REWRITTEN.items()
+        for table, columns in REWRITTEN.items()
         for statement in (
             f"CREATE TEMPORARY TABLE settled_{table} ON COMMIT DROP AS SELECT {columns} FROM {table}",
             f"TRUNCATE {table}",
@@ -174,7 +176,7 @@ class PostgreSQL:
 
         Locking is no query: the snapshot is taken after it, when no `settle` is under way.
         """
-        connection.exec_driver_sql(f"LOCK TABLE {', '.join(_REWRITTEN)} IN ACCESS SHARE MODE")
+        connection.exec_driver_sql(f"LOCK TABLE {', '.join(REWRITTEN)} IN ACCESS SHARE MODE")
 
     def missing(self, url: URL) -> str | None:
         """None: PostgreSQL does not make a database when somebody mistypes its name."""

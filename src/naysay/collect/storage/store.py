@@ -203,13 +203,15 @@ class Store:
         """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
         self._change(name, closed=today())
         with self.engine.begin() as connection:
+            of_survey = tables.reply.c.survey == name
+            connection.execute(select(tables.reply.c.id).where(of_survey).limit(1))  # see `backends._SETTLE`
             # new replies get ids here and where they are counted; all others one of the database
             old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=name)).scalars().all()
             id_pairs = [{"old": reply_id, "new": secrets.token_hex(16)} for reply_id in old_ids]
             for table in (tables.reply, tables.untallied) if id_pairs else ():
                 is_old = (table.c.survey == name) & (table.c.id == bindparam("old"))
                 connection.execute(update(table).where(is_old).values(id=bindparam("new")), id_pairs)
-            fresh_id, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
+            fresh_id = text(self._backend.fresh_id)
             is_counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
             connection.execute(update(tables.reply).where(of_survey, is_counted).values(id=fresh_id))
         self.settle()
@@ -288,11 +290,9 @@ class Store:
             survey_query = select(
                 survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed, reply_count
             ).order_by(survey_columns.name)
+            survey_rows = connection.execute(survey_query).all()  # replies are read first: see `backends._SETTLE`
             invited_counts = arrivals.invited_counts(connection)
-            return tuple(
-                Listed(*survey_row, *invited_counts.get(survey_row.name, ()))
-                for survey_row in connection.execute(survey_query)
-            )
+        return tuple(Listed(*survey_row, *invited_counts.get(survey_row.name, ())) for survey_row in survey_rows)
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
