@@ -25,7 +25,7 @@ def paper(write):
 
 
 def told(naysay, *words):
-    code, out, err = naysay("risk", *words, "--format", "json")
+    code, out, err = naysay("risk", *(["search"] if "--up-to" in words else []), *words, "--format", "json")
     assert (code, err) == (0, "")
     return json.loads(out)
 
@@ -529,14 +529,14 @@ SEARCH = ("panel.csv", "--keys", "age,gender,job,income", "--population", "1e7",
 
 
 def test_a_search_ranks_combinations_in_the_table_and_in_json(naysay, survey):
-    code, out, err = naysay("risk", *SEARCH, "--search", "2")
+    code, out, err = naysay("risk", "search", *SEARCH, "--up-to", "2")
     assert (code, err) == (0, "")
     for text in ("Search for dangerous combinations", "What each key adds", "Which recoding would buy most"):
         assert text in out
     for value in ("nurse", "clerk", "middle", "refused"):
         assert value not in out
     assert max(map(len, out.splitlines())) <= 130
-    found = told(naysay, *SEARCH, "--search", "2")["search"]
+    found = told(naysay, *SEARCH, "--up-to", "2")["search"]
     frame = pl.read_csv("panel.csv", infer_schema=False)
     frame = frame.with_columns(pl.when(pl.col("age").is_in(["refused", "-9"])).then(None).otherwise("age").alias("age"))
     keys = microdata.Keys(frame, ["age", "gender", "job", "income"])
@@ -546,31 +546,31 @@ def test_a_search_ranks_combinations_in_the_table_and_in_json(naysay, survey):
     riskiest = keys.only(expected.combinations[0].keys)
     assert found["recodings"] == microdata.recodings(riskiest).to_dict()
     assert "bins 10 wide" in {each["told"] for each in found["recodings"]["recodings"]}
-    code, _, err = naysay("risk", *SEARCH, "--search", "2", "--format", "csv")
+    code, _, err = naysay("risk", "search", *SEARCH, "--up-to", "2", "--format", "csv")
     assert "json and table also hold what the search found" in err
 
 
 def test_a_search_by_another_measure_with_orders_and_without_theta_where_there_are_weights(naysay, survey, refused):
-    found = told(naysay, *SEARCH, "--search", "2", "--measure", "anonymity")["search"]
+    found = told(naysay, *SEARCH, "--up-to", "2", "--measure", "anonymity")["search"]
     unique = [each["listwise"]["k1"] for each in found["combinations"]]
     assert unique == sorted(unique, reverse=True)
     assert {found["measure"], found["contributions"]["measure"], found["recodings"]["measure"]} == {"anonymity"}
     jobs = sorted({job for job in pl.read_csv("panel.csv", infer_schema=False)["job"].to_list() if job is not None})
-    ordered = ("--search", "4", "--order", f"job={','.join(jobs)}")
+    ordered = ("--up-to", "4", "--order", f"job={','.join(jobs)}")
     ways = {each["told"] for each in told(naysay, *SEARCH, *ordered)["search"]["recodings"]["recodings"]}
     assert any(way.startswith("neighbors") for way in ways)
     pl.read_csv("panel.csv", infer_schema=False).with_columns(w=1).write_csv("weighted.csv")
-    weighted = told(naysay, "weighted.csv", *SEARCH[1:], "--weight", "w", "--search", "1")["search"]
+    weighted = told(naysay, "weighted.csv", *SEARCH[1:], "--weight", "w", "--up-to", "1")["search"]
     assert weighted["population"] is None
     assert "theta" not in weighted["combinations"][0]["matches"]
-    message = refused("risk", *SEARCH, "--search", "2", "--order", "jobs=a,b")
+    message = refused("risk", "search", *SEARCH, "--up-to", "2", "--order", "jobs=a,b")
     assert "there is no key 'jobs'" in message
-    assert "--order must be NAME=VALUE" in refused("risk", *SEARCH, "--search", "2", "--order", "a,b")
+    assert "--order must be NAME=VALUE" in refused("risk", "search", *SEARCH, "--up-to", "2", "--order", "a,b")
 
 
 def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
-    whole = told(naysay, *SEARCH, "--search", "3")["search"]
-    part = told(naysay, *SEARCH, "--search", "3", "--resume", "found.jsonl", "--most", "6")["search"]
+    whole = told(naysay, *SEARCH, "--up-to", "3")["search"]
+    part = told(naysay, *SEARCH, "--up-to", "3", "--resume", "found.jsonl", "--most", "6")["search"]
     assert (part["finished"], part["asked"], part["stopped"]) == (6, 14, "most")
 
     def interrupt(*_):
@@ -578,24 +578,26 @@ def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("naysay.microdata.combinations.lattice.Lattice.combination_on", interrupt)
-        code, out, _ = naysay("risk", *SEARCH, "--search", "3", "--resume", "found.jsonl", "--html", "part.html")
+        code, out, _ = naysay(
+            "risk", "search", *SEARCH, "--up-to", "3", "--resume", "found.jsonl", "--html", "part.html"
+        )
     assert code == 130
     assert "8 of 14 combinations were not counted (interrupted)" in out
     assert "8 of 14 combinations were not counted (interrupted)" in Path("part.html").read_text(encoding="utf-8")
-    assert told(naysay, *SEARCH, "--search", "3", "--resume", "found.jsonl")["search"] == whole
+    assert told(naysay, *SEARCH, "--up-to", "3", "--resume", "found.jsonl")["search"] == whole
     assert len(Path("found.jsonl").read_text(encoding="utf-8").splitlines()) == 15
 
 
 def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
     monkeypatch.setattr("naysay.microdata.commands.request._LONG", 0.0)
-    _, _, err = naysay("risk", *SEARCH, "--search", "3")
+    _, _, err = naysay("risk", "search", *SEARCH, "--up-to", "3")
     assert err.startswith(
         "naysay: note: 14 combinations of up to 3 of 4 keys, about a second on this machine; smaller: "
     )
     assert "up to 2: 10, about a second" in err
     monkeypatch.setattr("naysay.microdata.commands.request._LONG", 60.0)
     monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"], "LONGEST", 0.0)
-    told_no = refused("risk", *SEARCH, "--search", "3", "--resume", "new.jsonl")
+    told_no = refused("risk", "search", *SEARCH, "--up-to", "3", "--resume", "new.jsonl")
     assert "needs a limit; this one has 14 combinations of up to 3 of 4 keys" in told_no
     assert "--most" in told_no
     assert "--minutes" in told_no
@@ -604,43 +606,61 @@ def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--search", "0"], "--search must be a number of keys, from 1 to the 4 that --keys names; got 0"),
-        (["--search", "5"], "got 5"),
-        (["--most", "3"], "--most is for a search; ask for one with --search"),
+        (["search", "--up-to", "0"], "--up-to must be a number of keys, from 1 to the 4 that --keys names; got 0"),
+        (["search", "--up-to", "5"], "got 5"),
+        (["--most", "3"], "--most is for a search; ask for one: naysay risk search"),
         (["--minutes", "3"], "--minutes is for a search"),
         (["--measure", "anonymity"], "--measure is for a search"),
         (["--order", "job=a,b"], "--order is for a search"),
         (["--resume", "a.jsonl"], "--resume is for a search"),
-        (["--search", "1", "--minutes", "-1"], "minutes must be positive; got -1.0"),
-        (["--search", "1", "--resume", "panel.csv"], "'panel.csv' is not the file of a search"),
-        (["--search", "1", "--resume", "no/a.jsonl"], "there is no folder 'no'"),
+        (["search", "--up-to", "1", "--minutes", "-1"], "minutes must be positive; got -1.0"),
+        (["search", "--up-to", "1", "--resume", "panel.csv"], "'panel.csv' is not the file of a search"),
+        (["search", "--up-to", "1", "--resume", "no/a.jsonl"], "there is no folder 'no'"),
         (["--html", "no/a.html"], "there is no folder 'no'"),
     ],
 )
 def test_searches_that_cannot_be(refused, survey, words, message):
-    assert message in refused("risk", *SEARCH, *words)
+    command = ("risk", "search") if "search" in words else ("risk",)
+    assert message in refused(*command, *SEARCH, *words[len(command) - 1 :])
 
 
 def test_the_report_is_written_and_holds_no_value(naysay, survey):
     words = ("--search", "2", "--attempt", "register=0.5", "--html", "risk.html", "--joined", "month")
-    code, _, err = naysay("risk", *SEARCH, "--keys", "age,month", *words)
+    code, _, err = naysay("risk", "report", *SEARCH, "--keys", "age,month", *words)
     assert (code, err) == (0, "")
     page = Path("risk.html").read_text(encoding="utf-8")
     for value in ("nurse", "clerk", "teacher", "refused"):
         assert value not in page
     assert "age + month" in page
     assert "5 keys" in page
-    assert naysay("risk", *SEARCH, "--html", "plain.html").code == 0
+    assert naysay("risk", "report", *SEARCH, "--html", "plain.html").code == 0
     assert "The most dangerous combinations" not in Path("plain.html").read_text(encoding="utf-8")
 
 
+def test_the_old_spelling_does_the_same_and_says_where_it_went(naysay, survey):
+    new = naysay("risk", "search", *SEARCH, "--up-to", "2")
+    old = naysay("risk", *SEARCH, "--search", "2", "--html", "old.html")
+    assert (old.code, old.out) == (
+        new.code,
+        naysay("risk", "report", *SEARCH, "--search", "2", "--html", "new.html").out,
+    )
+    assert "--search has a command of its own now: naysay risk search" in old.err
+    assert "--html has a command of its own now: naysay risk report" in old.err
+    assert Path("old.html").read_text(encoding="utf-8") == Path("new.html").read_text(encoding="utf-8")
+
+
+def test_a_search_and_a_report_need_what_they_are_for(refused, survey):
+    assert "Missing option '--up-to'" in refused("risk", "search", *SEARCH)
+    assert "Missing option '--html'" in refused("risk", "report", *SEARCH)
+
+
 def test_a_search_is_the_same_on_another_engine(naysay, survey):
-    here = told(naysay, *SEARCH, "--search", "2")["search"]
-    assert told(naysay, *SEARCH, "--search", "2", "--engine", "duckdb")["search"] == here
+    here = told(naysay, *SEARCH, "--up-to", "2")["search"]
+    assert told(naysay, *SEARCH, "--up-to", "2", "--engine", "duckdb")["search"] == here
 
 
 def test_every_field_of_a_search_is_documented(naysay, survey):
     docs = Path(__file__).parents[2] / "docs"
     pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("combinations.md", "risk.md"))
-    found = told(naysay, *SEARCH, "--search", "2")["search"]
+    found = told(naysay, *SEARCH, "--up-to", "2")["search"]
     assert not [name for name in names(found) if f"`{name}`" not in pages]

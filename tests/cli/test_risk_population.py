@@ -26,7 +26,9 @@ def test_only_theta_needs_a_population(naysay, survey):
 
 
 def test_every_form_says_that_theta_is_withheld(naysay, survey):
-    code, out, err = naysay(*WORDS, "--search", "1", "--attempt", "demonstration=1", "--html", "risk.html")
+    code, out, err = naysay(
+        "risk", "report", *WORDS[1:], "--search", "1", "--attempt", "demonstration=1", "--html", "risk.html"
+    )
     assert (code, err) == (0, "")
     assert "300 records\n" in out
     assert "θ is withheld: it needs the size of the population (--population)" in out
@@ -52,9 +54,9 @@ def test_a_list_without_commas_is_told_of_the_comma(refused, survey, words):
 def test_gaps_in_a_key_of_dates_as_a_category(naysay):
     born = [datetime.date(1970 + place % 9, 1 + place % 12, 3) if place % 7 else None for place in range(90)]
     pl.DataFrame({"born": born, "g": ["f", "m"] * 45}).write_parquet("d.parquet")
-    words = ("--keys", "born,g", "--population", "100", "--missing", "category", "--search", "2")
-    code, out, err = naysay("risk", "d.parquet", *words)
+    words = ("--keys", "born,g", "--population", "100", "--missing", "category", "--up-to", "2")
+    code, out, err = naysay("risk", "search", "d.parquet", *words)
     assert (code, err) == (0, "")
     assert "born: to the year" in out
     pl.read_parquet("d.parquet").write_csv("d.csv")
-    assert "born: to the year" in naysay("risk", "d.csv", *words).out
+    assert "born: to the year" in naysay("risk", "search", "d.csv", *words).out

@@ -48,6 +48,8 @@ DOORS = {
     },
     "Risk and release of files": {
         "risk": Place("microdata.commands.risk"),
+        "risk search": Place("microdata.commands.risk", "search"),
+        "risk report": Place("microdata.commands.risk", "report"),
         "panel": Place("microdata.commands.panel", "group"),
         "protect": Place("microdata.commands.protect"),
         "utility": Place("microdata.commands.utility"),

@@ -6,15 +6,16 @@ Commands that are imported only when they run, so that each starts without the i
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import functools
 import inspect
 import re
 from collections import Counter, UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -24,13 +25,14 @@ Options = TypeVar("Options")
 
 
 def takes(
-    options: type[Options], *documented: Callable[..., object]
+    options: type[Options], *documented: Callable[..., object], hidden: Collection[str] = ()
 ) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
     """A decorator for commands that take one object: the fields of its dataclass become the options.
 
     Annotate each field like a parameter of a typer command. The field's default is the option's default. A class that
     inherits from another has the options of both. A field that is a parameter of a documented function needs no help of
-    its own: it is the first paragraph that the docstring says of it. A text in its annotation is then its metavar.
+    its own: it is the first paragraph that the docstring says of it. A text in its annotation is then its metavar. Help
+    does not show what is `hidden`.
 
     Examples
     --------
@@ -70,6 +72,11 @@ def takes(
                 help_text = parameter_help(function).get(field.name)
                 option = typer.Option(metavar=next(iter(metadata), None), help=help_text)
                 option_types[field.name] = Annotated[option_types[field.name], option]
+        if field.name in hidden:
+            option_type, option = get_args(option_types[field.name])
+            hidden_option = copy.copy(option)
+            hidden_option.hidden = True
+            option_types[field.name] = Annotated[option_type, hidden_option]
         option_parameters.append(
             inspect.Parameter(
                 field.name,
@@ -192,7 +199,10 @@ class _Commands(UserDict[str, Any]):
 
 
 def group_of(doors: dict[str, dict[str, Place]]) -> type[TyperGroup]:
-    """A class of command group with these commands, in this order, which its help lists under these headings."""
+    """A class of command group with these commands, in this order, which its help lists under these headings.
+
+    A command may be named by two words, such as ``risk search`` beside ``risk``.
+    """
     places = {name: place for door_places in doors.values() for name, place in door_places.items()}
 
     class Group(_Group):
@@ -202,6 +212,10 @@ def group_of(doors: dict[str, dict[str, Place]]) -> type[TyperGroup]:
 
         def list_commands(self, ctx: Any) -> list[str]:
             return list(places)
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+            word_count = 2 if " ".join(args[:2]) in places else 1
+            return super().resolve_command(ctx, [" ".join(args[:word_count]), *args[word_count:]])
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             name_width = max(map(len, places))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from typer import Option
 
@@ -15,10 +15,16 @@ Texts = list[str] | None
 Whole = int | None
 Place = Path | None
 
+OF_SEARCH = ("measure", "order", "most", "minutes", "resume")
+OF_REPORT = ("by", "protection")
+"""The options of ``naysay risk`` that only a search, and only a report, has."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class RiskOptions:
     """The options of ``naysay risk``, as they are written on the command line."""
+
+    search_option: ClassVar[str] = "--search"
 
     file: File
     keys: Annotated[
@@ -81,14 +87,14 @@ class RiskOptions:
     search: Annotated[Whole, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
     measure: Annotated[
         Literal["matches", "anonymity"] | None,
-        Option(help="What --search ranks by: m = 1 (matches, the default) or k = 1."),
+        Option(help="What combinations are ranked by: m = 1 (matches, the default) or k = 1."),
     ] = None
     order: Annotated[Texts, Option(metavar="KEY=RECORD", help="A key's values in order, to join neighbors.")] = None
-    most: Annotated[Whole, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = None
-    minutes: Annotated[float | None, Option(metavar="MINUTES", help="The most time that --search takes.")] = None
-    resume: Annotated[
-        Place, Option(metavar="FILE", help="Where --search keeps finished combinations, to go on later.")
-    ] = None
+    most: Annotated[Whole, Option(min=1, metavar="N", help="The most combinations that are counted now.")] = None
+    minutes: Annotated[float | None, Option(metavar="MINUTES", help="The most time that the search takes.")] = None
+    resume: Annotated[Place, Option(metavar="FILE", help="Where finished combinations are kept, to go on later.")] = (
+        None
+    )
     html: Annotated[Place, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
     by: Annotated[Text, Option(metavar="NAME", help="Who made the report; it stands at the end of its page.")] = None
     protection: Annotated[
@@ -110,6 +116,26 @@ class RiskOptions:
     encoding: Encoding = None
     codes: Codes = False
     table: TableName = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(RiskOptions):
+    """The options of ``naysay risk search``."""
+
+    search_option: ClassVar[str] = "--up-to"
+
+    search: Annotated[
+        int, Option("--up-to", metavar="Q", help="Count and rank every combination of up to Q of the keys.")
+    ] = field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(RiskOptions):
+    """The options of ``naysay risk report``."""
+
+    html: Annotated[Path, Option(metavar="FILE", help="Where the report for a review board is written, one page.")] = (
+        field()
+    )
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata.commands import inputs
 from naysay.microdata.commands.inputs import Source, key_sets, named_values, record
-from naysay.microdata.commands.options import RiskOptions
+from naysay.microdata.commands.options import OF_REPORT, OF_SEARCH, RiskOptions
 from naysay.microdata.keys.codes import Between, Either, Form, Joined, Privatized, Table, check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.intruders import probability, scenario
@@ -37,8 +37,6 @@ if TYPE_CHECKING:  # a search and the page are loaded by those who ask for them
 Reporter = Callable[[str, float], None] | None
 _NAME = 40  # characters of a quasi-identifier beside its bar
 _LONG = 60.0  # seconds; a search that should take longer says so beforehand
-_OF_A_PAGE = ("by", "protection")
-_OF_A_SEARCH = ("measure", "order", "most", "minutes", "resume")
 
 
 class Request:
@@ -92,12 +90,12 @@ class Request:
 
     def _check(self) -> None:
         options = self.options
-        for search_option in _OF_A_SEARCH:
+        for search_option in OF_SEARCH:
             if options.search is None and getattr(options, search_option) is not None:
-                raise DataError(f"--{search_option} is for a search; ask for one with --search")
-        for page_option in _OF_A_PAGE:
+                raise DataError(f"--{search_option} is for a search; ask for one: naysay risk search")
+        for page_option in OF_REPORT:
             if options.html is None and getattr(options, page_option) is not None:
-                raise DataError(f"--{page_option} is for a report; ask for one with --html")
+                raise DataError(f"--{page_option} is for a report; ask for one: naysay risk report")
         for key_name in self.cells:
             if key_name not in self.every:
                 raise DataError(f"{key_name!r} is declared as a key, but no --keys names it", column=key_name)
@@ -106,7 +104,8 @@ class Request:
         if options.search is not None:
             if not 1 <= options.search <= len(self.every):
                 keys_text = f"the {len(self.every)} that --keys names"
-                raise DataError(f"--search must be a number of keys, from 1 to {keys_text}; got {options.search}")
+                problem = f"{options.search_option} must be a number of keys, from 1 to {keys_text}"
+                raise DataError(f"{problem}; got {options.search}")
             check_names(list(self.orders), self.every, what="key")
             if options.resume is not None:
                 output.check_free(options.resume, force=True)  # a search goes on with the file that is there

@@ -6,12 +6,16 @@ import typer
 
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.microdata.commands.options import RiskOptions
+from naysay.microdata.commands.options import OF_REPORT, OF_SEARCH, ReportOptions, RiskOptions, SearchOptions
 
 _INTERRUPTED = 130
 
 
-@takes(RiskOptions)
+_FOUND_BY_SEARCH = ("search", *OF_SEARCH)
+_WRITTEN_BY_REPORT = ("html", *OF_REPORT)
+
+
+@takes(RiskOptions, hidden=(*_FOUND_BY_SEARCH, *_WRITTEN_BY_REPORT))
 def command(options: RiskOptions) -> None:
     """Show how identifiable the respondents of a file are.
 
@@ -21,6 +25,8 @@ def command(options: RiskOptions) -> None:
     how often an intruder who knows these keys of a person in the file picks the right record. With --population it also
     gives the probability that a match with a person who is alone is right (θ). It prints no respondent's values. The
     page on risk in the documentation explains the numbers.
+
+    `naysay risk search` tries the combinations of keys, and `naysay risk report` writes a page for a review board.
 
     \b
     Examples:
@@ -35,9 +41,49 @@ def command(options: RiskOptions) -> None:
           --design "income=negative()" --categories "income=low,middle,high"
       naysay risk panel.csv --keys age,gender,job --population 16700000 \\
           --stand-out 2 --attempt acquaintance=0.05 --per-row risk.parquet
-      naysay risk panel.csv --keys age,gender,job,income \\
-          --population 16700000 --search 3 --resume found.jsonl --html risk.html
     """
+    _answer(options)
+    for option, command_name in (("search", "risk search"), ("html", "risk report")):
+        if getattr(options, option) is not None:
+            output.note(f"--{option} has a command of its own now: naysay {command_name}; it is the same here")
+
+
+@takes(SearchOptions, hidden=_WRITTEN_BY_REPORT)
+def search(options: SearchOptions) -> None:
+    """Rank every combination of keys by who stands out.
+
+    Beside what `naysay risk` says of the keys as they are named, it counts every combination of up to Q of them, and
+    says which keys, and which of their values, add most. A search that is stopped by --most, --minutes or Ctrl-C goes
+    on later from the file of --resume.
+
+    \b
+    Examples:
+      naysay risk search panel.csv --keys age,gender,job,income --up-to 3
+      naysay risk search panel.csv --keys age,gender,job,income --up-to 4 \\
+          --minutes 10 --resume found.jsonl
+    """
+    _answer(options)
+
+
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
+    """Write a page on the risk for a review board.
+
+    It holds what `naysay risk` prints, the readings that a board asks for (the least k, c and m), and what the numbers
+    mean, on one page that loads nothing. It takes all options of `naysay risk`; with --search it also holds the ranked
+    combinations of `naysay risk search`.
+
+    \b
+    Examples:
+      naysay risk report panel.csv --keys age,gender,job \\
+          --population 16700000 --html risk.html
+      naysay risk report panel.csv --keys age,gender,job,income \\
+          --population 16700000 --search 3 --html risk.html --by "Data desk"
+    """
+    _answer(options)
+
+
+def _answer(options: RiskOptions) -> None:
     from naysay.microdata.commands.request import Request
 
     request = Request(options)
