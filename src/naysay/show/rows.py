@@ -369,6 +369,8 @@ def rows(
     band: ArrayLike | None = None,
     bars: bool = False,
     percent: bool = True,
+    places: int | None = None,
+    ranges: bool = True,
 ) -> str:
     """A row for each name: a mark with its interval, or a bar from zero.
 
@@ -385,6 +387,10 @@ def rows(
         Whether the first mark is a bar.
     percent : bool
         Whether values are shares.
+    places : int, optional
+        Decimals of the values at the end of each row.
+    ranges : bool
+        Whether the ends of the first mark's intervals stand there, too.
 
     Examples
     --------
@@ -401,9 +407,9 @@ def rows(
     rows_of_fields = [
         {
             "name": row_name,
-            "value": _number_text(float(first_values[row_place]), percent=percent),
+            "value": _number_text(float(first_values[row_place]), percent=percent, places=places),
             "range": None
-            if first_mark.bounds is None
+            if first_mark.bounds is None or not ranges
             else _range(np.asarray(first_mark.bounds)[row_place], percent=percent),
             "bar": row_scale.span(0.0, float(first_values[row_place])) if bars else None,
             "band": None if band_bounds is None else row_scale.span(*band_bounds[row_place].tolist()),

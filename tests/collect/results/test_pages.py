@@ -1,20 +1,25 @@
 """Pages of results: their numbers are the command's, and everybody can read them, on any screen and on paper."""
 
 import datetime
+import html
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from naysay import estimate
 from naysay.collect import Client, Published, results
 from naysay.collect.app import create_app
 from naysay.collect.questionnaire import sample
 from naysay.collect.results import sharing
-from naysay.collect.results.answered import of_database
-from naysay.collect.results.fragments import _bins, _spread
+from naysay.collect.results.answered import gathered, of_database
+from naysay.collect.results.fragments import _bins, _spread, section
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
+from naysay.estimate import PrintOptions
 from tests.collect.replying import fill
 
 FILES = {"survey.html": b"<!doctype html>"}
@@ -55,23 +60,57 @@ def test_the_numbers_are_those_of_the_command(filled, naysay):
     assert smoking["groups"] == asked["groups"]
 
 
-def test_the_page_shows_each_estimate_with_its_interval(filled):
-    """And beside the stratified estimate the pooled one, warnings, the band, and what repeated answers would do."""
+def test_every_finding_states_a_share_within_its_interval(filled):
+    """And a warning that holds for all stands once; what the numbers rest on is one tap away."""
     store, _ = filled
-    page = results.page(store, "sample")
+    page = html.unescape(results.page(store, "sample"))
     said = of_database(store.replies("sample"), names=False, language=None)
+    findings = re.findall(r'<h2 id="finding-\d+"><bdi dir="auto">(.*?)</bdi></h2>', page)
+    assert len(findings) == len({*said.private, *said.plain})
+    for heading in findings:
+        numbers = [float(number) for number in re.findall(r"(?<![\w.,])\d[\d,.]*\d|\b\d\b", heading.rpartition("”")[2])]
+        assert "between" in heading, heading
+        assert len(numbers) == 2 or numbers[1] <= numbers[0] <= numbers[2] or "in 100" in heading, heading
     for column in said.private:
         [fit] = said.estimates(column).values()
-        for share, (low, high) in zip(fit.proportions, fit.intervals(0.95).bounds, strict=True):
-            shown = f"{100 * share:.1f} % <small>{100 * low:.1f} to {100 * high:.1f} %</small>".replace("-", "−")
-            assert shown in page
+        shares, bounds = fit.projected().shares, fit.intervals(0.95).bounds
+        for share, (low, high) in zip(shares, bounds, strict=True):
+            row = [f"{round(100 * value) + 0:.0f}" for value in (min(max(share, low), high), low, high)]
+            assert "".join(f"<td>{cell}</td>" for cell in row) in page
+    assert page.count("Anyone who has the link can answer any number of times") == 1
+    assert "anyone who has the link" not in page
     assert page.count("pooled maximum likelihood</span>") >= 2
-    assert "where the share could be if up to 10% of people did not comply" in page
-    assert "1% could move a share by up to 1.75 points, 5% could move a share by up to 8.75 points" in page
-    assert "anyone who has the link can answer any number of times" in page
+    assert "where the share could be if up to 10 % of people did not comply" in page
+    assert "1 %: 1.75 points, 5 %: 8.75 points" in page
     assert "Answers per day and level" in page
     assert "3 Nov: 200" in page
+    assert re.search("3 November 2026 to 6 November 2026; \\d+ answers; 95 % intervals. RULED OUT", page)
     assert "Wie alt sind Sie?" in results.page(store, "sample", language="de")
+
+
+def test_what_is_shown_is_in_words(filled):
+    """No reference to another answer, no name of a column, no code of a box, no minus nought."""
+    store, _ = filled
+    page = results.page(store, "sample")
+    words = html.unescape(re.sub(r"<[^>]+>", " ", page))
+    for slip in ("${", "maximum_likelihood", "-0.000", "household_size"):
+        assert slip not in words
+    assert not re.search(r"\d%", words)
+    assert not re.search(r"(?<!\w)-\d", words)
+
+
+def test_an_unbiased_share_below_nought_is_one_tap_away(store):
+    """The picture shows the nearest possible share; the sentence says why, and the unbiased one stands there."""
+    published = Published.of(sample(), client=Client(FILES))
+    store.open(published)
+    fill(store, published, 40, seed=3)
+    answered = of_database(store.replies("sample"), names=False, language=None)
+    [result] = [result for result in gathered(answered, options=PrintOptions()) if result.entry.column == "party"]
+    fit = estimate.moments(result.whole.design, result.whole.tally)
+    assert min(fit.proportions) < 0
+    body = section(answered, replace(result, whole=fit), by=None, least=1, options=PrintOptions(), survey="S").body
+    assert "Why 0 and not −" in body
+    assert body.index("<td>0</td>") < body.index("<details>") < body.index("Chance takes away")
 
 
 def test_the_page_of_a_survey_that_nobody_answered_says_so(store):

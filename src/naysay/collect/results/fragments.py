@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -21,6 +22,7 @@ from naysay._values import Floats
 from naysay.collect.results.answered import (
     CELL,
     COUNT,
+    REPEATED,
     Answered,
     ColumnResult,
     Plain,
@@ -35,7 +37,7 @@ from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
 from naysay.estimate.groups import differences_content
 from naysay.estimate.plain import Numbers, Shares
-from naysay.show import Content, Note, Points, Sentence, Table, rows
+from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
 from naysay.show.html import template
 from naysay.show.rows import Mark
 
@@ -46,10 +48,15 @@ _COMPARED = 8  # groups up to which every difference is listed
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the fragment: its heading, and its HTML."""
+    """A part of the fragment: its heading, what was asked, and its HTML.
+
+    The heading states the finding. `kind` says whether the answers were private.
+    """
 
     heading: str
     body: str
+    wording: str = ""
+    kind: str = ""
 
 
 def fragment(
@@ -60,7 +67,7 @@ def fragment(
     facts: Sequence[tuple[str, str]],
     notes: Sequence[str] = (),
     choices: Sequence[tuple[str, str]] = (),
-    when: Section | None = None,
+    day_counts: dict[datetime.date, int] | None = None,
     repeated: bool = True,
     hidden: int = 0,
     level: int = 2,
@@ -77,8 +84,8 @@ def fragment(
         What a reader must know of all of it.
     choices : sequence of (column, title)
         The questions that may make groups; each is a link ``?by=COLUMN``.
-    when : Section, optional
-        How many replied when.
+    day_counts : {date: int}, optional
+        How many replied when, where a reader may know it.
     repeated : bool
         Whether each question says what repeated answers would do, as for open links.
     hidden : int
@@ -87,9 +94,12 @@ def fragment(
         Of the heading with the survey's title.
     """
     options = PrintOptions()
-    results = gathered(answered, by=by, least=least, options=options)
+    # what is true of all questions is said once, above them
+    plainly_told = replace(answered, cautioned=lambda fit: fit)
+    results = list(gathered(plainly_told, by=by, least=least, options=options))
+    survey_text = f"{answered.book.title}{_span(day_counts or {})}"
     sections = [
-        section(answered, result, by=by, least=least, options=options, repeated=repeated, hidden=hidden)
+        section(answered, result, by=by, least=least, options=options, survey=survey_text, hidden=hidden)
         for result in results
     ]
     return template(
@@ -98,11 +108,35 @@ def fragment(
         title=answered.book.title,
         level=level,
         facts=facts,
-        notes=notes,
+        notes=[*notes, *(_repeated_notes(results) if repeated else ())],
         choices=choices,
         by=by,
-        sections=[*([] if when is None else [when]), *sections],
+        when=days_section(day_counts) if day_counts else None,
+        sections=sections,
     )
+
+
+def _repeated_notes(results: Iterable[ColumnResult]) -> Iterator[str]:
+    """What answers that are repeated or dishonest can do to the shares of an open survey, at most."""
+    share = REPEATED[0]
+    moves = [move for result in results if result.whole is not None and (move := reach(result)[share]) is not None]
+    yield "Anyone who has the link can answer any number of times." + (
+        f" If {share * 100:.0f} in 100 replies were repeated or dishonest, a share here could move by up to "
+        f"{points_text(max(moves))} (computed by moments)."
+        if moves
+        else ""
+    )
+
+
+def points_text(share: float) -> str:
+    """A difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> points_text(0.01), points_text(0.0175)
+    ('1 point', '1.75 points')
+    """
+    return f"{100 * share:.3g} point{'' if math.isclose(share, 0.01) else 's'}"
 
 
 def days_section(counts: dict[datetime.date, int]) -> Section:
@@ -138,63 +172,180 @@ def section(
     by: str | None,
     least: int,
     options: PrintOptions,
-    repeated: bool = True,
+    survey: str,
     hidden: int = 0,
 ) -> Section:
-    """One question: its picture, its numbers, and what they rest on; then its groups."""
+    """One question: the finding, its picture and numbers, and where they come from; then its groups."""
+    wording = _wording(result)
+    kind = "Sent as it is" if result.entry.asked is None else "Private"
     if result.problem or result.whole is None:
         empty_text = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
-        return Section(result.title, _p(result.problem or empty_text))
-    html_parts = [*_result_parts(answered, result, result.whole, options, hidden)]
-    html_parts += _levels(answered, result)
-    if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
-        move_texts = [
-            f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
-            for share, points in reach(result).items()
-            if points is not None
-        ]
-        repeated_text = f"If answers were repeated or dishonest: {', '.join(move_texts)}." if move_texts else ""
-        html_parts.append(_p(repeated_text, small=True))
+        return Section(wording, _p(result.problem or empty_text), kind=kind)
+    html_parts = [*_result_parts(answered, result, result.whole, options, survey, hidden)]
     if by is not None and by != result.entry.column:
         html_parts += _groups(result, by, least, options, hidden=hidden)
-    return Section(result.title, "".join(html_parts))
+    return Section(finding(result, options), "".join(html_parts), wording, kind)
+
+
+def _wording(result: ColumnResult) -> str:
+    """What was asked, with an ellipsis where the questionnaire repeats an answer."""
+    question_text = result.entry.wording or result.entry.label or result.entry.column
+    return " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split())
+
+
+_WIDE = 0.4  # the width of an interval from which on its middle is no finding
+
+
+def finding(result: ColumnResult, options: PrintOptions) -> str:
+    """What is known of a question, in one line: the largest share, or the first of two, with its interval.
+
+    Shares are in 100 people. Where the interval is wide it is all that is said.
+    """
+    summary = result.whole
+    if isinstance(summary, Numbers):
+        mean, _, *ends = summary.rows["mean"]
+        low, high = (float("nan") if end is None else end for end in ends)
+        places = 0 if high - low >= 4 else 1
+        return f"On average {mean:,.{places}f}, between {low:,.{places}f} and {high:,.{places}f}".replace("-", "−")
+    names, shares, bounds = _shown_shares(result, options)
+    place = 0 if len(names) == 2 else int(np.argmax(shares))
+    low, high = bounds[place]
+    quoted_name = f"“{names[place]}”"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{quoted_name}: about {100 * shares[place]:.0f} in 100"
+    ends_text = f"between {100 * low:.0f} and {100 * high:.0f}"
+    if high - low >= _WIDE:
+        return f"{quoted_name}: {ends_text} in 100"
+    return f"{quoted_name}: about {100 * shares[place]:.0f} in 100, {ends_text}"
+
+
+def _shown_shares(result: ColumnResult, options: PrintOptions) -> tuple[list[str], Floats, Floats]:
+    """Names, the nearest possible shares, and intervals, each of which holds its share."""
+    summary = result.whole
+    if isinstance(summary, Estimate):
+        bounds = np.asarray(summary.intervals(options.confidence, method=options.method).bounds, dtype=float)
+        shares = summary.projected().shares
+        inside = np.clip(shares, np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0]), np.fmin(bounds[:, 1], 1))
+        return [str(category) for category in summary.categories], inside, bounds
+    assert isinstance(summary, Shares)  # noqa: S101
+    names = ["chosen", "not chosen"] if result.entry.holds == "flags" else list(summary.labels)
+    return names, np.asarray(summary.proportions, dtype=float), np.asarray(summary.bounds, dtype=float)
 
 
 def _result_parts(
-    answered: Answered, result: ColumnResult, summary: Estimate | Plain, options: PrintOptions, hidden: int
+    answered: Answered, result: ColumnResult, summary: Estimate | Plain, options: PrintOptions, survey: str, hidden: int
 ) -> Iterator[str]:
-    if isinstance(summary, Estimate):
-        yield _estimate_picture(summary, result.title, options)
-        summary_content = summary.parts(options)
-        yield _numbers(summary_content, result.title) + show.html(
-            [content_part for content_part in summary_content if isinstance(content_part, Note)]
-        )
-        yield _details_html(
-            "What this rests on",
-            show.html([body_part for body_part in summary_content if isinstance(body_part, Sentence | Points)][1:]),
-        )
-        return
+    title = _wording(result)
     if isinstance(summary, Numbers):
         number_cells = answered.cells.of(result.entry.column).drop_nulls()
         answer_numbers = number_cells[result.entry.column].cast(float).to_numpy()
         bin_names, bin_counts = _bins(answer_numbers, number_cells[COUNT].to_numpy(), hidden)
-        yield rows.columns(bin_names, {"people": bin_counts}, title=f"{result.title}: how many gave each number")
-    else:
-        yield _shares_picture(summary, result.title)
-    shown_summary: Any = summary.mean_alone() if hidden and isinstance(summary, Numbers) else summary
-    summary_content = shown_summary.parts()
-    yield _numbers(summary_content, result.title)
-    basis_text = str(summary_content[1].text)
-    yield _p(basis_text[:1].upper() + basis_text[1:], small=True)
+        yield rows.columns(bin_names, {"people": bin_counts}, title=f"{title}: how many gave each number")
+        shown_summary: Any = summary.mean_alone() if hidden else summary
+        yield _numbers(shown_summary.parts(), title)
+        yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
+        return
+    names, shares, bounds = _shown_shares(result, options)
+    places = _percent_places(summary)
+    mark = Mark("estimate", "share", shares, bounds)
+    yield rows.rows(names, [mark], title=f"{title}: shares", places=places, ranges=False)
+    columns = (Column("answer", words=True), Column("share"), Column("from"), Column("to"))
+    cell_rows = tuple(
+        (name, *(_percent(value, places) for value in (share, *ends)))
+        for name, share, ends in zip(names, shares, bounds, strict=True)
+    )
+    yield show.html([Table(columns, cell_rows, caption=f"{title}: shares in percent")])
+    if isinstance(summary, Shares):
+        yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
+        yield _details_html("Counts and standard errors", _numbers(summary.parts(), title))
+        return
+    yield _p(_source(survey, summary, result.entry.meaning, options.confidence), small=True)
+    yield from _rest(answered, result, summary, options)
+
+
+def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: PrintOptions) -> Iterator[str]:
+    """What a reader may look up: the unbiased shares and why they can be negative, and what all of it rests on."""
+    content, title = fit.parts(options), _wording(result)
+    lowest, highest = float(np.nanmin(fit.proportions)), float(np.nanmax(fit.proportions))
+    details = [_numbers(content, title)]
+    summary_text = "Estimates, standard errors and assumptions"
+    if lowest < 0 or highest > 1:
+        outside = lowest if lowest < 0 else highest
+        nearest = 0 if lowest < 0 else 100
+        summary_text = f"Why {nearest} and not {_percent(outside, _percent_places(fit))} %?"
+        details.insert(0, _p(_NEAREST))
+    details += [
+        show.html([part for part in content if isinstance(part, Note)]),
+        show.html([part for part in content if isinstance(part, Sentence | Points)][1:]),
+        _band_picture(fit, title, options),
+        *_levels(answered, result),
+    ]
+    move_texts = [f"{share * 100:.0f} %: {points_text(move)}" for share, move in reach(result).items() if move]
+    if move_texts:
+        details.append(
+            _p(f"What repeated or dishonest answers could move, at most: {', '.join(move_texts)}.", small=True)
+        )
+    yield _details_html(summary_text, "".join(details))
+
+
+_NEAREST = (
+    "Chance takes away a little more or a little less than expected, so an unbiased estimate can fall below 0 or above "
+    "100 %. No share does: above stand the shares that are possible and nearest to the unbiased ones, each within its "
+    "interval. Sums and averages of several surveys are right only with the unbiased ones, which stand here."
+)
+
+
+def _source(survey: str, summary: Estimate | Plain, method: str, confidence: float) -> str:
+    """Where the numbers come from: survey and days, replies, and the method in words."""
+    answer_count = summary.tally.n if isinstance(summary, Estimate) else summary.n
+    source = f"{survey}; {several(int(answer_count), 'answer', 'answers')}; {100 * confidence:.4g} % intervals."
+    return f"{source} {method[:1].upper()}{method[1:].rstrip('.')}." if method else source
+
+
+def _span(day_counts: dict[datetime.date, int]) -> str:
+    """The first and the last day with replies."""
+    reply_days = sorted(day_counts)
+    first_and_last = dict.fromkeys(_day(day) for day in (*reply_days[:1], *reply_days[-1:]))
+    return f", {' to '.join(first_and_last)}" if reply_days else ""
+
+
+def _day(day: datetime.date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def _percent_places(summary: Estimate | Shares) -> int:
+    """Decimals of a percentage: none where the standard error is half a point or more."""
+    errors = np.asarray(summary.standard_errors, dtype=float)
+    return 0 if not np.isfinite(errors).any() or np.nanmedian(errors) >= 0.005 else 1
+
+
+def _percent(share: float, places: int) -> str:
+    if not math.isfinite(share):
+        return "–"
+    return f"{round(100 * share, places) + 0.0:.{places}f}".replace("-", "−")
 
 
 def _numbers(content: Iterable[Content], title: str) -> str:
-    """The tables, named for those who hear them."""
-    return show.html(replace(part, caption=f"{title}: numbers") for part in content if isinstance(part, Table))
+    """The tables, named for those who hear them; nought has no sign, and a minus looks like the others of the page."""
+    tables = (part for part in content if isinstance(part, Table))
+    return show.html(
+        replace(
+            table,
+            caption=f"{title}: numbers",
+            rows=tuple(tuple(_signed(cell) for cell in table_row) for table_row in table.rows),
+        )
+        for table in tables
+    )
 
 
-def _estimate_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
-    """The estimate with its intervals, the other one where respondents chose levels, and the band of non-compliance."""
+def _signed(cell: str | Bar | Marked) -> str | Bar | Marked:
+    if not isinstance(cell, str) or not re.fullmatch(r"-[\d.,]+", cell):
+        return cell
+    return cell[1:] if not re.search(r"[1-9]", cell) else f"−{cell[1:]}"
+
+
+def _band_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
+    """The unbiased estimate beside the pooled one where people chose levels, and the band of non-compliance."""
     intervals = fit.intervals(options.confidence, method=options.method)
     marks = [Mark("estimate", fit.method.partition(" (")[0], fit.proportions, intervals.bounds)]
     if fit.comparison is not None:
@@ -202,13 +353,15 @@ def _estimate_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
         marks.append(Mark("pooled", pooled_fit.method.partition(" (")[0], pooled_fit.proportions))
     band = fit.noncompliance(options.noncompliance, options.noncompliers)
     band = fit.sensitivity if band is None else band
+    if band is None and len(marks) == 1:
+        return ""
     band_note = "" if band is None else _p(_band(fit, options), small=True)
     return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + band_note
 
 
 def _band(fit: Estimate, options: PrintOptions) -> str:
     if any(finding.field == "noncompliance" for finding in fit.findings):
-        return f"Pale: where the share could be if up to {options.noncompliance:.0%} of people did not comply."
+        return f"Pale: where the share could be if up to {100 * options.noncompliance:.4g} % of people did not comply."
     return "Pale: where the share could be if people chose between false categories as they like."
 
 
@@ -225,7 +378,8 @@ def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[i
     low, high = float(values.min()), float(values.max())
     by_number = high - low <= 2 * _BINS and bool((values == values.round()).all())
     size = 10 ** math.floor(math.log10((high - low) / _BINS)) if high > low else 0.1
-    bin_width = 1.0 if by_number else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
+    steps = (1, 2, 5, 10) if bool((values == values.round()).all()) else (1, 2, 2.5, 5, 10)
+    bin_width = 1.0 if by_number else next(size * n for n in steps if (high - low) / (size * n) <= _BINS)
     first_bin = math.floor(low / bin_width + 1e-9)
     bin_places = np.floor(values / bin_width + 1e-9).astype(int) - first_bin
     bin_counts = np.bincount(bin_places, weights=counts).astype(int).tolist()
@@ -261,7 +415,7 @@ def _levels(answered: Answered, result: ColumnResult) -> Iterator[str]:
         day_counts = dict(level_counts.filter(level_counts["level"] == level).select("day", "count").rows())
         span_names, counts_by_level[f"level {level}"] = _spread(day_counts, level_days)
     yield "<h3>Answers per day and level</h3>" + rows.columns(
-        span_names, counts_by_level, title=f"{result.title}: answers by level"
+        span_names, counts_by_level, title=f"{_wording(result)}: answers by level"
     )
 
 
@@ -277,12 +431,12 @@ def _groups(result: ColumnResult, by: str, least: int, options: PrintOptions, *,
         if isinstance(summary, Estimate):
             interval_bounds = summary.intervals(options.confidence, method=options.method).bounds
             marks = [Mark("estimate", "estimate", summary.proportions, interval_bounds)]
-            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{result.title}, {by} = {group_name}")
+            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{_wording(result)}, {by} = {group_name}")
         elif isinstance(summary, Numbers):
             shown_summary = summary.mean_alone() if hidden else summary
-            yield _numbers(shown_summary.parts(), f"{result.title}, {by} = {group_name}")
+            yield _numbers(shown_summary.parts(), f"{_wording(result)}, {by} = {group_name}")
         else:
-            yield _shares_picture(summary, f"{result.title}, {by} = {group_name}")
+            yield _shares_picture(summary, f"{_wording(result)}, {by} = {group_name}")
         yield _p(several(summary.n, "answer", "answers"), small=True)
     group_fits = {
         group: group_summary for group, group_summary in result.groups.items() if isinstance(group_summary, Estimate)
@@ -290,7 +444,7 @@ def _groups(result: ColumnResult, by: str, least: int, options: PrintOptions, *,
     if len(group_fits) > 1:
         difference_parts = differences_content(differences(group_fits), options.confidence, most=_COMPARED)
         difference_parts = [
-            replace(difference_part, caption=f"{result.title}: differences")
+            replace(difference_part, caption=f"{_wording(result)}: differences")
             if isinstance(difference_part, Table)
             else difference_part
             for difference_part in difference_parts
@@ -335,8 +489,7 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
         (f"{len(day_counts):,}", "day with replies" if len(day_counts) == 1 else "days with replies"),
     ]
     choices = [(column, column) for column in groupable(answered.book)]
-    days_part = days_section(day_counts) if day_counts else None
-    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, when=days_part, repeated=repeated)
+    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, day_counts=day_counts, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
