@@ -130,6 +130,24 @@ def test_results_are_shown_and_shared_under_a_link_that_is_shown_once(
     assert admin.get("/admin/surveys/kinds/results?by=nothing").status == 422
 
 
+def test_a_frame_shows_the_findings_so_far_and_only_admin_pages_may_hold_it(
+    office, admin, published, answers, write_body
+):
+    before = admin.get("/admin/surveys/kinds/live")
+    assert b"<b>0</b> replies" in before.content
+    for _ in range(12):
+        office.post(write_body(published, answers))
+    frame = admin.get("/admin/surveys/kinds/live")
+    assert b"<b>12</b> replies" in frame.content
+    assert b"between" in frame.content
+    assert not re.search(rb"<script|<style| style=| on\w+=", frame.content)
+    assert frame.headers["refresh"] == "5"
+    assert "frame-ancestors 'self'" in frame.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in admin.get("/admin/surveys/kinds/results").headers["content-security-policy"]
+    admin.cookie = ""
+    assert admin.get("/admin/surveys/kinds/live").status == 303
+
+
 def test_links_of_invitations_come_once_and_are_stored_nowhere(office, admin, store, tmp_path):
     found = admin.post("/admin/surveys/kinds/invite", {"count": "25"})
     links = found.content.decode().split()

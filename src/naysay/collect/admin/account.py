@@ -275,8 +275,8 @@ class Sessions:
             connection.execute(insert(session_table).values(digest=_digest(session.secret), began=now, seen=now))
         return session
 
-    def find(self, secret: str) -> Session | None:
-        """The session of a cookie; None where there is none, or its time is over."""
+    def find(self, secret: str, *, noted: bool = True) -> Session | None:
+        """The session of a cookie; None where there is none, or its time is over. `noted` begins its time again."""
         now, secret_digest = int(self._clock()), _digest(secret)
         with self._store.reading() as connection:
             session_row = connection.execute(
@@ -284,7 +284,7 @@ class Sessions:
             ).first()
         if session_row is None or now - session_row.seen > IDLE or now - session_row.began > LONGEST_SESSION:
             return None
-        if now - session_row.seen >= _NOTED:
+        if noted and now - session_row.seen >= _NOTED:
             with self._store.engine.begin() as connection:
                 connection.execute(update(session_table).filter_by(digest=secret_digest).values(seen=now))
         return Session(secret)

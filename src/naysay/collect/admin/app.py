@@ -88,6 +88,7 @@ def routes() -> list[Route]:
         Route(f"/admin/{STYLE}", _style, include_in_schema=False),
         *open_to_all,
         *(route(route_path, endpoint) for route_path, endpoint in pages),
+        route(f"{survey_path}/live", surveys.live, alone=True),
         *(route(route_path, endpoint, sends=True) for route_path, endpoint in acts),
         route("upload", surveys.upload, sends=True, most=QUESTIONNAIRE),
         route("restore", surveys.restore, sends=True, most=BACKUP),

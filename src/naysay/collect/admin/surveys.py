@@ -37,8 +37,8 @@ from naysay.collect.questionnaire import (
 )
 from naysay.collect.questionnaire.xlsform_sheets import Sheet, read_sheets
 from naysay.collect.refusals import Refusal
-from naysay.collect.results import page as live
-from naysay.collect.results import sharing
+from naysay.collect.results import findings, sharing
+from naysay.collect.results import page as results_page
 from naysay.collect.storage import Listed, today
 from naysay.collect.survey import repeated
 from naysay.errors import DataError
@@ -147,12 +147,19 @@ def results(visit: Visit, *, link: str = "") -> Response:
     listed_survey = _survey(visit)
     query_params = visit.request.query_params
     fragment = (
-        live(visit.store, visit.name, language=query_params.get("language"), by=query_params.get("by"))
+        results_page(visit.store, visit.name, language=query_params.get("language"), by=query_params.get("by"))
         if listed_survey.replies
         else ""
     )
     current_share = sharing.shared(visit.store, visit.name)
     return visit.page("results.html", survey=listed_survey, fragment=fragment, shared=current_share, link=link)
+
+
+def live(visit: Visit) -> Response:
+    """How many have replied, and each finding, for a frame that renews itself while answers come."""
+    listed_survey = _survey(visit)
+    survey_findings = findings(visit.store, visit.name) if listed_survey.replies else []
+    return visit.framed("live.html", survey=listed_survey, findings=survey_findings)
 
 
 def share(visit: Visit) -> Response:

@@ -34,10 +34,17 @@ FORM = 20_000
 """Bytes of a form without files."""
 
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
 )
 """The Content-Security-Policy of admin pages: no script runs there at all."""
 
+_RENEWED = {
+    "refresh": "5",
+    "x-frame-options": "SAMEORIGIN",
+    "content-security-policy": POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
+}
+"""Headers of a page that stands in a frame of another admin page, and is fetched again every few seconds."""
 _HEADERS = {"content-security-policy": POLICY, "cache-control": "no-store"}
 _COOKIE = "naysay-admin"
 _TEMPLATES = Environment(
@@ -151,6 +158,12 @@ class Visit:
         page_text = _TEMPLATES.get_template(template).render(**common_values, **values)
         return HTMLResponse(page_text, status_code=status, headers=_HEADERS)
 
+    def framed(self, template: str, **values: object) -> Response:
+        """A page for a frame of an admin page, which renews itself."""
+        response = self.page(template, status=200, **values)
+        response.headers.update(_RENEWED)
+        return response
+
     def to(self, path: str, done: str = "") -> Response:
         """On to another page, which says what was done."""
         return RedirectResponse(path + (f"?done={done}" if done else ""), status_code=303, headers=_HEADERS)
@@ -189,7 +202,9 @@ def download(cleaning: contextlib.ExitStack, path: Path) -> Response:
     return StreamingResponse(pieces(), headers=headers, media_type="application/octet-stream")
 
 
-def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FORM, anyone: bool = False) -> Route:
+def route(
+    path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FORM, anyone: bool = False, alone: bool = False
+) -> Route:
     """A route to an endpoint, behind the door.
 
     Parameters
@@ -204,6 +219,8 @@ def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FOR
         Bytes that the form may have.
     anyone : bool
         Whether it needs no session.
+    alone : bool
+        Whether the browser fetches it by itself: then it shows nobody at work, and the session ends when nobody is.
     """
 
     async def behind_door(request: Request) -> Response:
@@ -213,7 +230,7 @@ def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FOR
         try:
             _check_channel(request)
             cookie = request.cookies.get(_cookie(request))
-            session = await asyncio.to_thread(desk.sessions.find, cookie) if cookie else None
+            session = await asyncio.to_thread(desk.sessions.find, cookie, noted=not alone) if cookie else None
             if session is None and not anyone:
                 return visit.to(LOGIN, "ended" if request.method == "POST" else "")
             visit = Visit(desk, request, session)

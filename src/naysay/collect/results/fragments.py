@@ -259,7 +259,9 @@ def _result_parts(
         yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
         yield _details_html("Counts and standard errors", _numbers(summary.parts(), title))
         return
-    yield _p(_source(survey, summary, result.entry.meaning, options.confidence), small=True)
+    meaning = result.entry.meaning
+    sent = f"What was sent: {meaning}" if meaning else ""
+    yield _p(_source(survey, summary, sent, options.confidence), small=True)
     yield from _rest(answered, result, summary, options)
 
 
@@ -490,6 +492,16 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     ]
     choices = [(column, column) for column in groupable(answered.book)]
     return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, day_counts=day_counts, repeated=repeated)
+
+
+def findings(store: Store, name: str) -> list[tuple[str, str]]:
+    """Each question with its finding so far, in words."""
+    options = PrintOptions()
+    return [
+        (_wording(result), finding(result, options))
+        for result in gathered(of_store(store, name), options=options)
+        if result.whole is not None and not result.problem
+    ]
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
