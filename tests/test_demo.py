@@ -2,6 +2,7 @@ import importlib
 import io
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,8 +141,10 @@ def test_the_terminal_shows_truth_beside_estimate(ran, results):
     assert "seconds" in told
 
 
-def test_labels_with_brackets_are_not_markup(ran):
-    assert "[72, 80]" in ran[1]
+def test_categories_are_in_words(ran, text):
+    for shown in (ran[1], text):
+        assert "56 to 63" in shown
+        assert "Under_25" not in shown
 
 
 @pytest.fixture
@@ -154,6 +157,14 @@ def one_question(monkeypatch):
 
 def run(out, *, console=None, **options):
     return demo.run(out, seed=1, size=40, console=console or quiet(), **options)
+
+
+def test_labels_with_brackets_are_not_markup(tmp_path, monkeypatch):
+    asked = [replace(question, counts={"[red]": 700, "b": 200, "c": 100}) for question in demo.questions()[2:3]]
+    monkeypatch.setattr("naysay.demo.questions", lambda: asked)
+    console = quiet()
+    run(tmp_path / "out", console=console)
+    assert "[red]" in console.file.getvalue()
 
 
 def test_a_second_run_takes_the_place_of_the_first(tmp_path, one_question):

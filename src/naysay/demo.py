@@ -68,6 +68,20 @@ _TITLES = {
 }
 
 
+def _in_words(name: str) -> str:
+    """A category of the counts as people read it.
+
+    Examples
+    --------
+    >>> [_in_words(name) for name in ("Under_25", "[56, 64)", "[72, 80]", "$10-19", "Not_Say", "NA")]
+    ['Under 25', '56 to 63', '72 to 80', '$10 to 19', 'Rather not say', 'No answer']
+    """
+    if bounds := re.fullmatch(r"\[(\d+), (\d+)([\])])", name):
+        return f"{bounds[1]} to {int(bounds[2]) - (bounds[3] == ')')}"
+    words = {"Not_Say": "Rather not say", "Not_say": "Rather not say", "NA": "No answer"}
+    return words.get(name) or re.sub(r"(\d)-(\d)", r"\1 to \2", name.replace("_", " "))
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
     """A question whose true answers are known, so that estimates can be compared with them.
@@ -128,7 +142,8 @@ def _name(category: str) -> str:
 def questions() -> tuple[Question, ...]:
     """The five questions."""
     return tuple(
-        Question(question_name, _TITLES[question_name], counts) for question_name, counts in gvu_counts().items()
+        Question(question_name, _TITLES[question_name], {_in_words(name): count for name, count in counts.items()})
+        for question_name, counts in gvu_counts().items()
     )
 
 

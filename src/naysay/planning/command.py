@@ -17,6 +17,7 @@ from naysay.console.methods import estimators
 from naysay.console.options import numbers, record_cells
 from naysay.design import Answerable
 from naysay.design.several import whole_people
+from naysay.designs import direct
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.comparison import comparison_html
@@ -24,6 +25,7 @@ from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.show import Column, Content, Points, Records, Result, Table
 from naysay.simulate.command import Preferences, preferences_of
 
+_HONEST = "direct, if all are honest"
 _USUAL = 1_000
 _CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power")
 
@@ -137,6 +139,11 @@ def command(request: PlanOptions) -> None:
             output.note(remark)
         category_name = request.category or _checks.label(first_design.categories[0])
         request = replace(request, category=category_name, people=plan.n)
+        if len(request.pi) == len(first_design.categories) and request.liars is None:
+            designs = {
+                _HONEST: direct(first_design.categories),
+                **designs,
+            }  # one design beside nothing compares nothing
         above_lines = [plan.reached, *plan.warnings]
     output.write(request.html, lambda: comparison_html(_comparison(designs, request), above=above_lines))
 

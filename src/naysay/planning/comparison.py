@@ -537,6 +537,8 @@ def errors(comparison: Comparison, *, size: int = 640) -> str:
     values = np.concatenate([np.ravel(chart_line.y) for chart_line in chart_lines])
     low_error, high_error = float(values.min()) / 1.15, float(values.max()) * 1.15
     fewest_people, most_people = float(respondent_numbers[0]), float(respondent_numbers[-1])
+    here = f"{_checks.several(comparison.n, 'respondent', 'respondents')} answer"
+    chart_lines.append(Line(here, (comparison.n,) * 2, (low_error, high_error), here, role="muted", dashed=True))
     return lines(
         chart_lines,
         Axis("respondents", (fewest_people, most_people), ",d", ticks=_ticks(fewest_people, most_people), log=True),
@@ -554,15 +556,13 @@ def _ticks(low: float, high: float) -> list[float]:
     return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]
 
 
-def comparison_html(
-    comparison: Comparison, *, title: str = "Designs beside one another", above: Sequence[str] = ()
-) -> str:
+def comparison_html(comparison: Comparison, *, title: str | None = None, above: Sequence[str] = ()) -> str:
     """A comparison of designs as a page: error against respondents, precision against privacy, a table.
 
     Parameters
     ----------
     comparison : Comparison
-    title : str
+    title : str, optional
     above : sequence of str
         Sentences that stand first, such as what a plan reaches and with which power.
 
@@ -590,4 +590,8 @@ def comparison_html(
         *([Section("Precision against privacy", tradeoff_charts)] if tradeoff_charts else []),
         Section("The numbers", [numbers_table, comparison.notes()]),
     ]
+    if title is None:
+        title = (
+            "Designs beside one another" if len(comparison.options) > 1 else f"A plan with {comparison.options[0].name}"
+        )
     return html(title, page_sections, lead=[f"{line}." for line in (*above, *comparison.assumptions)])
