@@ -6,8 +6,8 @@ import pytest
 from naysay import designs
 from naysay.design import Design, mix
 from naysay.design.drawing import GeneratorSource
-from naysay.design.moments import second_moments
 from naysay.errors import DesignError
+from naysay.estimate.linear import second_moments
 from naysay.privacy.measures import guess_success
 from naysay.responses import Bits, Labels, Pair, Subsets
 

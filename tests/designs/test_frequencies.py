@@ -14,9 +14,9 @@ from scipy import stats
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource
 from naysay.design.drawing import random_bytes
-from naysay.design.moments import products
 from naysay.designs.frequencies import cost
 from naysay.errors import AnswerError, DesignError
+from naysay.estimate.linear import products
 from naysay.privacy.measures import guess_success
 from naysay.responses import Affine, name_of
 

@@ -13,8 +13,8 @@ from naysay import designs, estimate, planning
 from naysay.data import gvu_counts
 from naysay.design import Design
 from naysay.design.base import Structure
-from naysay.design.moments import second_moments
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.linear import second_moments
 
 _spec = importlib.util.spec_from_file_location("contract", Path(__file__).parents[1] / "designs" / "test_contract.py")
 contract = importlib.util.module_from_spec(_spec)
@@ -217,7 +217,7 @@ def test_drawn_responses_come_close_to_the_list(name, estimator, monkeypatch):
     design, pi = CASES[name], proportions(CASES[name])
     listed = planning.variance(design, pi, estimator=estimator)
     monkeypatch.setattr(Structure, "listed", False)
-    monkeypatch.setattr("naysay.design.moments.second_moments", lambda design: None)
+    monkeypatch.setattr("naysay.estimate.linear.second_moments", lambda design: None)
     drawn = planning.variance(design, pi, estimator=estimator)
     assert "drawn" in drawn.kind
     np.testing.assert_allclose(drawn.each, listed.each, rtol=0.02)

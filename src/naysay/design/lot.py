@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._counts import Part, Sums
 from naysay._values import Array, Floats, JsonObject, Key, Label
 from naysay.design.base import Answerable, Design, Structure, Truth, check_channel, drawn_codes, told_of
 from naysay.design.drawing import Source, integer, source_of
-from naysay.design.pure import AffineHash, Diagnostic, client_test, domain_form, domain_of
+from naysay.design.pure import AffineHash, domain_form, domain_of
 from naysay.design.several import Several
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import Affine, Codes, Responses, cells_of, name_of
@@ -113,11 +112,6 @@ class Grouped(Design):
     @cached_property
     def expected_statistic(self) -> Floats:
         return _checks.read_only(self.design.expected_statistic[:, self.places])
-
-
-@client_test.register
-def _(design: Grouped, part: Part | Sums) -> Diagnostic | None:
-    return client_test(design.design, part)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -18,9 +18,9 @@ from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable, Prefixes
 from naysay.design.base import check_design
-from naysay.design.pure import uniform
 from naysay.errors import DataError
 from naysay.estimate.estimators import moments
+from naysay.estimate.likelihood import uniform
 from naysay.show import Column, Note, Points, Sentence, Table
 from naysay.show.content import Content
 from naysay.show.result import Records, Result

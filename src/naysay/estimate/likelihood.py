@@ -11,6 +11,8 @@ Where one transform gives the chances of all responses at once, `maximize_by` ne
 φ(π) = Σ π - Σ_r s_r log (Pπ)_r over π ≥ 0, where s_r is the share of response r; the solution sums to one by itself.
 Each step is Newton's among the categories that may move, projected onto π ≥ 0 (Bertsekas 1982). It solves H d = -∇φ
 with H = Pᵀ diag(s / (Pπ)²) P by conjugate gradients, which need nothing but products with P and Pᵀ.
+
+What must hold of answers whatever the proportions are is in `client_test`: a client that is broken, or lies, shows.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +29,13 @@ from numpy.typing import NDArray
 
 from naysay._values import Floats
 from naysay.design import Answerable
+from naysay.design.algebra import Remembered
 from naysay.design.base import check_design
-from naysay.design.pure import client_test
+from naysay.design.lot import Grouped
+from naysay.design.pure import AffineHash, Unary, binomial
 from naysay.errors import DataError, NaysayError, StatisticalWarning
 from naysay.sampling import Sampled
-from naysay.tally import Part, Tally
+from naysay.tally import Channel, Part, Sums, Tally
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -378,6 +383,120 @@ def answered_under(design: Answerable, tally: Tally) -> None:
                 f"the answers were given under {getattr(part.design, 'name', part.design)!s}, "
                 f"not under {design.name or design.kind}; estimate with the design that was used"
             )
+
+
+_RARE = 5  # cells that expect fewer answers are joined
+
+
+_PAIRS = 10  # with fewer expected pairs of equal hashes, nothing can be said about them
+
+
+SUSPICIOUS = 1e-4
+"""A p-value below this becomes a warning."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A test of the clients, not of the proportions.
+
+    Parameters
+    ----------
+    about : str
+        What was tested, in words.
+    statistic : float
+        Pearson's X².
+    degrees_of_freedom : float
+    p_value : float
+    """
+
+    about: str
+    statistic: float
+    degrees_of_freedom: float
+    p_value: float
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether honest clients would hardly ever show this."""
+        return self.p_value < SUSPICIOUS
+
+    def __str__(self) -> str:
+        value = "< 0.0001" if self.p_value < SUSPICIOUS else f"= {self.p_value:.3g}"
+        return f"{self.about}: X² = {self.statistic:.1f} on {self.degrees_of_freedom:.0f} df, p {value}"
+
+
+def uniform(counts: NDArray[np.int64], cells: int, about: str) -> Diagnostic | None:
+    """Pearson's test that all cells are equally likely; `counts` holds those that came.
+
+    With few answers a cell X² is not χ². Its first two moments under the hypothesis are exact, and a scaled χ² that has
+    them gives the p-value.
+    """
+    n = int(counts.sum())
+    if cells < 2 or n < 2 or n * (n - 1) / (2 * cells) < _PAIRS:
+        return None
+    statistic = cells / n * float((counts.astype(float) ** 2).sum()) - n
+    df, spread = cells - 1, (n - 1) / n  # variance 2 df (n - 1)/n
+    p = float(scipy.special.chdtrc(df / spread, statistic / spread))
+    return Diagnostic(about, statistic, df, p)
+
+
+def of_counts(observed: NDArray[np.int64], chances: NDArray[np.float64], about: str) -> Diagnostic | None:
+    """Pearson's test of counts against known chances; neighbors that expect few answers are joined."""
+    expected_counts = observed.sum() * chances
+    pool_places, pool_place, pool_total = np.zeros(len(expected_counts), dtype=int), 0, 0.0
+    for cell_place, expected_count in enumerate(expected_counts.tolist()):
+        pool_places[cell_place] = pool_place
+        pool_total += expected_count
+        if pool_total >= _RARE:
+            pool_place, pool_total = pool_place + 1, 0.0
+    pool_places = np.minimum(pool_places, max(pool_place - 1, 0))  # the remainder joins the last pool
+    if pool_places[-1] == 0:
+        return None
+    pool_counts, pool_expected = np.bincount(pool_places, observed), np.bincount(pool_places, expected_counts)
+    statistic = float(((pool_counts - pool_expected) ** 2 / pool_expected).sum())
+    return Diagnostic(about, statistic, pool_places[-1], float(scipy.special.chdtrc(pool_places[-1], statistic)))
+
+
+@singledispatch
+def client_test(design: Channel, part: Part | Sums) -> Diagnostic | None:
+    """The test of something that holds of these answers whatever the proportions are; None where there is none.
+
+    A client that is broken, or lies, shows in it.
+    """
+    return None
+
+
+@client_test.register
+def _(design: Grouped, part: Part | Sums) -> Diagnostic | None:
+    return client_test(design.design, part)
+
+
+@client_test.register
+def _(design: Remembered, part: Part | Sums) -> Diagnostic | None:
+    return client_test(design.wave, part)
+
+
+@client_test.register
+def _(design: Unary, part: Part | Sums) -> Diagnostic | None:
+    """One bit of chance p and t - 1 bits of chance q, whatever the truth."""
+    t, (p, q) = len(design.categories), map(float, design.named_chances)
+    size_counts = (
+        part.sizes
+        if isinstance(part, Sums)
+        else np.bincount(design.space.sizes(part.codes), part.count, minlength=t + 1)
+    )
+    other_bit_chances = np.pad(binomial(t - 1, q), 1)
+    size_chances = p * other_bit_chances[:-1] + (1 - p) * other_bit_chances[1:]
+    return of_counts(np.rint(size_counts).astype(np.int64), size_chances, "sizes of sets come as often as published")
+
+
+@client_test.register
+def _(design: AffineHash, part: Part | Sums) -> Diagnostic | None:
+    """Every hash is equally likely, whatever the truth."""
+    if isinstance(part, Sums):
+        return None
+    distinct_hashes, hash_places = np.unique(part.codes[:, 0] // design.base, return_inverse=True)
+    hash_counts = np.rint(np.bincount(hash_places, part.count, minlength=len(distinct_hashes))).astype(np.int64)
+    return uniform(hash_counts, design.space.hashes, "all hashes are equally common")
 
 
 def suspicions(tally: Tally) -> list[str]:

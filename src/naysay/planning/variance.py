@@ -17,13 +17,12 @@ from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
-from naysay.design.moments import products
 from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import design_variances
 from naysay.estimate.fit import Cells
 from naysay.estimate.likelihood import inverse, tangent
-from naysay.estimate.linear import check_rank, linear_map
+from naysay.estimate.linear import check_rank, linear_map, products
 from naysay.estimate.registry import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.samples import slopes
 from naysay.responses import Codes

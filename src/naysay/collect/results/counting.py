@@ -14,9 +14,8 @@ from sqlalchemy import delete, func, insert, select
 
 from naysay.collect.export import Columns
 from naysay.collect.results.answered import COUNT, Answered
-from naysay.collect.storage import Replies, Store, tables, tallies
-from naysay.collect.storage.replies import Row
-from naysay.collect.storage.tallies import Key
+from naysay.collect.storage import Replies, Store, replies, tables
+from naysay.collect.storage.replies import Key, Row
 from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.files import Codebook
@@ -191,8 +190,8 @@ def answered_of(
 def current_counts(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
     """The tallies of a survey at this moment, the latest replies included."""
     with store.snapshot() as connection:
-        tally_counts = tallies.stored_counts(connection, published.name, beside=beside)
-        fresh_rows = tallies.uncounted_rows(connection, published.name)
+        tally_counts = replies.stored_counts(connection, published.name, beside=beside)
+        fresh_rows = replies.uncounted_rows(connection, published.name)
     if fresh_rows:
         tally_counts.update(Counting(published).count(fresh_rows))
     return tally_counts
@@ -212,7 +211,7 @@ def folding(store: Store) -> Callable[[int], int]:
 
     def fold(most: int) -> int:
         with store.engine.begin() as connection:
-            return tallies.fold(connection, count, most=most)
+            return replies.fold(connection, count, most=most)
 
     return fold
 
@@ -221,10 +220,10 @@ def differing(store: Store, survey: str) -> dict[Key, tuple[int, int]]:
     """Where the tallies of a survey differ from its replies: each cell with what is kept, and what is right."""
     counting = Counting(store.published(survey))
     with store.snapshot() as connection:
-        tally_counts = tallies.stored_counts(connection, survey, beside=None)
-        tally_counts.update(counting.count(tallies.uncounted_rows(connection, survey)))
+        tally_counts = replies.stored_counts(connection, survey, beside=None)
+        tally_counts.update(counting.count(replies.uncounted_rows(connection, survey)))
         reply_counts: Counter[Key] = Counter()
-        for reply_rows in tallies.rows(connection, survey):
+        for reply_rows in replies.rows(connection, survey):
             reply_counts.update(counting.count(reply_rows))
     return {
         tally_key: (tally_counts[tally_key], reply_counts[tally_key])

@@ -27,7 +27,7 @@ from sqlalchemy import insert, select, update
 from naysay.collect.results.counting import Counting, answered_of, current_counts
 from naysay.collect.results.fragments import fragment
 from naysay.collect.storage import Store, tables
-from naysay.collect.storage.tallies import Key
+from naysay.collect.storage.replies import Key
 from naysay.errors import DataError
 from naysay.show.html import template
 

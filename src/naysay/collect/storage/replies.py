@@ -1,18 +1,25 @@
-"""The replies to a survey as a table, from which answers are counted."""
+"""The replies to a survey: as a table, and as tallies beside them.
+
+Each reply is counted once, in the transaction that takes it off the list of new ones.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
+from sqlalchemy import Connection, bindparam, delete, select, text, tuple_
 
 from naysay.collect.questionnaire import Question, Questionnaire
 from naysay.collect.questionnaire.privacy import private_questions
+from naysay.collect.storage import tables
 from naysay.collect.survey.published import Published
 from naysay.design import Answerable
 from naysay.errors import DataError
@@ -112,3 +119,83 @@ def _series(question: Question, values: list[Any]) -> list[pl.Series]:
 
 def _values_at(values: list[Any], key: str) -> list[Any]:
     return [None if value is None else value[key] for value in values]
+
+
+_ADD = text(
+    "INSERT INTO tally (survey, question, beside, day, digest, cell, people) "
+    "VALUES (:survey, :question, :beside, :day, :digest, :cell, :people) "
+    "ON CONFLICT (survey, question, beside, day, digest) DO UPDATE SET people = tally.people + excluded.people"
+)
+
+
+class Key(NamedTuple):
+    """What is counted: a question, what makes groups beside it, a day, and a cell as JSON; each empty where unused."""
+
+    question: str
+    beside: str
+    day: str
+    cell: str
+
+
+Count = Callable[[str, Sequence[Row]], Mapping[Key, int]]
+"""Counts replies to a survey of this name."""
+
+
+def fold(connection: Connection, count: Count, *, most: int) -> int:
+    """Count at most so many new replies, in the transaction of a connection; how many were counted."""
+    reply_columns, untallied_columns = tables.reply.c, tables.untallied.c
+    # Another server that counts at the same time takes other replies. In a join SQLite would read all replies.
+    fresh_ids = select(untallied_columns.survey, untallied_columns.id).limit(most).with_for_update(skip_locked=True)
+    reply_query = select(reply_columns.survey, reply_columns.id, reply_columns.day, reply_columns.answers).where(
+        tuple_(reply_columns.survey, reply_columns.id).in_(fresh_ids)
+    )
+    reply_rows = connection.execute(reply_query).all()
+    for survey in sorted({reply_row.survey for reply_row in reply_rows}):
+        counts = count(survey, [(row.day, row.answers) for row in reply_rows if row.survey == survey])
+        tally_rows = [
+            {"survey": survey, **key._asdict(), "digest": _digest(key.cell), "people": people}
+            for key, people in counts.items()
+        ]
+        # in the order of the keys, so that no two servers wait for each other
+        tally_rows.sort(key=lambda row: [row[field_name] for field_name in (*Key._fields[:3], "digest")])
+        if tally_rows:
+            connection.execute(_ADD, tally_rows)
+    if reply_rows:
+        deletion = delete(tables.untallied).where(
+            untallied_columns.survey == bindparam("its_survey"), untallied_columns.id == bindparam("its_id")
+        )
+        connection.execute(
+            deletion, [{"its_survey": reply_row.survey, "its_id": reply_row.id} for reply_row in reply_rows]
+        )
+    return len(reply_rows)
+
+
+def _digest(cell: str) -> str:
+    return hashlib.blake2b(cell.encode(), digest_size=16).hexdigest()
+
+
+def stored_counts(connection: Connection, survey: str, *, beside: Iterable[str] | None) -> Counter[Key]:
+    """The tallies of a survey, those with groups only where they are made by one of `beside`; None for all."""
+    tally_columns = tables.tally.c
+    tally_query = select(
+        tally_columns.question, tally_columns.beside, tally_columns.day, tally_columns.cell, tally_columns.people
+    ).filter_by(survey=survey)
+    if beside is not None:
+        tally_query = tally_query.where(tally_columns.beside.in_(["", *beside]))
+    return Counter({Key(*key_fields): int(people) for *key_fields, people in connection.execute(tally_query)})
+
+
+def uncounted_rows(connection: Connection, survey: str) -> list[Row]:
+    """The replies to a survey that no tally counts yet."""
+    uncounted_ids = select(tables.untallied.c.id).filter_by(survey=survey)
+    reply_query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    reply_query = reply_query.where(tables.reply.c.id.in_(uncounted_ids))
+    return [(day, answers) for day, answers in connection.execute(reply_query)]
+
+
+def rows(connection: Connection, survey: str, *, size: int = 10_000) -> Iterator[list[Row]]:
+    """All replies to a survey, in pieces."""
+    reply_query = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    result_rows = connection.execute(reply_query.execution_options(yield_per=size))
+    for row_piece in result_rows.partitions(size):
+        yield [(day, answers) for day, answers in row_piece]
