@@ -84,6 +84,12 @@ BATTERY: dict[str, Case] = {
     **samples_of(designs.stochastic_lie_detector(p=("2/12", "10/12")), NO_BOUND, NO_BOUND),
     **samples_of(designs.extended_crosswise(prevalence=0.2), math.log(4), math.log(4)),
     **samples_of(designs.anchored_crosswise(prevalence=0.15, anchor=0.25), math.log(0.25 / (0.15 * 0.25))),
+    **samples_of(
+        designs.controlled(designs.crosswise(prevalence=0.25), truth="no", control=designs.crosswise(prevalence=0.15)),
+        math.log(0.25 / (0.25 * 0.15)),
+    ),
+    **samples_of(designs.controlled(designs.negative(ABC, discards=1), truth="lot"), *[NO_BOUND] * 3),
+    **samples_of(designs.controlled(designs.negative(ABCD, discards=2), truth="a"), NO_BOUND),
     **samples_of(designs.abul_ela(ABC, p=[[0.6, 0.3, 0.1], [0.1, 0.6, 0.3]]), math.log(6), math.log(6)),
     **samples_of(
         designs.samples(open=designs.direct(("yes", "no")), masked=designs.crosswise(prevalence=0.25)),
@@ -139,7 +145,16 @@ BATTERY: dict[str, Case] = {
 BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.exp(2) + 1) / 2))
 
 # Designs put together from others have no steps of their own, any matrix is for a program to draw from.
-UNTOLD = ("mix", "then", "product", "anchored_crosswise", "custom", "negative_matrix", "gaussian_negative")
+UNTOLD = (
+    "mix",
+    "then",
+    "product",
+    "anchored_crosswise",
+    "controlled",
+    "custom",
+    "negative_matrix",
+    "gaussian_negative",
+)
 UNTOLD += ("negative, weighted", "negative_sink", "negative_levels")
 
 every_design = pytest.mark.parametrize("case", BATTERY.values(), ids=BATTERY.keys())

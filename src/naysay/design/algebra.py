@@ -44,7 +44,7 @@ from naysay.design.base import (
     rows_of_one,
     told_of,
 )
-from naysay.design.drawing import LIMIT, Source, as_fraction, integer, rounded, source_of, system
+from naysay.design.drawing import LIMIT, Source, as_fraction, flag, integer, rounded, source_of, system
 from naysay.design.tallying import Offer
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Margins, Pair, Responses, columns_of
@@ -182,6 +182,11 @@ class Both(TwoDesigns):
 
     P(y, y' | j) = P(y | j) P(y' | j).
 
+    Parameters
+    ----------
+    joint : bool
+        Whether moments also read how often the two answers agree; otherwise only how often each was given.
+
     Examples
     --------
     >>> from naysay import designs
@@ -190,12 +195,13 @@ class Both(TwoDesigns):
     array([0.49, 0.21, 0.21, 0.09])
     """
 
-    space: Margins
+    joint: bool = False
+    space: Pair
     kind: ClassVar[str] = "both"
     rule: ClassVar[str] = "Draw from first, then from second, both times with the same truth."
 
     @classmethod
-    def of(cls, first: Answerable, second: Answerable) -> Both:
+    def of(cls, first: Answerable, second: Answerable, *, joint: bool = False) -> Both:
         """The design of both answers."""
         first, second = check_channel(first, "the first answer"), check_channel(second, "the second answer")
         if first.categories != second.categories:
@@ -204,8 +210,16 @@ class Both(TwoDesigns):
                 f"{_checks.listing_text(first.categories)} and {_checks.listing_text(second.categories)}"
             )
         design_name = f"both({first.name or first.kind}, {second.name or second.kind})"
-        both_spaces = Margins(first.space, second.space)
-        return cls(categories=first.categories, space=both_spaces, first=first, second=second, name=design_name)
+        space = (Pair if joint else Margins)(first.space, second.space)
+        return cls(categories=first.categories, space=space, first=first, second=second, name=design_name, joint=joint)
+
+    @classmethod
+    def _of_form(cls, node: JsonObject) -> Design:
+        return cls.of(node["first"], node["second"], joint=flag(node.get("joint", False)))
+
+    def _content(self) -> dict[str, Any]:
+        content = super()._content()
+        return content if self.joint else {name: part for name, part in content.items() if name != "joint"}
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         first_codes, second_codes = self.space.split(codes)
@@ -216,7 +230,11 @@ class Both(TwoDesigns):
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
-        return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
+        first_statistic, second_statistic = self.first.expected_statistic, self.second.expected_statistic
+        if self.joint:  # the two draws are independent, given the category
+            product = first_statistic[:, None, :] * second_statistic[None, :, :]
+            return _checks.read_only(product.reshape(-1, product.shape[2]))
+        return _checks.read_only(np.vstack([first_statistic, second_statistic]))
 
 
 _BLOCK = 2**14  # responses drawn at a time

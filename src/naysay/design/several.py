@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
@@ -37,7 +38,7 @@ from naysay.design.base import (
 )
 from naysay.design.drawing import Source, flag, labels_of, rounded, source_of, system
 from naysay.design.tallying import Offer
-from naysay.errors import AnswerError, DataError, DesignError
+from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
 
@@ -645,3 +646,58 @@ class Samples(Several):
             name=description["name"],
             notes=description["notes"],
         )
+
+    def check_identified(self) -> None:
+        """Raise `NotEstimable` unless the chances of all answers tell every share of the cells.
+
+        A share is told if its numerator and its denominator lie in the row space of the samples' designs, stacked.
+        Where answers are too many to list, their linear statistic stands for them.
+        """
+        part_matrices = [
+            design.matrix if design.space.listable else design.expected_statistic for design in self.designs
+        ]
+        triangle = np.asarray(scipy.linalg.qr(np.vstack(part_matrices), mode="r")[0], dtype=np.float64)
+        _, singular_values, right_vectors = np.linalg.svd(triangle - triangle.mean(axis=1, keepdims=True))
+        rank = int((singular_values > _SMALL * max(singular_values.max(initial=0.0), _SMALL)).sum())
+        ones_row = np.full((1, len(self.cells)), 1 / np.sqrt(len(self.cells)))
+        check_shares(self, np.vstack([ones_row, right_vectors[:rank]]))
+
+
+_SMALL = 1e-9  # singular values below this share of the largest count as zero
+
+
+def check_shares(design: Answerable, determined_rows: Floats, *, advice: str = "") -> None:
+    """Raise `NotEstimable` unless numerator and denominator of every share lie in the span of what answers tell.
+
+    Parameters
+    ----------
+    design : Design or Samples
+    determined_rows : (rank + 1, cells) float
+        Orthonormal rows; one of them is that of all cells together.
+    advice : str, optional
+        What the message ends with.
+    """
+    for share in (*design.shares, *design.nuisance):
+        for share_weights in share.weights(design.cells):
+            undetermined_part = share_weights - determined_rows.T @ (determined_rows @ share_weights)
+            if np.abs(undetermined_part).max() < 1e-8:
+                continue
+            contrast = undetermined_part / np.abs(undetermined_part).max()
+            growing_text, shrinking_text = opposed(design.cells, contrast)
+            rank = len(determined_rows) - 1
+            raise NotEstimable(
+                f"the answers cannot tell the share of {_checks.label(share.name)!r}: people can move between "
+                f"{growing_text} and {shrinking_text} without changing any response probability "
+                f"(rank {rank} of {len(design.cells) - 1}); {advice or 'the samples must differ in their designs'}",
+                contrast=contrast.tolist(),
+                rank=rank,
+            )
+
+
+def opposed(labels: Sequence[Label], contrast: Floats) -> tuple[str, str]:
+    """The labels whose shares grow along a contrast, and those whose shares shrink, as two listings."""
+    growing_labels, shrinking_labels = (
+        [_checks.label(label) for label, entry in zip(labels, sign * contrast, strict=True) if entry > 1e-9]
+        for sign in (1, -1)
+    )
+    return _checks.listing_text(growing_labels), _checks.listing_text(shrinking_labels)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from naysay.design import mix
 from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse, unknown
+from naysay.designs.compliance import controlled
 from naysay.designs.frequencies import (
     affine,
     budgets,
@@ -70,6 +71,7 @@ __all__ = [
     "cheating_detection",
     "cheating_detection_symmetric",
     "christofides",
+    "controlled",
     "crosswise",
     "custom",
     "direct",

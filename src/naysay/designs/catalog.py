@@ -144,6 +144,10 @@ def _literal_text(value: object) -> str:
     plain_value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain_value, tuple | list):
         return f"({', '.join(map(_literal_text, plain_value))}{',' if len(plain_value) == 1 else ''})"
+    if isinstance(plain_value, dict):
+        return f"{{{', '.join(f'{key!r}: {_literal_text(entry)}' for key, entry in plain_value.items())}}}"
+    if isinstance(plain_value, Answerable):
+        return plain_value.name or plain_value.kind
     return str(plain_value) if isinstance(plain_value, Fraction) else repr(plain_value)
 
 

@@ -26,13 +26,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.design.algebra import Mixture, Remembered
 from naysay.design.base import Product, Then
 from naysay.design.channels import Subset, WeightedSubset, symmetric_sums
 from naysay.design.pure import AffineHash, SubsetSelection, Unary
+from naysay.design.several import opposed
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.likelihood import Maximum, likelihood_covariance, tangent
 from naysay.sampling import Sampled
@@ -273,15 +273,6 @@ def rank_of(expected: Floats) -> int:
 def plainly_apart(design: Channel) -> bool:
     """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
     return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
-
-
-def opposed(labels: Sequence[Label], contrast: Floats) -> tuple[str, str]:
-    """The labels whose shares grow along a contrast, and those whose shares shrink, as two listings."""
-    growing_labels, shrinking_labels = (
-        [_checks.label(label) for label, entry in zip(labels, sign * contrast, strict=True) if entry > 1e-9]
-        for sign in (1, -1)
-    )
-    return _checks.listing_text(growing_labels), _checks.listing_text(shrinking_labels)
 
 
 def check_rank(expected: Floats, categories: Sequence[Label]) -> None:

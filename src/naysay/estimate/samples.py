@@ -17,8 +17,10 @@ import scipy
 from naysay import _checks
 from naysay._values import Floats
 from naysay.design import Answerable, Share
-from naysay.errors import DataError, NotEstimable
+from naysay.design.several import check_shares
+from naysay.errors import DataError
 from naysay.estimate import inversion
+from naysay.estimate.controls import controls_of
 from naysay.estimate.fit import Cells, Fit, alike
 from naysay.estimate.inversion import EMPTY, foretold
 from naysay.estimate.likelihood import (
@@ -32,7 +34,6 @@ from naysay.estimate.likelihood import (
     maximize,
     tangent,
 )
-from naysay.estimate.linear import opposed
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
@@ -118,7 +119,8 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     silent_samples = [
         str(sample_name) for sample_name in design.levels if sample_name not in {part.level for part in answered_parts}
     ]
-    part_sizes = np.array([part.n for part in answered_parts], dtype=float)
+    has_controls = all(controls_of(design, channel) for channel in part_designs)  # what is known of people is no sample
+    part_sizes = np.array([part.weight.sum() if has_controls else part.n for part in answered_parts], dtype=float)
     solved_cells = _solve_cells(design, part_designs, part_sizes / part_sizes.sum(), silent_samples)
     return Stack(answered_parts, tally.drawn(by_part=True).take(is_answering(tally)), *solved_cells)
 
@@ -140,7 +142,7 @@ def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tu
 def _solve_cells(
     design: Answerable, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
 ) -> tuple[tuple[Floats, ...], Floats, Floats]:
-    """Slopes, centre and `Stack.determined_rows`, by least squares with equal weight for every answer."""
+    """Slopes, centre and `Stack.determined_rows`: by controls, or by least squares with equal weight for answers."""
     basis, even_shares = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
     size_roots = np.sqrt(sizes)
     stacked_statistics = (
@@ -149,8 +151,16 @@ def _solve_cells(
     left_vectors, singular_values, right_vectors = np.linalg.svd(stacked_statistics, full_matrices=False)
     rank = int((singular_values > _SMALL * max(singular_values.max(initial=0.0), _SMALL)).sum())
     determined_rows = np.vstack([np.ones(len(even_shares)) / np.sqrt(len(even_shares)), right_vectors[:rank] @ basis.T])
-    for share in (*design.shares, *design.nuisance):
-        _check_estimable(share, design, determined_rows, rank, silent)
+    silent_text = f"nobody answered in sample {', '.join(silent)}" if silent else ""
+    check_shares(design, determined_rows, advice=silent_text)
+    channel_controls = [controls_of(design, channel) for channel in channels]
+    if all(channel_controls):
+        control_slopes = (controls.slope for controls in channel_controls if controls is not None)
+        return (
+            tuple(size * slope for size, slope in zip(sizes, control_slopes, strict=True)),
+            even_shares,
+            determined_rows,
+        )
     stacked_solution = basis @ (right_vectors[:rank].T / singular_values[:rank]) @ left_vectors[:, :rank].T
     channel_ends = np.cumsum([channel.expected_statistic.shape[0] for channel in channels])
     part_slopes = tuple(
@@ -158,28 +168,6 @@ def _solve_cells(
         for s, solution_block in zip(size_roots, np.split(stacked_solution, channel_ends[:-1], axis=1), strict=True)
     )
     return part_slopes, even_shares, determined_rows
-
-
-def _check_estimable(
-    share: Share, design: Answerable, determined_rows: Floats, rank: int, silent: Sequence[str]
-) -> None:
-    """Raise `NotEstimable` unless numerator and denominator of a share lie in the span of `determined_rows`."""
-    for share_weights in share.weights(design.cells):
-        undetermined_part = share_weights - determined_rows.T @ (determined_rows @ share_weights)
-        if np.abs(undetermined_part).max() < 1e-8:
-            continue
-        contrast = undetermined_part / np.abs(undetermined_part).max()
-        growing_text, shrinking_text = opposed(design.cells, contrast)
-        advice_text = (
-            f"nobody answered in sample {', '.join(silent)}" if silent else "the samples must differ in their designs"
-        )
-        raise NotEstimable(
-            f"the answers cannot tell the share of {_checks.label(share.name)!r}: people can move between "
-            f"{growing_text} and {shrinking_text} without changing any "
-            f"response probability (rank {rank} of {len(design.cells) - 1}); {advice_text}",
-            contrast=contrast.tolist(),
-            rank=rank,
-        )
 
 
 def _mean(part: Part, statistic: Floats) -> Floats:
