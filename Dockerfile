@@ -3,7 +3,7 @@
 #   docker build -t naysay .
 #   docker run -v naysay:/data -p 127.0.0.1:8000:8000 -e FORWARDED_ALLOW_IPS=172.17.0.1 naysay survey.xlsx
 #
-# with survey.xlsx in the volume; 172.17.0.1 is where a proxy on the same computer comes from (see docs/serve.md). For PostgreSQL add -e NAYSAY_DB=postgresql://USER:PASSWORD@HOST/DATABASE.
+# with survey.xlsx in the volume; 172.17.0.1 is where a proxy on the same computer comes from (see docs/how-to/serve.md). For PostgreSQL add -e NAYSAY_DB=postgresql://USER:PASSWORD@HOST/DATABASE.
 
 FROM python:3.13-slim AS build
 WORKDIR /source

@@ -1,4 +1,4 @@
-"""The files of the package that some trips enter. The pages ``docs/walk_*.md`` list those of the longer ones.
+"""The files of the package that some trips enter. The pages ``docs/reference/walk_*.md`` list those of the longer ones.
 
     python benchmarks/_walks.py [TRIP ...]
 
@@ -96,7 +96,7 @@ def entered(trip: Callable[[Any], object], prepared: Callable[[], Any] = lambda:
 
 def example() -> tuple[str, str]:
     """The code on the page of an answer, and its last line, which prints."""
-    page = (ROOT / "docs/walk_answer.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/walk_answer.md").read_text(encoding="utf-8")
     code, _, last = "\n".join(re.findall(r"^>>> (.*)$", page, re.MULTILINE)).rpartition("\n")
     return code, last
 

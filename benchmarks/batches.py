@@ -1,7 +1,7 @@
 """How long batches take: ``python -m benchmarks.batches [--http] [--engines]``, one core, best of several runs.
 
 Prints nanoseconds a report for writing and counting, the promise of 10⁵ categories from build to estimate, with
-``--http`` reports a second through POST /reports on loopback, and with ``--engines`` the SQL of docs/engines.md on
+``--http`` reports a second through POST /reports on loopback, and with ``--engines`` the SQL of docs/how-to/engines.md on
 DuckDB with its price for 10⁹ reports.
 """
 
@@ -121,7 +121,7 @@ def over_http(senders: int = 4, seconds: float = 4.0) -> None:
 
 
 def engines() -> None:
-    """The SQL of docs/engines.md on DuckDB, two threads."""
+    """The SQL of docs/how-to/engines.md on DuckDB, two threads."""
     import duckdb
 
     design = designs.affine(1024, epsilon=1)

@@ -24,7 +24,7 @@ extensions = [
     "mathml",
     "picture",
 ]
-exclude_patterns = ["_build", "reproductions/results"]
+exclude_patterns = ["_build", "reference/reproductions/results"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 

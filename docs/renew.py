@@ -54,7 +54,7 @@ class UnknownPage(ValueError):
 
 def pages() -> list[Path]:
     """The pages of the site."""
-    return sorted([*DOCS.glob("*.md"), *DOCS.glob("reproductions/*.md")])
+    return sorted(path for path in DOCS.rglob("*.md") if not {"_build", "results"} & set(path.parts))
 
 
 def renewed(text: str, page: str, folder: Path) -> str:
@@ -216,9 +216,7 @@ def renew(names: Sequence[str] = (), *, write: bool = True) -> int:
     chosen = [page for page in pages() if not names or any(_names_page(name, page) for name in names)]
     unknown = [name for name in names if not any(_names_page(name, page) for page in chosen)]
     if unknown:
-        raise UnknownPage(
-            f"no page of the site is called {', '.join(unknown)}; pages are docs/*.md and its reproductions"
-        )
+        raise UnknownPage(f"no page of the site is called {', '.join(unknown)}; pages are docs/**/*.md")
     for page in chosen:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:

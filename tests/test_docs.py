@@ -64,7 +64,7 @@ def serving(words, folder):
             server.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("page", [README, DOCS / "collect.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, DOCS / "learn" / "collect.md"], ids=lambda page: page.name)
 def test_every_command_runs_as_pasted(page, tmp_path):
     """One after the other in an empty folder, without the Python of the page; a server runs on beside the others."""
     text = page.read_text(encoding="utf-8")
@@ -242,7 +242,7 @@ def test_every_line_of_code_of_the_literature_runs():
     }
     known["tally"] = design.tally(count=[280, 240, 260, 220])
     known["fit"] = naysay.estimate.moments(design, known["tally"])
-    page = (DOCS / "literature.md").read_text("utf-8")
+    page = (DOCS / "explanation" / "literature.md").read_text("utf-8")
     lines = re.findall(r"`((?:designs|estimate|planning|privacy|simulate|fit)\..*?)`", page)
     assert len(lines) >= 18
     for line in lines:
@@ -255,7 +255,7 @@ def test_every_line_of_code_of_the_literature_runs():
 
 
 def test_a_board_reads_no_bound_that_is_too_small():
-    page = (DOCS / "epsilon_for_a_board.md").read_text("utf-8")
+    page = (DOCS / "explanation" / "epsilon_for_a_board.md").read_text("utf-8")
     rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) in (\d+) \|", page, re.MULTILINE)
     assert len(rows) == 6
     for epsilon, hits, tries in rows:
@@ -264,11 +264,11 @@ def test_a_board_reads_no_bound_that_is_too_small():
 
 
 def test_the_command_line_reference_has_every_command():
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert re.findall(r"^\$ (.*) --help$", text, re.MULTILINE) == list(commands(typer.main.get_command(app)))
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("walk_*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted(DOCS.glob("reference/walk_*.md")), ids=lambda page: page.name)
 def test_a_walk_names_files_that_there_are(page):
     named = re.findall(r"`([\w/]+(?:\.py|\.js))`", page.read_text(encoding="utf-8"))
     package = ROOT / "src" / "naysay"
@@ -279,13 +279,13 @@ def test_a_walk_names_files_that_there_are(page):
 
 
 def test_the_walk_of_a_reply_names_each_module_of_the_page():
-    text = (DOCS / "walk_reply.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "walk_reply.md").read_text(encoding="utf-8")
     client = ROOT / "src" / "naysay" / "collect" / "client"
     assert {path.name for path in client.glob("*.js")} <= set(re.findall(r"`(\w+\.js)`", text))
 
 
 def test_the_tables_of_rooms_name_files_that_there_are():
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
     tables = re.findall(r"^\| in `([\w/]+)/` \| is \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE)
     assert len(tables) > 5
     package = ROOT / "src" / "naysay"
@@ -352,7 +352,7 @@ def test_a_picture_keeps_its_words_readable_and_scrolls_on_a_phone():
     spec.loader.exec_module(picture)
     assert picture.least('<svg xmlns="x" viewBox="0 0 640 300" role="img">') == picture.READABLE
     assert picture.least('<svg xmlns="x" viewBox="0 0 360.5 300" role="img">') == 360.5
-    folder = DOCS / "reproductions" / "results"
+    folder = DOCS / "reference" / "reproductions" / "results"
     assert all(picture.least(path.read_text(encoding="utf-8")) <= picture.READABLE for path in folder.glob("*/*.svg"))
 
 
@@ -361,14 +361,14 @@ def test_the_site_is_whole(tmp_path):
     site = {path: Page(path) for path in sorted(tmp_path.rglob("*.html"))}
     assert sum(len(page.links) for page in site.values()) > 1_000
     assert "_static/site.css" in {urlsplit(load).path for page in site.values() for load in page.loads}
-    assert (tmp_path / "theory.html").read_text(encoding="utf-8").count("<math") > 50
+    assert (tmp_path / "explanation/theory.html").read_text(encoding="utf-8").count("<math") > 50
     wrong = {
         "leads nowhere": dead_links(site),
         "is asked of others": foreign_requests(site) + foreign_styles(tmp_path),
-        "is missing in the picture of the layers": undrawn_modules(site[tmp_path / "architecture.html"]),
-        "is missing on the page on choosing": families_not_linked(site[tmp_path / "choosing.html"]),
-        "is not drawn": families_not_drawn(site[tmp_path / "flowcharts.html"]),
-        "is missing in docs/api.md": names_not_listed((tmp_path / "objects.inv").read_bytes()),
+        "is missing in the picture of the layers": undrawn_modules(site[tmp_path / "explanation/architecture.html"]),
+        "is missing on the page on choosing": families_not_linked(site[tmp_path / "how-to/choosing.html"]),
+        "is not drawn": families_not_drawn(site[tmp_path / "reference/flowcharts.html"]),
+        "is missing in docs/reference/api.md": names_not_listed((tmp_path / "objects.inv").read_bytes()),
     }
     assert not any(wrong.values()), "\n".join(f"{each} {what}" for what, found in wrong.items() for each in found)
 

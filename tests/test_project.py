@@ -119,6 +119,6 @@ def test_no_file_names_a_machine_or_a_registry(needle):
 
 
 def test_the_page_on_drawing_holds_every_rule_word_for_word():
-    page = " ".join((ROOT / "docs" / "drawing.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "reference" / "drawing.md").read_text(encoding="utf-8").split())
     for name, rule in RULES.items():
         assert f"`{name}`: {rule}" in page

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 def page(name, heading=""):
     """The text of a page, or of its part below a heading."""
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
     return text.partition(f"\n{heading}\n")[2].partition("\n## ")[0] if heading else text
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sphinx.util.docutils import SphinxDirective
 
-RESULTS = Path(__file__).parents[1] / "reproductions" / "results"
+RESULTS = Path(__file__).parents[1] / "reference" / "reproductions" / "results"
 
 
 def row(line):

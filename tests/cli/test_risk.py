@@ -74,7 +74,7 @@ def test_every_field_is_documented(naysay, survey):
         "--missing",
         "category",
     )
-    page = (Path(__file__).parents[2] / "docs" / "risk.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "risk.md").read_text(encoding="utf-8")
     data = {"age", "gender", "1", *microdata.SCENARIOS}
     assert not [name for name in names(found) - data if f"`{name}`" not in page]
 
@@ -661,6 +661,6 @@ def test_a_search_is_the_same_on_another_engine(naysay, survey):
 
 def test_every_field_of_a_search_is_documented(naysay, survey):
     docs = Path(__file__).parents[2] / "docs"
-    pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("combinations.md", "risk.md"))
+    pages = "".join((docs / "how-to" / name).read_text(encoding="utf-8") for name in ("combinations.md", "risk.md"))
     found = told(naysay, *SEARCH, "--up-to", "2")["search"]
     assert not [name for name in names(found) if f"`{name}`" not in pages]

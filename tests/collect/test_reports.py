@@ -222,7 +222,7 @@ def test_an_id_that_is_none_counts_nothing(served, store, name):
 
 
 def test_a_batch_sent_twice_without_an_id_is_counted_twice(served, store):
-    """There is nothing by which a server could know it again; docs/batches.md says when to send again."""
+    """There is nothing by which a server could know it again; docs/how-to/batches.md says when to send again."""
     for _ in range(2):
         assert send(served, line(), "application/json").json == {"counted": 1, "refused": 0}
     assert tally(store).n == 2

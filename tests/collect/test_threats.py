@@ -1,4 +1,4 @@
-"""What docs/threats.md says: each row names a test that is there, and what does not hold is shown not to hold."""
+"""What docs/explanation/threats.md says: each row names a test that is there, and what does not hold is shown not to hold."""
 
 import json
 import re
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 
-@pytest.mark.parametrize("page", ["threats.md", "respondent.md", "invitations.md"])
+@pytest.mark.parametrize("page", ["explanation/threats.md", "explanation/respondent.md", "how-to/invitations.md"])
 def test_every_test_that_the_docs_name_is_there(page):
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (DOCS / page).read_text(encoding="utf-8"))
     assert len(named) >= 2
@@ -35,7 +35,11 @@ def test_every_test_that_the_docs_name_is_there(page):
 
 
 def test_every_row_of_the_threats_names_its_test():
-    tables = (DOCS / "threats.md").read_text(encoding="utf-8").split("## The server, the interviewer, the device")[1]
+    tables = (
+        (DOCS / "explanation" / "threats.md")
+        .read_text(encoding="utf-8")
+        .split("## The server, the interviewer, the device")[1]
+    )
     rows = [line for line in tables.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     told = [row for row in rows if not row.startswith("| who |")]
     assert len(told) > 12
@@ -51,8 +55,10 @@ def approved(tmp_path):
 
 @pytest.fixture
 def compared(tmp_path, approved):
-    """What the commands of docs/crime.md print for a survey at a link."""
-    commands = re.findall(r"^    ((?:naysay|curl|python) .*)$", (DOCS / "crime.md").read_text(encoding="utf-8"), re.M)
+    """What the commands of docs/how-to/crime.md print for a survey at a link."""
+    commands = re.findall(
+        r"^    ((?:naysay|curl|python) .*)$", (DOCS / "how-to" / "crime.md").read_text(encoding="utf-8"), re.M
+    )
     assert len(commands) == 3
 
     def run(link):

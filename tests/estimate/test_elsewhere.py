@@ -15,7 +15,7 @@ REFERENCE = ROOT / "tests" / "reference"
 PEERS = json.loads((REFERENCE / "peers.json").read_text(encoding="utf-8"))
 PRIO3 = json.loads((REFERENCE / "prio3.json").read_text(encoding="utf-8"))
 FIELD128 = 2**66 * (2**62 - 7) + 1
-PAGES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("migration.md", "prio3.md")}
+PAGES = {name: (ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8") for name in ("migration.md", "prio3.md")}
 
 
 def tallied(design, each):

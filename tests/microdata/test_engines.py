@@ -221,11 +221,13 @@ def test_every_frame_gives_the_numbers_of_the_definition(rows, rule):
     assert np.repeat(there.sizes, there.respondents).tolist() == expected
 
 
-STATEMENTS = re.findall(r"^    SELECT [^`]*?(?=\n\n)", (DOCS / "engines.md").read_text(encoding="utf-8"), re.M)
+STATEMENTS = re.findall(
+    r"^    SELECT [^`]*?(?=\n\n)", (DOCS / "how-to" / "engines.md").read_text(encoding="utf-8"), re.M
+)
 
 
 def reports_of():
-    """Reports to an affine and to a unary design, as rows of the tables of docs/engines.md, and their tallies."""
+    """Reports to an affine and to a unary design, as rows of the tables of docs/how-to/engines.md, and their tallies."""
     rng, tables, tallies = np.random.default_rng(4), {}, {}
     numbers, bits = designs.affine(40, epsilon=1), designs.unary(20, epsilon=1)
     for name, design in (("reports", numbers), ("bit_reports", bits)):

@@ -241,7 +241,7 @@ def nuisance_intervals(
 
 
 def default_method(fit: Fit) -> str:
-    """The method whose measured coverage holds for an estimate like this one (see ``docs/coverage.md``)."""
+    """The method whose measured coverage holds for an estimate like this one (see ``docs/reference/coverage.md``)."""
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:

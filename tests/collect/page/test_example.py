@@ -221,7 +221,7 @@ def test_what_the_app_reads_is_what_its_script_writes(monkeypatch):
 def test_the_lines_of_the_tutorial_run_in_the_console(browser, app):
     """They are pasted as they stand on the page; the report is counted."""
     address, store, topic = app
-    page = (ROOT / "docs" / "crashes.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "learn" / "crashes.md").read_text(encoding="utf-8")
     lines = re.search(r"^    const \{ draw \}.*\n(?:    .*\n)+", page, re.MULTILINE)[0]
     person = Person(browser, address)
     assert person.page.evaluate(f"(async () => {{{lines}; return answered.status}})()") == 200

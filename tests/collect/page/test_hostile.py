@@ -255,7 +255,7 @@ def test_what_passes_for_a_preview_is_told_no_draw(respond, liar):
 
 
 def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tmp_path):
-    """A limit, stated in docs/respondent.md: the header comes with the page, before any of its code."""
+    """A limit, stated in docs/explanation/respondent.md: the header comes with the page, before any of its code."""
 
     def wiping(inner):
         async def app(scope, receive, send):
@@ -280,7 +280,7 @@ def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tm
 
 
 def test_a_server_that_lies_can_mark_a_browser(respond, tmp_path):
-    """A limit, stated in docs/invitations.md: the mark comes with the page and goes with the page, not with answers."""
+    """A limit, stated in docs/how-to/invitations.md: the mark comes with the page and goes with the page, not with answers."""
     marks = []
 
     def marking(inner):

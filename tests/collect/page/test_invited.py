@@ -249,7 +249,7 @@ def test_what_is_said_of_invitations_is_said_in_every_language_and_used(words):
             assert re.search(rf'["\.]{key}\b', code), key
             assert language == "en" or text != words["en"][key]
         if language == "en":
-            page = (DOCUMENT.with_name("invitations.md")).read_text(encoding="utf-8")
+            page = (DOCUMENT.parents[1] / "how-to" / "invitations.md").read_text(encoding="utf-8")
             assert f"> {texts['once']}\n" in page and f"> {texts['wait']}\n" in page
         start = (FOLDER / "words" / f"{language}.js").read_text(encoding="utf-8")
         assert re.search(r'^    start: "(.*)",$', start, re.MULTILINE)[1] in texts["once"]

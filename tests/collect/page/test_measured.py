@@ -1,4 +1,4 @@
-"""What the page must reach, measured in the browser; docs/respondent.md has the table."""
+"""What the page must reach, measured in the browser; docs/explanation/respondent.md has the table."""
 
 import difflib
 import operator

@@ -11,7 +11,7 @@ import pytest
 from naysay.collect.client import FOLDER
 
 OTHERS = ("de", "es", "ar")
-DOCUMENT = Path(__file__).parents[3] / "docs" / "respondent.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "explanation" / "respondent.md"
 
 
 def flat(words, stem=""):
@@ -65,7 +65,7 @@ def test_every_promise_names_a_test_that_keeps_it(words):
     assert table.keys() == promised
     for place in table.values():
         file, test = place.split("::")
-        assert f"def {test}(" in (DOCUMENT.parents[1] / file).read_text(encoding="utf-8"), place
+        assert f"def {test}(" in (DOCUMENT.parents[2] / file).read_text(encoding="utf-8"), place
 
 
 def test_the_document_quotes_every_promise_as_it_is_made(words):

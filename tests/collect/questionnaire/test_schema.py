@@ -6,7 +6,7 @@ import pytest
 
 from naysay.collect.questionnaire import sample, schema
 
-PUBLISHED = Path(__file__).parents[3] / "docs" / "questionnaire.schema.json"
+PUBLISHED = Path(__file__).parents[3] / "docs" / "reference" / "questionnaire.schema.json"
 
 
 def text():

@@ -1,6 +1,6 @@
 // A ledger for web apps: what the answers of one device have cost, what it may still say, and the answers that it keeps.
 // The respondent's page does not load this module. `naysay.telemetry.ledger` does the same in Python, from the same words
-// (docs/waves.md) and the same vectors (tests/reference/memory_vectors.json), and reads the same text.
+// (docs/how-to/waves.md) and the same vectors (tests/reference/memory_vectors.json), and reads the same text.
 import { asTable, below, categories, chances, channel, digitsOf, draw, hashed, hex, placeOf, products, sizeOf, space, system } from "./randomize.js";
 import { nameOf } from "./names.mjs";
 import { drawGroup, drawNumber } from "./numbers.mjs";
