@@ -27,8 +27,8 @@ from benchmarks._cells import _FAMILIES, Cell, _preferences, _shares, commit_dat
 from naysay import designs, estimate
 from naysay.crosstab import Variable, crosstab
 from naysay.design import Answerable, Levels, Samples
-from naysay.design.pure import client_test
 from naysay.errors import NaysayError
+from naysay.estimate.likelihood import client_test
 from naysay.regression import regress
 from naysay.sampling import Sampling
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate, planning
 from naysay.design import Pattern
-from naysay.design.pure import client_test, of_counts, uniform
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.likelihood import client_test, of_counts, uniform
 from naysay.tally import Tally
 
 FAMILIES = {
