@@ -1,8 +1,8 @@
 """How long batches take: ``python -m benchmarks.batches [--http] [--engines]``, one core, best of several runs.
 
 Prints nanoseconds a report for writing and counting, the promise of 10⁵ categories from build to estimate, with
-``--http`` reports a second through POST /reports on loopback, and with ``--engines`` the SQL of docs/how-to/engines.md on
-DuckDB with its price for 10⁹ reports.
+``--http`` reports a second through POST /reports on loopback, and with ``--engines`` the SQL of
+docs/how-to/engines.md on DuckDB with its price for 10⁹ reports.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What docs/explanation/threats.md says: each row names a test that is there, and what does not hold is shown not to hold."""
+"""What docs/explanation/threats.md says: each row names a test that is there; what does not hold is shown."""
 
 import json
 import re

@@ -227,7 +227,7 @@ STATEMENTS = re.findall(
 
 
 def reports_of():
-    """Reports to an affine and to a unary design, as rows of the tables of docs/how-to/engines.md, and their tallies."""
+    """Reports to an affine and to a unary design, as rows of tables of docs/how-to/engines.md, and their tallies."""
     rng, tables, tallies = np.random.default_rng(4), {}, {}
     numbers, bits = designs.affine(40, epsilon=1), designs.unary(20, epsilon=1)
     for name, design in (("reports", numbers), ("bit_reports", bits)):

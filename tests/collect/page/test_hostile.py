@@ -280,7 +280,7 @@ def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tm
 
 
 def test_a_server_that_lies_can_mark_a_browser(respond, tmp_path):
-    """A limit, stated in docs/how-to/invitations.md: the mark comes with the page and goes with the page, not with answers."""
+    """A limit, stated in docs/how-to/invitations.md: the mark comes with the page and goes with the page."""
     marks = []
 
     def marking(inner):
