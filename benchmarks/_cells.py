@@ -18,7 +18,7 @@ from naysay.design import Answerable, Levels, Samples, mix
 from naysay.design.drawing import GeneratorSource
 from naysay.tally import Part, Tally
 
-__all__ = ["FOUND_WRONG", "Cell", "Found", "commit_date", "random_cell", "survey"]
+__all__ = ["FOUND_WRONG", "Cell", "Found", "commit_date", "controlled_cell", "random_cell", "survey"]
 
 Floats = np.ndarray
 
@@ -90,6 +90,39 @@ def random_cell(rng: np.random.Generator) -> Cell:
         weights = float(rng.choice([0.5, 1.0, 1.5]))
     informative = bool(weights and target == "population" and rng.random() < 0.5)
     return Cell(family, design, estimator, target, n, _shares(rng, t), preferences, weights, informative)
+
+
+def controlled_cell(rng: np.random.Generator) -> Cell:
+    """A survey with controls, of any family, in which up to 40 of 100 do not comply; in a quarter of them nobody."""
+    labels, controls = _labels(rng, 3, 6), int(rng.integers(1, 3))
+    hidden = round(rng.choice([-1, 1]) * rng.uniform(0.15, 0.35) + 0.5, 2)
+    families = {
+        "crosswise": lambda: designs.crosswise(prevalence=hidden),
+        "warner": lambda: designs.warner(p=hidden),
+        "triangular": lambda: designs.triangular(prevalence=min(hidden, round(1 - hidden, 2))),
+        "forced response": lambda: designs.forced_response(forced_yes="1/6", forced_no="1/12"),
+        "unrelated question": lambda: designs.unrelated_question(p=0.7, prevalence=0.3),
+        "k-ary": lambda: designs.k_ary(labels, epsilon=round(rng.uniform(1, 3), 1)),
+        "negative": lambda: designs.negative(labels),
+        "negative, sets": lambda: designs.negative(labels, discards=int(rng.integers(1, len(labels) - 1))),
+    }
+    family = str(rng.choice([*families]))
+    design = families[family]()
+    truth = [_pick(rng, "lot", str(design.categories[-1])) for _ in range(controls)]
+    survey = designs.controlled(design, truth=truth)
+    n = round(float(np.exp(rng.uniform(np.log(200), np.log(5_000)))))
+    away = 0.0 if rng.random() < 0.25 else rng.uniform(0, 0.4)
+    shares = np.append((1 - away) * _shares(rng, len(design.categories)), away)
+    weights = 1.0 if rng.random() < 0.15 else 0.0
+    return Cell(
+        f"controlled {family}",
+        survey,
+        _pick(rng, "moments", "maximum_likelihood"),
+        "population",
+        n,
+        shares,
+        weights=weights,
+    )
 
 
 def survey(cell: Cell, rng: np.random.Generator) -> tuple[Tally, Floats]:

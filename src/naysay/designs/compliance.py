@@ -80,7 +80,7 @@ def controlled(
     Examples
     --------
     >>> from naysay import designs
-    >>> survey = designs.controlled(designs.negative(("a", "b", "c", "d")), truth="lot")
+    >>> survey = controlled(designs.negative(("a", "b", "c", "d")), truth="lot")
     >>> survey.levels, survey.cells[-2:]
     (('a', 'b', 'c', 'd'), ('complies, d', 'at random'))
     """

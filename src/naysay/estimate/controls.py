@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from naysay._values import Floats
+from naysay._values import Floats, Label
 from naysay.design import Answerable, Both
 from naysay.estimate.likelihood import tangent
 from naysay.tally import Channel
@@ -50,16 +51,22 @@ class Signal(NamedTuple):
         return np.asarray(chances @ self.values**2 - (chances @ self.values) ** 2)
 
     @property
-    def chances(self) -> tuple[float, float] | None:
-        """How likely the larger of two values of D is from those who comply, and from the others.
+    def cut(self) -> float:
+        """The value of D above which an answer is telling: between two values, or 0 where compliers give one only."""
+        return _NONE if self.variances[0] < _NONE else float(self.values.min() + self.values.max()) / 2
 
-        None where D has more than two values.
-        """
+    @property
+    def chances(self) -> Floats:
+        """How likely a telling answer is from those who comply, and from the others, (2,)."""
+        return np.array([self.comply, self.others]) @ (self.values > self.cut)
+
+    @property
+    def has_two_values(self) -> bool:
+        """Whether D takes two values."""
         low, high = self.values.min(), self.values.max()
-        is_high = self.values > (low + high) / 2
-        if np.abs(np.where(is_high, high, low) - self.values).max() > _NONE * max(high - low, 1.0):
-            return None
-        return float(self.comply @ is_high), float(self.others @ is_high)
+        return bool(
+            np.abs(np.where(self.values > self.cut, high, low) - self.values).max() < 1e-9 * max(high - low, 1.0)
+        )
 
 
 class Controls(NamedTuple):
@@ -68,6 +75,8 @@ class Controls(NamedTuple):
     Parameters
     ----------
     question : Channel
+    labels : tuple of label
+        The categories.
     indicators : (t, d) float
         U, so that u = centre + U (T - A centre) for equal shares `centre`.
     look : (t,) float
@@ -76,6 +85,7 @@ class Controls(NamedTuple):
     """
 
     question: Channel
+    labels: tuple[Label, ...]
     indicators: Floats
     look: Floats
     signals: tuple[Signal, ...]
@@ -92,6 +102,28 @@ class Controls(NamedTuple):
     def variances(self) -> Floats:
         """Var D̄ of one person who complies, and of one who does not, (2,)."""
         return np.asarray(np.sum([signal.variances for signal in self.signals], axis=0) / len(self.signals) ** 2)
+
+    def telling(self, statistic: Floats) -> NDArray[np.bool_]:
+        """Whether an answer to some control is telling, (answers,), from the statistics of all answers of a person."""
+        is_telling, start = np.zeros(len(statistic), dtype=bool), self.indicators.shape[1]
+        for signal in self.signals:
+            end = start + len(signal.slope)
+            is_telling |= signal.shift + statistic[:, start:end] @ signal.slope > signal.cut
+            start = end
+        return is_telling
+
+    @property
+    def chances(self) -> Floats:
+        """How likely some telling answer is from those who comply, and from the others, (2,)."""
+        return np.asarray(1 - np.prod([1 - signal.chances for signal in self.signals], axis=0))
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether those who comply never name what is true of them, in the question as in the controls."""
+        t, space = len(self.look), self.question.space
+        return tuple(space.labels)[:t] == self.labels and bool(
+            (np.diagonal(self.question.expected_statistic)[:t] == 0).all()
+        )
 
 
 def controls_of(design: Answerable, channel: Channel) -> Controls | None:
@@ -110,14 +142,29 @@ def controls_of(design: Answerable, channel: Channel) -> Controls | None:
     if any(signal is None for signal in signals) or np.linalg.matrix_rank(expected[:, :t] @ basis, tol=_NONE) < t - 1:
         return None
     look = centre + indicators @ (expected[:, t] - expected[:, :t] @ centre)
-    return Controls(question, indicators, look, tuple(signal for signal in signals if signal is not None))
+    return Controls(
+        question, tuple(design.categories), indicators, look, tuple(signal for signal in signals if signal is not None)
+    )
 
 
-def _answers(channel: Channel) -> list[Channel]:
-    """The designs of the answers of one person whose statistics stand side by side."""
-    if not isinstance(channel, Both) or channel.joint:
+def tells_types(design: Answerable) -> bool:
+    """Whether the last answers of a person are to controls, with types of people who do not comply."""
+    complying_places = [place for place, cell in enumerate(design.cells) if any(cell in s.of for s in design.shares)]
+    all_answers = [_answers(channel, joint=True) for channel in design.parts.values()]
+    return len(complying_places) < len(design.cells) and all(
+        len(answers) > 1
+        and all(
+            np.abs(np.ptp(part.expected_statistic[:, complying_places], axis=1)).max() < _NONE for part in answers[1:]
+        )
+        for answers in all_answers
+    )
+
+
+def _answers(channel: Channel, *, joint: bool = False) -> list[Channel]:
+    """The designs of the answers of one person whose statistics stand side by side, or with `joint` of all."""
+    if not isinstance(channel, Both) or (channel.joint and not joint):
         return [channel]
-    return [*_answers(channel.first), channel.second]
+    return [*_answers(channel.first, joint=joint), channel.second]
 
 
 def _signal(control: Channel, t: int) -> Signal | None:

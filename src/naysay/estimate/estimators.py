@@ -23,7 +23,7 @@ from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate import samples
+from naysay.estimate import compliance, samples
 from naysay.estimate.fit import Cells, Fit, alike, certified, is_pooled
 from naysay.estimate.fitting import check_levels, score_test
 from naysay.estimate.likelihood import (
@@ -206,6 +206,7 @@ def of_maximum(
         stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cell_covariance)
         proportions, covariance = stacked_cells.estimates
         warning_texts = samples.reservations(design, tally, stacked_cells.values, maximum)
+        warning_texts += compliance.reservations(design, tally)
     else:
         covariance = _covariance(tally, maximum, answer_evidence, target, kind)
         warning_texts = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
@@ -401,6 +402,7 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
         proportions, covariance = stacked_cells.estimates
         solved_by = "stacked samples" if design.offer.assigned_by == "researcher" else "of both answers"
         warning_texts = samples.reservations(design, tally, stacked_cells.values, None)
+        warning_texts += compliance.reservations(design, tally)
     else:
         terms = indicators(tally, maps)
         solved_by = min(maps(part).structure for part in tally.parts if part.n)

@@ -1,4 +1,4 @@
-"""Confidence intervals: five methods under one signature, the default chosen by measured coverage.
+"""Confidence intervals: six methods under one signature, the default chosen by measured coverage.
 
 =============== ==================================================================================================
 score           all values that the mean of the indicators does not reject, with the variance that the design gives
@@ -7,6 +7,7 @@ agresti_coull   only where a proportion rests on one binomial share. It adds z²
                 1998), to which the score interval is equal there; for a file it is the score interval of that share
 wald            estimate ± z standard errors; for several samples, z is replaced by the quantile of t with the degrees
                 of freedom that the variance is worth
+fieller         for several samples: all ratios of a share to its base that are not rejected
 profile         all values that the likelihood ratio does not reject. The profile keeps every possible answer's chance
                 positive; where answers can prove a category, or are too few, it keeps to the simplex. Where
                 proportions are means of indicators, it is the empirical likelihood of the mean (Owen 1988). The
@@ -38,6 +39,7 @@ from naysay._values import Floats
 from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import inversion, samples
+from naysay.estimate.compliance import compliance
 from naysay.estimate.fit import Fit, Intervals, certified
 from naysay.estimate.inversion import score_bounds
 from naysay.estimate.likelihood import evidence, likelihood_covariance, maximize
@@ -229,9 +231,17 @@ def nuisance_intervals(
     method_name = default_method(fit) if method is None else method
     if not fit.nuisance:
         return {}
-    raw_bounds = (samples.bounds if method_name == "profile" else samples.wald)(
-        fit, confidence, fit.cells_of_samples.nuisance
-    )
+    nuisance = fit.cells_of_samples.nuisance
+    people = compliance(fit.design, fit.tally) if method_name == "fieller" else None
+    if people is not None:
+        share_ends = np.array(people.interval(confidence))  # of those who do not comply, or of all others
+        raw_bounds = np.array(
+            [share_ends if people.type_name in share.of else 1 - share_ends[::-1] for share in nuisance]
+        )
+    elif method_name == "fieller":
+        raw_bounds = samples.fieller(fit, Request(fit, confidence, 0, None).z, nuisance)
+    else:
+        raw_bounds = (samples.bounds if method_name == "profile" else samples.wald)(fit, confidence, nuisance)
     nuisance_bounds = np.clip(raw_bounds, 0.0, 1.0)
     if fit.maximum is not None:
         nuisance_estimates = np.array([value.value for value in fit.nuisance.values()])
@@ -243,6 +253,9 @@ def nuisance_intervals(
 def default_method(fit: Fit) -> str:
     """The method whose measured coverage holds for an estimate like this one (see ``docs/reference/coverage.md``)."""
     if fit.cells is not None:
+        people = compliance(fit.design, fit.tally)
+        if people is not None and (fit.maximum is None or people.violations is not None):
+            return "fieller"
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:
         return "wald"
@@ -375,6 +388,10 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     return np.column_stack([middle - half_widths, middle + half_widths])
 
 
+def _fieller(ask: Request) -> Floats:
+    return samples.fieller(ask.fit, ask.z, ask.fit.cells_of_samples.categories, within=ask.within)
+
+
 def _profile(ask: Request) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
@@ -496,6 +513,12 @@ def _no_share(fit: Fit) -> str | None:
     )
 
 
+def _no_ratio(fit: Fit) -> str | None:
+    if fit.cells is not None:
+        return None
+    return "fieller is for shares of those who comply, from several samples or controls; use method='score' or 'wald'"
+
+
 def _no_profile(fit: Fit) -> str | None:
     if fit.cells is not None and samples.apart_from_likelihood(fit):
         return "these moments are not a likelihood estimate and have no profile; use method='wald'"
@@ -524,6 +547,14 @@ METHODS = {
             source="Agresti & Coull (1998)",
         ),
         IntervalMethod("wald", "estimate ± z standard errors", _wald, title="Wald intervals"),
+        IntervalMethod(
+            "fieller",
+            "for shares of those who comply: all ratios that are not rejected",
+            _fieller,
+            _no_ratio,
+            title="intervals after Fieller",
+            source="Fieller (1954)",
+        ),
         IntervalMethod(
             "profile",
             "all values that the likelihood ratio does not reject",

@@ -29,6 +29,8 @@ from naysay.estimate.assumptions import (
     probability_band,
     quick,
 )
+from naysay.estimate.compliance import DENIERS, Compliance, behavior_text, compliance, of_hundred, sentences
+from naysay.estimate.controls import tells_types
 from naysay.estimate.fit import (
     Fit,
     Intervals,
@@ -75,6 +77,7 @@ class PrintOptions:
 FEW = 30
 """The coverage of weighted intervals was measured from so many answers on (their worth under the weights)."""
 
+_SHARED = 0.01  # below this p the test of one type for both answers gives a warning
 _TINY = 5  # up to so many answers the coverage of intervals was measured as .82
 _NAMED = 8  # categories named in a sentence
 
@@ -301,6 +304,46 @@ class Untested(Finding):
         return cls(fit, None) if would_test else None
 
 
+class Complied(Finding):
+    """What controls say of those who do not comply."""
+
+    field = "compliance"
+
+    @classmethod
+    def of(cls, fit: Fit) -> Self | None:
+        return cls(fit, compliance(fit.design, fit.tally) or ()) if tells_types(fit.design) else None
+
+    def content_below(self, options: PrintOptions) -> Sequence[Content]:
+        if self.value:
+            names = [_checks.label(category) for category in self.fit.categories]
+            lines = sentences(self.value, names, options.confidence, decimals_of(self.fit))
+        else:  # several types
+            ends = nuisance_intervals(self.fit, confidence=options.confidence, method=options.method)
+            lines = [
+                f"about {of_hundred(max(parameter.value, 0.0))} of 100 answered the control {behavior_text(str(name))} "
+                f"({of_hundred(ends[name][0])} to {of_hundred(ends[name][1])})"
+                for name, parameter in self.fit.nuisance.items()
+            ]
+            lines += ["the estimate is for the others, and right for all only if those are like them", DENIERS]
+        return [Points(tuple(lines))]
+
+    def numbers(self, options: PrintOptions) -> object:
+        if not self.value:
+            return None
+        people: Compliance = self.value
+        return {
+            "share": people.share,
+            "standard_error": people.standard_error,
+            "interval": people.interval(options.confidence),
+            "p_value": people.p_value,
+            "type": people.type_name,
+            "violations": people.violations and people.violations[0],
+            "uncorrected": people.naive,
+            "corrected": people.corrected(people.share),
+            "half_as_many_again": people.corrected(1.5 * people.share) if 0 < 1.5 * people.share < 1 else None,
+        }
+
+
 class Noncompliance(Finding):
     """What the estimate would be if people did not comply; the value gives the band for a share of such people."""
 
@@ -337,7 +380,7 @@ class Probability(Finding):
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
 
 
-FINDINGS = (Compared, Unbounded, Preferences, BySample, FitTest, Untested, Noncompliance, Probability)
+FINDINGS = (Compared, Unbounded, Preferences, BySample, Complied, FitTest, Untested, Noncompliance, Probability)
 """The kinds of findings, in the order in which they are printed."""
 
 
@@ -743,6 +786,11 @@ def beyond(fit: Estimate, intervals: Intervals) -> list[str]:
 def cautions(fit: Estimate) -> list[str]:
     """Warnings of the estimate, and of intervals that rest on few answers."""
     warning_texts = [str(warning) for warning in fit.warnings]
+    if tells_types(fit.design) and fit.goodness_of_fit is not None and fit.goodness_of_fit.p_value < _SHARED:
+        warning_texts.append(
+            "the answers to question and control do not fit people who comply with both or with neither; "
+            "moments hold also if each answer is at random by itself"
+        )
     if fit.n <= _TINY:
         warning_texts.append(
             "so few people tell nothing: intervals of 1 to 5 answers can hold the true share less often than they say "

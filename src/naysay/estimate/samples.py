@@ -20,7 +20,7 @@ from naysay.design import Answerable, Share
 from naysay.design.several import check_shares
 from naysay.errors import DataError
 from naysay.estimate import inversion
-from naysay.estimate.controls import controls_of
+from naysay.estimate.controls import controls_of, tells_types
 from naysay.estimate.fit import Cells, Fit, alike
 from naysay.estimate.inversion import EMPTY, foretold
 from naysay.estimate.likelihood import (
@@ -37,6 +37,7 @@ from naysay.estimate.likelihood import (
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
+_TRACE = 1e-3  # of an answer
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 
@@ -239,16 +240,43 @@ def wald(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool =
     return np.column_stack([interval_centers - half_widths, interval_centers + half_widths])[share_places]
 
 
+def fieller(fit: Fit, z: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
+    """Fieller's (1954) intervals of some shares of a fit, (shares, 2): all x that |N - xB| ≤ z se(N - xB) allows.
+
+    N is the numerator of a share and B its denominator, by moments, for a likelihood estimate too. Where the data do
+    not tell B from 0, any x is allowed.
+    """
+    cells = fit.cells_of_samples
+    if fit.maximum is not None:
+        unbounded = stacked(fit.design, fit.tally, fit.target).estimate_cells()
+        cells = Cells(cells.cells, cells.categories, cells.nuisance, *unbounded)
+    share_ends = []
+    for share in shares:
+        numerator_weights, denominator_weights = share.weights(cells.cells)
+        above, below = float(numerator_weights @ cells.proportions), float(denominator_weights @ cells.proportions)
+        if within:
+            above = below * min(max(above / below, 0.0), 1.0)
+        share_weights = np.array([numerator_weights, denominator_weights])
+        (above_variance, common), (_, below_variance) = z**2 * (share_weights @ cells.covariance @ share_weights.T)
+        square, middle, rest = below**2 - below_variance, above * below - common, above**2 - above_variance
+        if square <= 0:
+            share_ends.append((-np.inf, np.inf))
+            continue
+        root = math.sqrt(max(middle**2 - square * rest, 0.0))
+        share_ends.append(((middle - root) / square, (middle + root) / square))
+    return np.array(share_ends)
+
+
 def bounds(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
     """Profile-likelihood intervals of some shares of a fit, (shares, 2).
 
     The reference is F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer
-    never came, each possible answer of its sample gets half an answer more, for the interval only. With `within`, the
+    never came, each possible one of its sample gets some of an answer more, for the interval only. With `within`, the
     likelihood is that of answers as the most likely cells foretell them, where some of these cells are 0: answers that
     lie beyond what the design allows make no share more certain.
     """
     stacked_cells = fit.cells_of_samples
-    likelihood_rows, weights = _pad_answers(fit.tally)
+    likelihood_rows, weights = _pad_answers(fit.design, fit.tally)
     best_cells = maximize(likelihood_rows, weights, tolerance=1e-6).proportions
     if within and (best_cells < EMPTY).any():
         likelihood_rows, weights = foretold(fit.tally, best_cells)
@@ -275,9 +303,12 @@ def bounds(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool
     return np.array(share_ends)
 
 
-def _pad_answers(tally: Tally) -> tuple[Floats, Floats]:
-    """Likelihood rows and weights; where a possible answer never came, each possible one gets half an answer more."""
-    row_blocks, weight_blocks = [], []
+def _pad_answers(design: Answerable, tally: Tally) -> tuple[Floats, Floats]:
+    """Likelihood rows and weights; where a possible answer never came, each possible one gets some of an answer more.
+
+    It gets half an answer, and a trace where many answers are left to those who do not comply.
+    """
+    row_blocks, weight_blocks, added_amount = [], [], _TRACE if tells_types(design) else 0.5
     weight_scale = tally.n / tally.weight
     for part in answering(tally):
         likelihood_rows, answer_amounts = part.design.rows(part.codes), part.weight.astype(float) * weight_scale
@@ -285,7 +316,7 @@ def _pad_answers(tally: Tally) -> tuple[Floats, Floats]:
         possible_rows = possible_rows[possible_rows.max(axis=1) > 0]
         if len(possible_rows) > len(likelihood_rows):
             likelihood_rows = np.vstack([likelihood_rows, possible_rows])
-            answer_amounts = np.concatenate([answer_amounts, np.full(len(possible_rows), 0.5)])
+            answer_amounts = np.concatenate([answer_amounts, np.full(len(possible_rows), added_amount)])
         row_blocks.append(likelihood_rows)
         weight_blocks.append(answer_amounts)
     return np.vstack(row_blocks), np.concatenate(weight_blocks)

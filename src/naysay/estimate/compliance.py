@@ -1,0 +1,252 @@
+"""How many do not comply, from controls: ρ with its interval and test, and what the shares are with and without it.
+
+The interval of ρ inverts the test of the mean D̄ with the variance that each value of ρ implies,
+
+    n Var D̄ = (1 - ρ) V₀ + ρ V₁ + ρ (1 - ρ),
+
+with V₀ and V₁ the variances of D̄ among those who comply and among the others; for one two-valued control this is
+Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from naysay._values import Floats
+from naysay.design import Answerable
+from naysay.errors import NotEstimable
+from naysay.estimate.controls import controls_of
+from naysay.estimate.likelihood import answering
+from naysay.estimate.samples import stacked
+from naysay.tally import Tally
+
+MEASURED = (0.23, 0.39)
+"""The least and the largest share of random answers in six surveys by hand that measured it."""
+
+_NONE = 1e-10
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """Who does not comply, by controls.
+
+    Parameters
+    ----------
+    share : float
+        ρ̂, unbiased, so that it may lie below 0.
+    standard_error : float
+    type_name : str
+        The cell of those who do not comply.
+    n : float
+        How many unweighted answers would be as precise.
+    variances : (2,) float
+        Var D̄ of one person who complies, and of one who does not.
+    violations : (int, int), optional
+        How many gave an answer to a control that nobody who complies can give, of how many; None where all answers are
+        possible.
+    visible : float
+        How likely a violation is from people who do not comply.
+    expected : float, optional
+        The share of the telling answer if everybody complies, where one control has two values; else None.
+    observed : float
+        The share that gave it.
+    naive, look : (t,) float
+        Unbiased shares as if everybody complied, and what people who do not comply look like there.
+    rules_out : bool
+        Whether a violation is to rule out what is known to be true.
+    """
+
+    share: float
+    standard_error: float
+    type_name: str
+    n: float
+    variances: Floats
+    violations: tuple[int, int] | None
+    visible: float
+    expected: float | None
+    observed: float
+    naive: Floats
+    look: Floats
+    rules_out: bool
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The interval of ρ, within [0, 1].
+
+        Examples
+        --------
+        >>> from naysay import designs, estimate
+        >>> survey = designs.controlled(designs.negative(("a", "b", "c", "d")), truth="lot")
+        >>> said = [(one, other) for one in "abcd" for other in "abcd"] * 4
+        >>> tally = survey.tally(tuple(zip(*said)), sample=[truth for truth in "abcd" for _ in range(16)])
+        >>> people = compliance(survey, tally)
+        >>> people.violations, round(people.share, 3), [round(end, 3) for end in people.interval()]
+        ((16, 64), 1.0, [0.602, 1.0])
+        """
+        if self.violations is not None:
+            amount, tail = self.observed * self.n, (1 - confidence) / 2
+            low = scipy.special.betaincinv(amount, self.n - amount + 1, tail) if amount > 0 else 0.0
+            high = scipy.special.betaincinv(amount + 1, self.n - amount, 1 - tail) if amount < self.n else 1.0
+            ends = np.clip([low / self.visible, high / self.visible, self.share], 0.0, 1.0)
+            return float(min(ends)), float(max(ends[1:]))
+        comply, others = self.variances
+        scaled = scipy.special.ndtri(0.5 + confidence / 2) ** 2 / self.n
+        middle = (2 * self.share + scaled * (others - comply + 1)) / (2 * (1 + scaled))
+        root = math.sqrt(max(middle**2 - (self.share**2 - scaled * comply) / (1 + scaled), 0.0))
+        return min(max(middle - root, 0.0), 1.0), min(max(middle + root, 0.0), 1.0)
+
+    @property
+    def p_value(self) -> float:
+        """One-sided, of ρ = 0: binomial where a control has two values, otherwise by the variance under ρ = 0."""
+        if self.expected is not None and abs(self.n - round(self.n)) < 1e-6:
+            amount = round(self.observed * self.n)
+            return float(scipy.special.bdtrc(amount - 1, round(self.n), self.expected)) if amount else 1.0
+        if self.variances[0] < _NONE:
+            return float(self.observed <= 0)
+        return float(scipy.special.ndtr(-self.share / math.sqrt(self.variances[0] / self.n)))
+
+    def corrected(self, share: float) -> Floats:
+        """The shares (t,) if this share of people did not comply: (ū - ρv) / (1 - ρ)."""
+        return np.asarray((self.naive - share * self.look) / (1 - share))
+
+
+def compliance(design: Answerable, tally: Tally) -> Compliance | None:
+    """Who does not comply, by moments; None where the design has no control, or several types of people."""
+    answered_parts = answering(tally)
+    part_controls = [controls_of(design, design.channel(part.level)) for part in answered_parts]
+    sample_controls = [controls for controls in part_controls if controls is not None]
+    if len(sample_controls) < len(part_controls):
+        return None
+    cells, covariance = stacked(design, tally, "population").estimate_cells()
+    share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
+    sizes = np.array([part.weight.sum() for part in answered_parts])
+    variances = sizes / sizes.sum() @ np.array([controls.variances for controls in sample_controls])
+    within = (1 - share) * variances[0] + share * variances[1] + share * (1 - share)
+    n = float(tally.n)
+    if tally.weighted:
+        n = min(n, within / variance) if variance > 0 and within > 0 else tally.effective
+    shows_violations = bool(variances[0] < _NONE)
+    telling = [
+        controls.telling(part.design.space.statistic(part.codes))
+        for part, controls in zip(answered_parts, sample_controls, strict=True)
+    ]
+    told_count, told_weight = (
+        sum(float(getattr(part, name) @ is_telling) for part, is_telling in zip(answered_parts, telling, strict=True))
+        for name in ("count", "weight")
+    )
+    chances = np.array([controls.chances for controls in sample_controls])
+    [first_signal, *more_signals] = sample_controls[0].signals
+    has_binomial = not more_signals and first_signal.has_two_values and np.ptp(chances, axis=0).max() < _NONE
+    return Compliance(
+        share,
+        math.sqrt(variance),
+        str(design.cells[-1]),
+        n,
+        np.asarray(variances),
+        (round(told_count), int(tally.n)) if shows_violations else None,
+        float(sizes / sizes.sum() @ chances[:, 1]),
+        float(chances[0, 0]) if has_binomial else None,
+        told_weight / float(sizes.sum()),
+        cells[:-1] + share * sample_controls[0].look,
+        sample_controls[0].look,
+        all(controls.rules_out for controls in sample_controls),
+    )
+
+
+DENIERS = "people who understand and deny pass every control; no number here sees them"
+_FEWEST = 5  # violations, below which the share of those who do not comply rests on single people
+
+
+def of_hundred(share: float) -> str:
+    """A share as a number of 100 people.
+
+    Examples
+    --------
+    >>> of_hundred(0.1738), of_hundred(0.0042)
+    ('17', '0.4')
+    """
+    return f"{100 * share:.0f}" if share >= 0.0995 or share == 0 else f"{100 * share:.1f}"
+
+
+def behavior_text(type_name: str) -> str:
+    """How people of a type answered, in words."""
+    always, _, answer = type_name.partition("always ")
+    return f"as if {type_name}" if always or not answer else f"as if they always say “{answer}”"
+
+
+def sentences(people: Compliance, categories: Sequence[str], confidence: float, places: int) -> list[str]:
+    """What the controls say, what it rests on, and what the shares would be otherwise, one sentence each."""
+    low, high = map(of_hundred, people.interval(confidence))
+    lines = []
+    if people.violations is not None:
+        violated, asked = people.violations
+        done = (
+            "ruled out what is known to be true"
+            if people.rules_out
+            else "answered a control as nobody can who complies"
+        )
+        lines.append(f"{violated:,} of {asked:,} {done}; nobody who followed the instruction can")
+    behavior = behavior_text(people.type_name)
+    lines.append(
+        f"about {of_hundred(max(people.share, 0.0))} of 100 answered the control {behavior} ({low} to {high}); the "
+        "estimate is for the others, and right for all only if those are like them"
+    )
+    lines.append(DENIERS)
+    assumed = "this assumes that people treat the sensitive question as they treat the control"
+    more = 1.5 * people.share
+    if 0 < more < 1:
+        otherwise = _shares(people.corrected(more), categories, places)
+        assumed += f"; if half as many again answer it {behavior}, the estimate is {otherwise}"
+    lines.append(assumed)
+    lines.append(
+        f"without the control it would be {_shares(people.naive, categories, places)}; by moments with it, which hold "
+        f"also if each answer is at random by itself, {_shares(people.corrected(people.share), categories, places)}"
+    )
+    return lines
+
+
+def _shares(values: Floats, categories: Sequence[str], places: int) -> str:
+    """The share of the first of two categories, or of each."""
+    named = list(zip(categories, values.tolist(), strict=True))
+    return ", ".join(f"“{name}” {value:.{places}f}" for name, value in (named[:1] if len(named) == 2 else named))
+
+
+def reservations(design: Answerable, tally: Tally) -> list[str]:
+    """Warnings that a reader of an estimate with controls needs.
+
+    Raises
+    ------
+    NotEstimable
+        If hardly anybody may be left who complies.
+    """
+    people = compliance(design, tally)
+    if people is None:
+        return []
+    behavior = behavior_text(people.type_name)
+    is_estimated = any(share.of == (people.type_name,) for share in design.nuisance)
+    if is_estimated and people.share >= 1 - 2 * people.standard_error:
+        raise NotEstimable(
+            f"about {of_hundred(people.share)} of 100 answered the control {behavior}: hardly anybody may be left "
+            "whose answers tell the shares; look at how the control was asked"
+        )
+    low, high = people.interval()
+    texts = []
+    if people.share < 0:
+        texts.append(
+            f"fewer answered the control {behavior} than chance alone gives: their share comes out below 0; "
+            "maximum_likelihood stops at 0"
+        )
+    if people.violations is not None and 0 < people.violations[0] < _FEWEST:
+        texts.append(f"fewer than {_FEWEST} violations: the share of those who do not comply rests on single people")
+    if people.rules_out and design.levels == (None,):
+        texts.append(
+            "one truth for all in the control: people who always name one other category look as if they complied; "
+            "draw the truth by lot"
+        )
+    if high - low > 1 - people.share:
+        texts.append("the interval of those who do not comply is wider than the share of those who do; ask more people")
+    return texts

@@ -1,0 +1,279 @@
+"""Controls of known truth: what they tell, what they correct, and what they refuse."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from naysay import Design, designs, estimate
+from naysay.errors import DesignError, NotEstimable
+from naysay.estimate.compliance import compliance
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "controls.json").read_text(encoding="utf-8"))
+ABCD = tuple("abcd")
+SAME = ("same", "different")
+CROSSWISE = designs.controlled(
+    designs.crosswise(prevalence=0.25), truth="no", control=designs.crosswise(prevalence=0.15)
+)
+
+
+def tallied(survey, counts, *responses, **beside):
+    """The tally of a table of joint answers."""
+    answers = list(itertools.product(*responses))
+    return survey.tally(tuple(zip(*answers, strict=True)), count=np.ravel(counts), **beside)
+
+
+def worked_crosswise():
+    return tallied(CROSSWISE, REFERENCE["worked"]["crosswise .25 anchored .15"]["counts"], SAME, SAME)
+
+
+def worked_negative():
+    """Rows are what was ruled out; those who kept the truth of the control, d, ruled out one of the other three."""
+    kept, ruled_out = np.transpose(REFERENCE["worked"]["negative 4,1 with control"]["counts"])
+    survey = designs.controlled(designs.negative(ABCD), truth="d")
+    return survey, tallied(survey, np.column_stack([kept - 120, kept * 0 + 60, kept * 0 + 60, ruled_out]), ABCD, ABCD)
+
+
+def drawn(survey, shares, n, rng):
+    return survey.tally(
+        survey.randomize([survey.cells[cell] for cell in rng.choice(len(shares), n, p=shares)], rng=rng)
+    )
+
+
+# numbers
+
+
+def test_moments_with_a_masked_control_are_the_worked_example():
+    published = REFERENCE["worked"]["crosswise .25 anchored .15"]
+    fit = estimate.moments(CROSSWISE, worked_crosswise())
+    people = compliance(CROSSWISE, fit.tally)
+    np.testing.assert_allclose(fit.proportions, published["pi"], atol=1e-6)
+    assert fit.standard_errors[0] == pytest.approx(published["se"], abs=1e-7)
+    assert fit.nuisance["at random"] == pytest.approx((published["rho"], published["se_rho"]), abs=1e-7)
+    np.testing.assert_allclose(people.naive, published["naive"], atol=1e-12)
+    assert fit.intervals().method == "fieller"
+    np.testing.assert_allclose(fit.interval()[0], [0, published["fieller"][1]], atol=1e-6)
+
+
+def test_likelihood_with_a_masked_control_is_the_worked_example_and_tests_that_types_are_people():
+    published = REFERENCE["worked"]["crosswise .25 anchored .15"]["ml"]
+    fit = estimate.maximum_likelihood(CROSSWISE, worked_crosswise(), standard_errors="expected")
+    assert fit.proportions[0] == pytest.approx(published["est"], abs=1e-7)
+    assert fit.standard_errors[0] == pytest.approx(published["se"], abs=1e-7)
+    assert fit.maximum.log_likelihood == pytest.approx(published["loglik"], abs=1e-3)
+    assert (fit.goodness_of_fit.deviance, fit.goodness_of_fit.degrees_of_freedom) == (
+        pytest.approx(published["G2"], abs=1e-5),
+        1,
+    )
+
+
+def test_a_negative_survey_with_a_control_is_the_worked_example():
+    published = REFERENCE["worked"]["negative 4,1 with control"]
+    survey, tally = worked_negative()
+    fit, people = estimate.moments(survey, tally), compliance(survey, tally)
+    np.testing.assert_allclose(fit.proportions, published["pi"], atol=1e-6)
+    assert fit.standard_errors[0] == pytest.approx(published["se"], abs=1e-6)
+    assert fit.nuisance["at random"] == pytest.approx((published["rho"], published["se_rho"]), abs=1e-7)
+    np.testing.assert_allclose(fit.interval()[0], published["fieller"], atol=1e-6)
+    np.testing.assert_allclose(people.interval(), published["rho_exact"], atol=1e-7)
+    np.testing.assert_allclose(people.naive, published["naive"], atol=1e-12)
+    assert people.violations == (41, 1_000)
+    likely = estimate.maximum_likelihood(survey, tally)
+    assert likely.proportions[0] == pytest.approx(published["ml"]["est"], abs=1e-6)
+    assert likely.standard_errors[0] == pytest.approx(published["ml"]["se"], abs=1e-6)
+    assert likely.nuisance["at random"] == pytest.approx(
+        (published["ml_rho"]["est"], published["ml_rho"]["se"]), abs=1e-6
+    )
+
+
+def test_the_anchored_crosswise_model_is_a_control_true_of_nobody():
+    counts = REFERENCE["literature"]["cmdata joint ML"]["counts"]
+    general = designs.controlled(designs.crosswise(prevalence=0.15), truth="no")
+    anchored = designs.anchored_crosswise(prevalence=0.15, anchor=0.15)
+    np.testing.assert_allclose(general.channel(None).matrix, anchored.channel(None).matrix, atol=1e-15)
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fits = [estimator(survey, tallied(survey, counts, SAME, SAME)) for survey in (general, anchored)]
+        np.testing.assert_allclose(*(fit.proportions for fit in fits), atol=1e-9)
+        np.testing.assert_allclose(*(fit.standard_errors for fit in fits), atol=1e-9)
+    assert fits[0].proportions[0] == pytest.approx(REFERENCE["literature"]["cmdata joint ML"]["pi"], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["A", "B"])
+def test_an_error_in_a_control_of_which_all_is_known_is_half_of_those_who_answer_at_random(name):
+    published = REFERENCE["wada_controls"][name]
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth="no", control=designs.crosswise(prevalence=0))
+    errors, n = published["errors"], published["n"]
+    counts = np.array(
+        [[n // 2 - 20, 20], [n - n // 2 - errors + 20, errors - 20]]
+    )  # all known: who complies says “same”
+    people = compliance(survey, tallied(survey, counts, SAME, SAME))
+    assert people.violations == (errors, n)
+    assert (people.share, *people.interval()) == pytest.approx(
+        (published["rho"], published["low"], published["high"]), abs=1e-6
+    )
+
+
+# theorems
+
+
+FAMILIES = {
+    "crosswise": designs.crosswise(prevalence=0.25),
+    "forced": designs.forced_response(forced_yes="1/6", forced_no="1/12"),
+    "k-ary": designs.k_ary(ABCD, epsilon=1.5),
+    "negative": designs.negative(ABCD),
+    "negative, sets": designs.negative(tuple("abcde"), discards=2),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("truth", ["lot", "last", ["lot", "last"]])
+def test_moments_recover_cells_from_the_chances_of_all_answers(family, truth):
+    design = FAMILIES[family]
+    truth = [
+        design.categories[-1] if each == "last" else each for each in ([truth] if isinstance(truth, str) else truth)
+    ]
+    survey = designs.controlled(design, truth=truth)
+    cells = np.random.default_rng(5).dirichlet(np.ones(len(survey.cells)))
+    whole = 10**10
+    tallies = []
+    for level, channel in survey.parts.items():
+        chances = channel.matrix @ cells
+        said = tuple(map(list, zip(*[text.split(" × ") for text in channel.responses.texts()], strict=True)))
+        tallies.append((said, np.round(chances * whole).astype(int), level))
+    columns = tuple([text for said, _, _ in tallies for text in said[place]] for place in range(len(tallies[0][0])))
+    counts = np.concatenate([count for _, count, _ in tallies])
+    samples = {} if survey.levels == (None,) else {"sample": [level for said, _, level in tallies for _ in said[0]]}
+    fit = estimate.moments(survey, survey.tally(columns, count=counts, **samples))
+    np.testing.assert_allclose(fit.cells.proportions, cells, atol=1e-7)
+    assert Design.from_json(survey.to_json()) == survey
+    assert designs.parse(survey.name, categories=design.categories) == survey
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="a", types=("denial",)),
+            "'complies, d' and 'denies'",
+        ),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="a", types=("random", "careless")),
+            "between 'at random' and 'careless' without",
+        ),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="lot", types=("random", "positive")),
+            "leave a type out, add a control",
+        ),
+        (
+            lambda: designs.controlled(designs.crosswise(prevalence=0.25), truth={"yes": 0.5, "no": 0.5}),
+            "cannot tell the share of 'yes'",
+        ),
+        (lambda: designs.controlled(designs.negative(ABCD), truth="e"), "the truth of a control is a category, shares"),
+        (lambda: designs.controlled(designs.negative(ABCD), truth={"a": 0.5}), "sum to one"),
+        (lambda: designs.controlled(designs.negative(ABCD), truth="a", types=()), "name at least one type"),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="a", types=("liars",)),
+            "a type of people who do not",
+        ),
+        (
+            lambda: designs.controlled(designs.crosswise(prevalence=0.25), truth="no", types=("one answer: maybe",)),
+            "people who always answer 'maybe' need that response",
+        ),
+        (lambda: designs.controlled(designs.crosswise(prevalence=0.25), truth="no", types=("positive",)), "name a cat"),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth=["a", "b"], control=[designs.negative(ABCD)] * 3),
+            "3 c",
+        ),
+    ],
+)
+def test_what_no_answer_tells_is_refused_by_name(made, told):
+    with pytest.raises(DesignError, match=told):
+        made()
+
+
+def test_two_controls_tell_positive_from_random_answers_and_one_masked_control_two_types():
+    rng = np.random.default_rng(26)
+    both = designs.controlled(designs.negative(ABCD), truth=["lot", "a"], types=("random", "positive"))
+    shares = np.array([0.3, 0.25, 0.1, 0.12, 0.15, *[0.02] * 4])
+    fit = estimate.maximum_likelihood(both, drawn(both, shares, 20_000, rng))
+    assert [fit.nuisance[name].value for name in ("at random", "positive")] == pytest.approx([0.15, 0.08], abs=0.02)
+    masked = designs.controlled(FAMILIES["crosswise"], truth="no", types=("random", "one answer: same"))
+    fit = estimate.maximum_likelihood(masked, drawn(masked, [0.12, 0.68, 0.1, 0.1], 40_000, rng))
+    assert [share.value for share in fit.nuisance.values()] == pytest.approx([0.1, 0.1], abs=0.06)
+    assert "always say “same”" in str(fit)
+
+
+@pytest.mark.parametrize("habit", ["first box", "favorites", "random"])
+def test_a_truth_by_lot_shows_any_habit_that_ignores_it(habit):
+    rng, n = np.random.default_rng(9), 20_000
+    survey = designs.controlled(designs.negative(ABCD), truth="lot")
+    truth, away = rng.choice(ABCD, n), rng.random(n) < 0.2
+    lot = {"first box": [1, 0, 0, 0], "favorites": [0.6, 0.2, 0.2, 0], "random": [0.25] * 4}[habit]
+    honest = np.array([rng.choice([c for c in ABCD if c != own]) for own in truth])
+    said = np.where(away, rng.choice(ABCD, n, p=lot), honest)
+    other = np.where(away, "a", np.asarray(designs.negative(ABCD).randomize(rng.choice(ABCD, n), rng=rng)))
+    people = compliance(survey, survey.tally((other, said), sample=truth))
+    assert people.share == pytest.approx(0.2, abs=4 * people.standard_error)
+    assert people.standard_error == pytest.approx(np.sqrt(0.2 * (4 - 0.2) / n), rel=0.1)
+
+
+# words
+
+
+def test_the_words_of_an_estimate_with_a_control():
+    survey, tally = worked_negative()
+    lines = str(estimate.maximum_likelihood(survey, tally))
+    for line in (
+        "41 of 1,000 ruled out what is known to be true; nobody who followed the instruction can",
+        "about 16 of 100 answered the control as if at random (12 to 22)",
+        "people who understand and deny pass every control; no number here sees them",
+        "if half as many again answer it as if at random, the estimate is",
+        "without the control it would be “a” 0.331",
+        "one truth for all in the control",
+    ):
+        assert line in lines
+    content = estimate.moments(survey, tally).to_dict()["compliance"]
+    assert content["violations"] == 41
+    assert content["uncorrected"] == pytest.approx([0.331, 0.244, 0.1, 0.325])
+
+
+def test_below_zero_nothing_is_said_of_half_as_many_again():
+    tally = tallied(CROSSWISE, [[700, 110], [330, 60]], SAME, SAME)
+    fit = estimate.moments(CROSSWISE, tally)
+    assert fit.nuisance["at random"].value < 0
+    assert "half as many again" not in str(fit)
+    assert "about 0 of 100 answered the control as if at random (0 to " in str(fit)
+    assert "comes out below 0; maximum_likelihood stops at 0" in str(fit)
+    assert fit.to_dict()["compliance"]["half_as_many_again"] is None
+
+
+def test_few_violations_and_nobody_left_are_said():
+    survey = designs.controlled(designs.negative(ABCD), truth="lot")
+    said = [[one, other, truth] for truth in ABCD for one in ABCD for other in ABCD if other != truth]
+    said += [["a", "a", "a"]]
+    one, other, truth = zip(*said, strict=True)
+    assert "fewer than 5 violations" in str(estimate.moments(survey, survey.tally((one, other), sample=truth)))
+    with pytest.raises(NotEstimable, match="hardly anybody may be left whose answers tell the shares"):
+        estimate.moments(survey, survey.tally((ABCD * 9, ABCD * 9), sample=ABCD * 9))
+
+
+def test_the_exact_test_of_nobody_is_the_binomial():
+    people = compliance(CROSSWISE, worked_crosswise())
+    assert people.p_value == pytest.approx(stats.binomtest(253, 1_200, 0.15, alternative="greater").pvalue)
+
+
+@pytest.mark.parametrize(("family", "share"), [("crosswise", 0.0), ("negative", 0.25)])
+def test_intervals_hold_the_truth(family, share):
+    rng, design = np.random.default_rng(30), FAMILIES[family]
+    survey = designs.controlled(design, truth="lot" if "negative" in family else "no")
+    cells = np.append((1 - share) * rng.dirichlet(np.ones(len(design.categories))), share)
+    hits = np.zeros(2)
+    for _ in range(120):
+        fit = estimate.moments(survey, drawn(survey, cells, 600, rng))
+        low, high = fit.interval()[0]
+        ends = compliance(survey, fit.tally).interval()
+        hits += (low <= cells[0] / (1 - share) <= high, ends[0] <= share <= ends[1])
+    assert (hits >= 120 * (0.935 - 2 * np.sqrt(0.935 * 0.065 / 120))).all()
