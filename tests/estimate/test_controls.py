@@ -277,3 +277,24 @@ def test_intervals_hold_the_truth(family, share):
         ends = compliance(survey, fit.tally).interval()
         hits += (low <= cells[0] / (1 - share) <= high, ends[0] <= share <= ends[1])
     assert (hits >= 120 * (0.935 - 2 * np.sqrt(0.935 * 0.065 / 120))).all()
+
+
+def test_an_estimated_truth_widens_what_rests_on_it():
+    design, counts = designs.crosswise(prevalence=0.25), [[290, 150], [230, 130]]
+    sure, unsure = (
+        designs.controlled(design, truth={"yes": "0.1", "no": "0.9"}, people=people) for people in (None, 400)
+    )
+    first, second = (compliance(survey, tallied(survey, counts, SAME, SAME)) for survey in (sure, unsure))
+    # dρ/dz = (l₁ - λ)(P_yes - P_no) / (l₁ - l₀)², as ρ = (λ - l₀) / (l₁ - l₀) and l₀ = ¾ + z (¼ - ¾) of "same"
+    expected, observed = 0.75 - 0.05, (290 + 230) / 800
+    slope = 0.5 * (0.5 - observed) / (0.5 - expected) ** 2
+    assert first.share == pytest.approx((observed - expected) / (0.5 - expected))
+    extra = second.standard_error**2 - first.standard_error**2
+    assert extra == pytest.approx(slope**2 * 0.1 * 0.9 / 400, rel=0.02)
+    assert second.n < first.n
+    fits = [estimate.maximum_likelihood(survey, tallied(survey, counts, SAME, SAME)) for survey in (sure, unsure)]
+    assert fits[1].standard_errors[0] > fits[0].standard_errors[0]
+    assert fits[1].intervals().method == "fieller"
+    assert Design.from_json(unsure.to_json()) == unsure
+    with pytest.raises(DesignError, match="people= goes with known shares of the truth"):
+        designs.controlled(design, truth="no", people=400)

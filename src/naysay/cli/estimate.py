@@ -7,7 +7,7 @@ a page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -57,6 +57,14 @@ class Estimated:
     level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
     sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
     count: options.Count = None
+    control: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN: TRUTH",
+            help="A control under the same design, and what is true there: a category; lot, which COLUMN_truth holds; "
+            "file COLUMN; or shares, 'yes 0.2, no 0.8 of 400' people. Once for each control.",
+        ),
+    ] = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatedName | None, typer.Option(metavar="METHOD", help=estimators(quantities=True))] = None
     target: Annotated[
@@ -158,6 +166,8 @@ def command(request: EstimateOptions) -> None:
           --weight weight --strata region --cluster school --fpc schools
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
+      naysay estimate answers.csv --response doping --design "crosswise(prevalence=0.25)" \\
+          --control "check: no"
       naysay estimate crash.tally
       naysay estimate answers.csv --response doping \\
           --design "warner(p=0.7)" --methods-text
@@ -190,7 +200,18 @@ def command(request: EstimateOptions) -> None:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     file, response = request.file, request.response
     request, design = options.options_and_design(request, file, response[0])
-    fits = _of_file(request, file, response, design)
+    truth_columns = []
+    if request.control:
+        controls = [options.control_of(control_text) for control_text in request.control]
+        truth_columns = [control.truth_column for control in controls if control.truth_column is not None]
+        if request.sample is not None:
+            raise DataError("leave --sample out: with --control the samples are the truths of the controls")
+        request = replace(request, sample="; ".join(truth_columns) or None)
+        response, design = (
+            [*response, *(control.column for control in controls)],
+            options.with_controls(design, controls),
+        )
+    fits = _of_file(request, file, response, design, truth_columns)
     question_name = response[0]
     output.write(request.html, lambda: page_of(None, {question_name: fits}, request.print_options, by=request.by))
     _say(fits, request)
@@ -203,13 +224,18 @@ def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:
     return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=column_names)
 
 
-def _of_file(request: EstimateOptions, file: Path, response: Sequence[str], design: Answerable) -> Fits:
-    """The estimates from a file of answers."""
+def _of_file(
+    request: EstimateOptions, file: Path, response: Sequence[str], design: Answerable, truth_columns: Sequence[str] = ()
+) -> Fits:
+    """The estimates from a file of answers; several columns of truths make one sample each combination."""
     _check_roles(request, design, response)
     amount_columns = list(request.named("count", "weight", "fpc").values())
     frame = files.scan(
         file, separator=request.separator, encoding=request.encoding, codes=request.codes or amount_columns
     )
+    if request.sample is not None and len(truth_columns) > 1:
+        files.check_columns(frame, truth_columns)
+        frame = files.together(files.as_text(frame, truth_columns), truth_columns, request.sample)
     sampling = request.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
         tally = design.tally(

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
@@ -112,6 +113,74 @@ def options_and_design(design_options: Asked, file: Path, response: str) -> tupl
     if exported_design is None:
         raise DataError(f"--design DESIGN is missing: how the answers in {response!r} were randomized")
     return replace(design_options, level=design_options.level or exported_design.level), exported_design.design
+
+
+class Control(NamedTuple):
+    """A column of answers to a control, what is true there, and the column of each person's truth.
+
+    Parameters
+    ----------
+    column : str
+    truth : str or {str: str}
+        A category, shares of categories, or "known" where the truth is each person's own.
+    truth_column : str, optional
+    people : int, optional
+        Of how many people the shares were found.
+    """
+
+    column: str
+    truth: str | dict[str, str]
+    truth_column: str | None = None
+    people: int | None = None
+
+
+def control_of(text: str) -> Control:
+    """The control that one ``--control`` describes.
+
+    Examples
+    --------
+    >>> control_of("income_control: none").truth, control_of("season: lot").truth_column
+    ('none', 'season_truth')
+    >>> control_of("vote: yes 0.2, no 0.8 of 400")[1:]
+    ({'yes': '0.2', 'no': '0.8'}, None, 400)
+    """
+    column_name, colon, truth = (part.strip() for part in text.partition(":"))
+    if not (column_name and colon and truth):
+        raise DataError(
+            "--control is a column and what is true there, such as 'income_control: none', 'income_control: lot', "
+            f"'income_control: yes 0.2, no 0.8 of 400' or 'income_control: file season'; got {text!r}",
+            value=text,
+        )
+    if truth == "lot":
+        return Control(column_name, "known", f"{column_name}_truth")
+    if truth.startswith("file "):
+        return Control(column_name, "known", truth.removeprefix("file ").strip())
+    shares_text, _, people_text = truth.rpartition(" of ") if truth.rpartition(" of ")[2].isdigit() else (truth, "", "")
+    pairs = [entry.strip().rpartition(" ") for entry in record_cells(shares_text)]
+    try:
+        shares = {label.strip(): str(Fraction(share)) for label, _, share in pairs if label}
+    except (ValueError, ZeroDivisionError):
+        shares = {}
+    if len(shares) < len(pairs):
+        return Control(column_name, truth)
+    return Control(column_name, shares, people=int(people_text) if people_text else None)
+
+
+def with_controls(design: Answerable, controls: Sequence[Control]) -> Answerable:
+    """The design of a question and its controls, all answered by the same people."""
+    from naysay import designs
+
+    truths = []
+    for control in controls:
+        truth: Any = control.truth
+        if isinstance(truth, dict) and len(truth) == 1 and len(design.categories) == 2:  # the rest is the other's
+            [(label, share)] = truth.items()
+            truth = truth | {str(other): str(1 - Fraction(share)) for other in design.categories if str(other) != label}
+        truths.append(truth)
+    people = [control.people for control in controls]
+    return designs.controlled(
+        design, truth=truths if len(truths) > 1 else truths[0], people=people if any(people) else None
+    )
 
 
 def record(text: str) -> tuple[str, ...]:

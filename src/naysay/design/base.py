@@ -270,6 +270,11 @@ class Answerable(Tallied):
         """What is estimated besides the categories, as shares of the cells."""
         return ()
 
+    @cached_property
+    def uncertain(self) -> tuple[Answerable, ...]:
+        """Where it rests on an estimated number: the design, moved by a tenth of a standard error in each direction."""
+        return ()
+
     @abstractmethod
     def channel(self, level: Label = None) -> Design:
         """The single design under which a level is answered."""

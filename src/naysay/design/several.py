@@ -507,6 +507,9 @@ class Samples(Several):
         What else is estimated, as shares of cells.
     measures_compliance : bool
         Whether the nuisance parameters say how many people do not comply.
+    uncertain : tuple of Samples
+        Where the designs rest on an estimated number: the same design, moved by a tenth of a standard error, in each
+        direction. The covariance of the cells grows by what they differ.
 
     Examples
     --------
@@ -519,6 +522,7 @@ class Samples(Several):
     shares: tuple[Share, ...] = field()
     nuisance: tuple[Share, ...] = ()
     measures_compliance: bool = False
+    uncertain: tuple[Samples, ...] = ()
     kind: ClassVar[str] = "samples"
     rule: ClassVar[str] = (
         "Draw from the design of the sample that the respondent is in; null is the name of an only sample."
@@ -549,6 +553,7 @@ class Samples(Several):
         shares: Sequence[Share] = (),
         nuisance: Sequence[Share] = (),
         measures_compliance: bool = False,
+        uncertain: tuple[Samples, ...] = (),
         name: str = "",
         notes: tuple[str, ...] = (),
     ) -> Samples:
@@ -563,6 +568,7 @@ class Samples(Several):
             shares=all_shares,
             nuisance=tuple(nuisance),
             measures_compliance=measures_compliance,
+            uncertain=uncertain,
             name=name,
             notes=notes,
         )
@@ -588,6 +594,10 @@ class Samples(Several):
     def single(self) -> bool:
         """Whether there is only one sample, which then needs no name."""
         return self.names == (None,)
+
+    def _content(self) -> dict[str, Any]:
+        content = super()._content()
+        return content if self.uncertain else {name: part for name, part in content.items() if name != "uncertain"}
 
     def encode(self, values: object, level: object = None) -> Responses:
         if not self.single:
@@ -643,6 +653,7 @@ class Samples(Several):
             shares=[Share.of_form(entry) for entry in node["shares"]],
             nuisance=[Share.of_form(entry) for entry in node["nuisance"]],
             measures_compliance=flag(node["measures_compliance"]),
+            uncertain=tuple(node.get("uncertain", ())),
             name=description["name"],
             notes=description["notes"],
         )

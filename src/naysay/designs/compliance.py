@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay._values import Exact, Label
 from naysay.design import Answerable, Both, Design, Do, Protocol, Samples, Share, Table
 from naysay.design.base import check_channel
-from naysay.design.drawing import table_weights
+from naysay.design.drawing import LIMIT, as_fraction, table_weights
 from naysay.design.several import place_of
 from naysay.designs.catalog import call, chance, family
 from naysay.errors import DataError, DesignError, NotEstimable
@@ -32,7 +32,7 @@ RANDOM, CARELESS, POSITIVE, DENIAL, ONE_ANSWER = "random", "careless", "positive
 _KINDS = (RANDOM, CARELESS, POSITIVE, DENIAL)
 _SHARES = {RANDOM: "at random", DENIAL: "denies"}
 
-Truth = Label | Mapping[Any, Exact]
+Truth: TypeAlias = Label | Mapping[Any, Exact]
 """A category that is everybody's, shares of categories, or one of `BY_PERSON`."""
 
 
@@ -43,6 +43,7 @@ def controlled(
     truth: Truth | Sequence[Truth],
     control: Answerable | Sequence[Answerable] | None = None,
     types: Sequence[str] | Mapping[str, Sequence[Exact]] = (RANDOM,),
+    people: int | Sequence[int | None] | None = None,
 ) -> Samples:
     """Any design with a control: a question of known truth, which the same people answer, shows who does not comply.
 
@@ -66,6 +67,9 @@ def controlled(
         gives. "one answer: no" always answers "no". "careless" states any truth to the device. "positive" is for
         negative surveys with one category ruled out: people name the category that is theirs. "denial" is refused:
         nothing tells people who act as if in the last category from people who are.
+    people : int or sequence of int, optional
+        Of how many other people the known shares of the truth were found; their error then enters the covariance. One
+        number for each control, None where its truth is known without error.
 
     Raises
     ------
@@ -126,15 +130,43 @@ def controlled(
             for share_name in dict.fromkeys(people.share for people in types_of_people)
         ],
         measures_compliance=True,
-        name=call("controlled", truth=truth, control=control, types=None if types == (RANDOM,) else types).replace(
-            "controlled(", f"controlled({question.name or question.kind}, "
+        uncertain=tuple(
+            controlled(question, truth=moved_truths, control=controls, types=types)
+            for moved_truths in _moved(truths, people)
         ),
+        name=call(
+            "controlled", truth=truth, control=control, types=None if types == (RANDOM,) else types, people=people
+        ).replace("controlled(", f"controlled({question.name or question.kind}, ", 1),
     )
     try:
         survey.check_identified()
     except NotEstimable as error:
         raise DesignError(str(error).replace("the samples must differ in their designs", _ADVICE)) from None
     return survey
+
+
+def _moved(truths: Sequence[Truth], people: int | Sequence[int | None] | None) -> Iterator[list[Truth]]:
+    """The truths, with the shares of one control moved by a tenth of a standard error in one direction."""
+    counts = [people] * len(truths) if people is None or isinstance(people, int) else list(people)
+    for place, (truth, count) in enumerate(zip(truths, counts, strict=True)):
+        if count is None:
+            continue
+        if not isinstance(truth, Mapping):
+            raise DesignError(f"people= goes with known shares of the truth; the truth of this control is {truth!r}")
+        size = _checks.whole_number(count, 1, LIMIT, what="people")
+        shares = np.array([float(as_fraction(share)) for share in truth.values()])
+        variances, directions = np.linalg.eigh((np.diag(shares) - np.outer(shares, shares)) / size)
+        for variance, direction in zip(variances.tolist(), directions.T, strict=True):
+            if variance < 1e-15:
+                continue
+            moves = [
+                Fraction(float(move)).limit_denominator(10**9) for move in 0.1 * math.sqrt(variance) * direction[1:]
+            ]
+            first, *others = truth
+            moved: Truth = {
+                label: as_fraction(truth[label]) + move for label, move in zip(others, moves, strict=True)
+            } | {first: as_fraction(truth[first]) - sum(moves)}
+            yield [*truths[:place], moved, *truths[place + 1 :]]
 
 
 _ADVICE = "leave a type out, add a control, or choose a control of another truth"

@@ -22,7 +22,7 @@ from naysay.design import Answerable
 from naysay.errors import NotEstimable
 from naysay.estimate.controls import controls_of
 from naysay.estimate.likelihood import answering
-from naysay.estimate.samples import stacked
+from naysay.estimate.samples import moment_cells
 from naysay.tally import Tally
 
 MEASURED = (0.23, 0.39)
@@ -121,14 +121,14 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
     sample_controls = [controls for controls in part_controls if controls is not None]
     if len(sample_controls) < len(part_controls):
         return None
-    cells, covariance = stacked(design, tally, "population").estimate_cells()
+    cells, covariance = moment_cells(design, tally)
     share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
     sizes = np.array([part.weight.sum() for part in answered_parts])
     variances = sizes / sizes.sum() @ np.array([controls.variances for controls in sample_controls])
     within = (1 - share) * variances[0] + share * variances[1] + share * (1 - share)
     n = float(tally.n)
-    if tally.weighted:
-        n = min(n, within / variance) if variance > 0 and within > 0 else tally.effective
+    if tally.weighted or design.uncertain:
+        n = min(n, within / variance) if variance > 0 and within > 0 else float(tally.effective)
     shows_violations = bool(variances[0] < _NONE)
     telling = [
         controls.telling(part.design.space.statistic(part.codes))

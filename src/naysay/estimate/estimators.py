@@ -203,6 +203,8 @@ def of_maximum(
     if is_stacked(design):  # the answers may determine shares even where they do not determine the cells
         determined_maximum = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
         cell_covariance = _covariance(tally, determined_maximum, answer_evidence, target, kind, stacked=True)
+        moved_cells = [maximize(*evidence(_answered(moved, tally))[:2]).proportions for moved in design.uncertain]
+        cell_covariance = cell_covariance + samples.uncertainty(proportions, moved_cells)
         stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cell_covariance)
         proportions, covariance = stacked_cells.estimates
         warning_texts = samples.reservations(design, tally, stacked_cells.values, maximum)
@@ -224,6 +226,11 @@ def of_maximum(
         maximum=maximum,
         cells=stacked_cells,
     )
+
+
+def _answered(design: Answerable, tally: Tally) -> Tally:
+    """The same answers under another design with the same samples."""
+    return replace(tally, parts=tuple(replace(part, design=design.channel(part.level)) for part in tally.parts))
 
 
 def checked_kind(kind: str | None, tally: Tally) -> str:
@@ -397,7 +404,7 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
         if solution is not None:
             raise DataError("several samples are solved by least squares; leave `solution` out")
         stacked_cells = Cells(
-            design.cells, design.shares, design.nuisance, *samples.stacked(design, tally, target).estimate_cells()
+            design.cells, design.shares, design.nuisance, *samples.moment_cells(design, tally, target)
         )
         proportions, covariance = stacked_cells.estimates
         solved_by = "stacked samples" if design.offer.assigned_by == "researcher" else "of both answers"

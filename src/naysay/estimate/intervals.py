@@ -254,7 +254,7 @@ def default_method(fit: Fit) -> str:
     """The method whose measured coverage holds for an estimate like this one (see ``docs/reference/coverage.md``)."""
     if fit.cells is not None:
         people = compliance(fit.design, fit.tally)
-        if people is not None and (fit.maximum is None or people.violations is not None):
+        if people is not None and (fit.maximum is None or people.violations is not None or fit.design.uncertain):
             return "fieller"
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:

@@ -96,6 +96,19 @@ class Stack(NamedTuple):
         return [(t - _mean(part, t)) @ slope.T / part.weight.sum() for (part, t), slope in statistics_and_slopes]
 
 
+def moment_cells(design: Answerable, tally: Tally, target: str = "population") -> tuple[Floats, Floats]:
+    """The cells (cells,) by moments and their covariance, in which estimated numbers of the design are uncertain."""
+    cells, covariance = stacked(design, tally, target).estimate_cells()
+    moved_cells = [stacked(moved, tally, target).estimate_cells()[0] for moved in design.uncertain]
+    return cells, covariance + uncertainty(cells, moved_cells)
+
+
+def uncertainty(cells: Floats, moved: Sequence[Floats]) -> Floats:
+    """What estimated numbers of a design add to the covariance, from the cells with each a tenth of an error off."""
+    moves = 10 * (np.array(moved).reshape(-1, len(cells)) - cells)
+    return np.asarray(moves.T @ moves)
+
+
 def shares_of_means(design: Answerable, tally: Tally, means: Sequence[Floats]) -> Floats:
     """The categories' shares, (t,), if the statistics had these means instead of the tally's."""
     stack = stacked(design, tally, "population")
@@ -248,7 +261,7 @@ def fieller(fit: Fit, z: float, shares: Sequence[Share], *, within: bool = True)
     """
     cells = fit.cells_of_samples
     if fit.maximum is not None:
-        unbounded = stacked(fit.design, fit.tally, fit.target).estimate_cells()
+        unbounded = moment_cells(fit.design, fit.tally, fit.target)
         cells = Cells(cells.cells, cells.categories, cells.nuisance, *unbounded)
     share_ends = []
     for share in shares:

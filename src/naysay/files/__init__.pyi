@@ -18,6 +18,7 @@ from naysay.files.text import as_measured as as_measured
 from naysay.files.text import as_numbers as as_numbers
 from naysay.files.text import as_text as as_text
 from naysay.files.text import check_columns as check_columns
+from naysay.files.text import together as together
 from naysay.files.writing import Original as Original
 from naysay.files.writing import write as write
 from naysay.files.writing import write_pieces as write_pieces

@@ -200,6 +200,11 @@ def as_text(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
     return frame.with_columns(text_of(name, schema[name]) for name in names if not schema[name].is_nested())
 
 
+def together(frame: pl.LazyFrame, names: Sequence[str], name: str) -> pl.LazyFrame:
+    """The frame with a column more, in which the texts of these stand side by side; empty where one is."""
+    return frame.with_columns(pl.concat_str(names, separator="; ").alias(name))
+
+
 def text_of(name: str, dtype: pl.DataType) -> pl.Expr:
     """One column as text, 1.0 written as 1."""
     cell = pl.col(name)
