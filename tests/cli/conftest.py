@@ -79,6 +79,7 @@ def survey(tmp_path, questionnaires):
     answers = {
         "income": pairs.texts(),
         "doping": warner.texts(),
+        "check": designs.warner(p=0.7).randomize(["no"] * 400, rng=np.random.default_rng(9)).texts(),
         "sport": rng.choice(["cycling", "judo"], 400),
         "weight": rng.uniform(0.5, 2, 400).round(2),
         "age": 18 + np.arange(400) % 60,

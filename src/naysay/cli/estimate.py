@@ -166,8 +166,8 @@ def command(request: EstimateOptions) -> None:
           --weight weight --strata region --cluster school --fpc schools
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
-      naysay estimate answers.csv --response doping --design "crosswise(prevalence=0.25)" \\
-          --control "check: no"
+      naysay estimate answers.csv --response doping \\
+          --design "warner(p=0.7)" --control "check: no"
       naysay estimate crash.tally
       naysay estimate answers.csv --response doping \\
           --design "warner(p=0.7)" --methods-text
