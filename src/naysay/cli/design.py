@@ -31,8 +31,8 @@ PURPOSES = {
     "two_option gaussian_negative negative_matrix",
     "How much to reveal is the respondent's choice": "negative_levels budgets levels",
     "Several samples or a second question, which tell what one alone cannot": "extended_crosswise anchored_crosswise "
-    "controlled cheating_detection cheating_detection_symmetric stochastic_lie_detector unrelated_question_unknown abul_ela "
-    "samples",
+    "controlled cheating_detection cheating_detection_symmetric stochastic_lie_detector unrelated_question_unknown "
+    "abul_ela samples",
     "Categories under a promised ε (local differential privacy)": "frequency k_ary subset_selection affine unary "
     "heavy_hitters remembered",
     "Numbers and ordered categories under a promised ε": "number window hierarchy",
