@@ -28,7 +28,8 @@ def preview(run, published, client):
     return run([published], client=client)
 
 
-def test_the_page_is_the_same_for_everybody(preview, client):
+def test_the_page_is_the_same_for_everybody(preview, published):
+    client = published.client
     plain = preview.get("/s/kinds")
     other = preview.get("/s/kinds?token=1", user_agent="x", cookie="a=b", accept_language="de", referer="http://y/")
     assert plain.content == other.content
@@ -38,7 +39,8 @@ def test_the_page_is_the_same_for_everybody(preview, client):
     assert b"{{" not in plain.content
 
 
-def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
+def test_the_policy_allows_what_is_published_and_nothing_else(preview, published):
+    client = published.client
     page = preview.get("/s/kinds")
     (found,) = re.findall(rb'<script type="importmap">(.*?)</script>', page.content)
     digest = base64.b64encode(hashlib.sha256(found).digest()).decode()

@@ -33,7 +33,9 @@ def test_a_client_serves_it_instead_of_its_modules():
     assert scripts == {
         "survey.js",
         *languages,
-        *(name.replace("words", "threats") for name in languages),
+        *(name.replace("words", "extras") for name in languages),
+        "extras/beside.js",
+        "extras/unfolded.js",
         "invited/invitation.js",
         "vendor/voprf.js",
     }
@@ -50,9 +52,14 @@ def test_what_others_wrote_is_served_with_its_license():
 
 def test_no_code_is_looked_for_by_another_address(modules):
     code, _ = bundle(modules, "survey.js")
-    imports = ("import(`./words/${spoken(l", "import(`./threats/${spoken", 'import("./invited/invitation.js")')
-    found = [each[:26] for each in imports]
-    assert re.findall(r"\bimport\b[^;]{0,20}", code) == found
+    imports = {
+        "import(`./words/${spoken(l",
+        "import(`./extras/${spoken(",
+        'import("./extras/beside.js',
+        'import("./extras/unfolded.j',
+        'import("./invited/invitatio',
+    }
+    assert {each[:26] for each in re.findall(r"\bimport\b[^;]{0,20}", code)} == {each[:26] for each in imports}
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import functools
 import pytest
 
 from naysay.cli import main
-from naysay.collect import Published
+from naysay.collect import Client, Published
 from naysay.collect.app import create_app
+from naysay.collect.client import FOLDER
 from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
 from naysay.collect.verify import verify
@@ -141,8 +142,7 @@ def test_another_survey_or_another_version_is_said(approved, capsys):
     with background(genuine()) as server:
         assert main(["verify", f"{server}/s/sample", "--hash", "0" * 64]) == 2
         assert f"the hash is {approved}, and should be {'0' * 64}" in capsys.readouterr().err
-        newer = Published.of(sample()).client
-        newer = type(newer)({**newer.files, "style.css": b"p {}"})
+        newer = Client({**Client.of(FOLDER).files, "style.css": b"p {}"})
         told = verify(f"{server}/s/sample", client=newer).differences
         assert any("it names other files than this version of naysay has (style.css)" in each for each in told)
 

@@ -68,8 +68,9 @@ class Client:
     def of(cls, folder: Path) -> Client:
         """The files of a folder; ``survey.js`` and all that it imports are one file (see `naysay.collect.client`).
 
-        What it imports only when it is needed, such as a language, stays a file of its own. Each page on threats is
-        a module, too, which shows it inside the respondent's page.
+        What it imports only when it is needed, such as a language, stays a file of its own. What is seldom read in a
+        language is one file, ``extras/LANGUAGE.js``: its words, and the page on threats, to be shown inside the
+        respondent's page.
 
         Raises
         ------
@@ -82,7 +83,9 @@ class Client:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
         for file_name, file_content in list(client_files.items()):
             if language_match := _THREATS.fullmatch(file_name):
-                client_files[f"threats/{language_match[1]}.js"] = _module_of_threats(file_content.decode()).encode()
+                extras_name = f"extras/{language_match[1]}.js"
+                threats_code = _code_of_threats(file_content.decode()).encode()
+                client_files[extras_name] = client_files.get(extras_name, b"") + threats_code
         if ENTRY in client_files:
             module_codes = {
                 file_name: file_content.decode()
@@ -109,10 +112,10 @@ class Client:
         return cls(client_files)
 
     def serving(self, *, invites: bool) -> Client:
-        """The files that a survey needs: those for invitations only where it invites."""
-        if invites:
-            return self
-        return Client({name: content for name, content in self.files.items() if not name.startswith(_INVITED)})
+        """The files that a survey needs: those for invitations only where it invites, and no page of the server's."""
+        unneeded = [name for name in self.files if _THREATS.fullmatch(name)]
+        unneeded += [name for name in self.files if name.startswith(_INVITED) and not invites]
+        return Client({name: content for name, content in self.files.items() if name not in unneeded})
 
     @cached_property
     def integrity(self) -> dict[str, str]:
@@ -126,13 +129,13 @@ class Client:
         return hashlib.sha256(canonical(self.integrity)).hexdigest()[:16]
 
 
-def _module_of_threats(page: str) -> str:
-    """A module with the texts of a page on threats: what it says first, and its parts, each a heading and its rows.
+def _code_of_threats(page: str) -> str:
+    """An export of the texts of a page on threats: what it says first, and its parts, each a heading and its rows.
 
     Examples
     --------
-    >>> _module_of_threats("<p>In short</p><h2>What holds</h2><dl><dt>Size.</dt><dd>One &lt; two.</dd></dl>")
-    'export default {"lead":"In short","parts":[["What holds",[["Size.","One < two."]]]]};'
+    >>> _code_of_threats("<p>In short</p><h2>What holds</h2><dl><dt>Size.</dt><dd>One &lt; two.</dd></dl>")
+    'export const threats={"lead":"In short","parts":[["What holds",[["Size.","One < two."]]]]};'
     """
     lead_html, *html_parts = re.split("<h2>", page)
     rows_by_part = [re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", html_part, re.DOTALL) for html_part in html_parts]
@@ -143,7 +146,7 @@ def _module_of_threats(page: str) -> str:
             for html_part, part_rows in zip(html_parts, rows_by_part, strict=True)
         ],
     }
-    return f"export default {html.unescape(json.dumps(page_texts, ensure_ascii=False, separators=(',', ':')))};"
+    return f"export const threats={html.unescape(json.dumps(page_texts, ensure_ascii=False, separators=(',', ':')))};"
 
 
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "(?:\./)?([\w./]+\.js)";\n', re.MULTILINE)

@@ -5,13 +5,14 @@ import re
 
 import pyotp
 import pytest
-from browsing import OPENED
+from browsing import OPENED, Respondent
 from test_accessible import SMALL, WIDE, offences
 
 from naysay.collect import Published
 from naysay.collect.admin.account import Account
+from naysay.collect.admin.drafts import find
 from naysay.collect.app import create_app
-from naysay.collect.questionnaire import sample
+from naysay.collect.questionnaire import load, sample
 from naysay.collect.respond import anybody, fetch, many
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
@@ -183,3 +184,98 @@ def test_everything_is_reached_with_the_keyboard_alone(office, open_page):
     press("Enter")
     page.wait_for_url("**/login?done=out")
     assert page.get_by_label("Code from your phone").count() == 1
+
+
+PLAIN = """| survey |
+| | type | name | label |
+| | select_one yn | stolen | Have you ever stolen from a shop? |
+| | select_one party | party | Which party did you vote for? |
+| | integer | rent | How much rent do you pay? |
+| choices |
+| | list_name | name | label |
+| | yn | yes | Yes |
+| | yn | no | No |
+| | party | red | The Reds |
+| | party | blue | The Blues |
+| | party | gray | The Grays |
+| | party | pink | The Pinks |
+"""
+CHOSEN = {
+    "stolen": ("Chance may change the answer", "swapped"),
+    "party": ("respondents choose how many", "chosen"),
+    "rent": ("Only what is true is sent", "struck"),
+}
+
+
+def enter(page, setup):
+    """Set the first password, and go on to the surveys."""
+    page.goto(setup)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same password again").fill(PASSWORD)
+    page.get_by_role("button", name="Set it and go on").click()
+
+
+def upload(page, path):
+    page.get_by_label("Questionnaire").set_input_files(path)
+    page.get_by_role("button", name="Upload and check").click()
+
+
+@pytest.mark.slow
+def test_a_plain_sheet_becomes_private_in_the_browser_and_downloads_with_its_columns(office, open_page, tmp_path):
+    """Without a script: each question by what it promises, its screen beside it as respondents really see it."""
+    store, address, setup = office
+    page, phone = open_page(java_script_enabled=False), open_page(viewport={"width": 390, "height": 664})
+    enter(page, setup)
+    (tmp_path / "plain.md").write_text(PLAIN)
+    upload(page, tmp_path / "plain.md")
+    for name, (title, _) in CHOSEN.items():
+        page.get_by_role("link", name=f"Make private: {name}").click()
+        assert page.locator(".phone .bar").text_content() == "Sent unchanged"
+        if name == "rent":
+            page.get_by_label("Where one range ends").fill("400, 800, 1200")
+        page.get_by_label(title).check()
+        page.get_by_role("button", name="Use this").click()
+        assert page.get_by_role("status").text_content().startswith("The draft has it.")
+        assert page.get_by_label(title).is_checked()
+        visitor = Respondent(phone, address + page.get_by_role("link", name="Try it").get_attribute("href"))
+        visitor.open().move(".welcome .actions .main")
+        while visitor.asked() != [name]:
+            visitor.move()
+        assert phone.locator(".sentence").text_content() == page.locator(".phone .bar").text_content()
+        assert (
+            phone.locator(".inputs .option label").all_text_contents() == page.locator(".phone li").all_text_contents()
+        )
+        assert (phone.locator(".levels").count() == 1) == (page.locator(".phone .ends").count() == 1)
+        if name != "rent":
+            page.get_by_role("link", name="Draft plain").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="download the sheet").click()
+    download.value.save_as(tmp_path / "private.xlsx")
+    private = load(tmp_path / "private.xlsx")
+    assert {question.name: question.privacy.offer.name for question in private.questions} == {
+        "stolen": "warner(p=0.7)",
+        "party": "levels(1=negative(discards=1), 2=negative(discards=2))",
+        "rent": "negative()",
+    }
+    page.get_by_label("Nothing: the answer is sent as it is.").check()
+    page.get_by_role("button", name="Use this").click()
+    assert page.locator(".phone .bar").text_content() == "Sent unchanged"
+    assert [one.privacy is None for one in find(store, "plain").questionnaire.questions] == [False, False, True]
+
+
+@pytest.mark.slow
+def test_a_phone_answers_beside_the_desk_and_the_dashboard_moves_without_a_reload(office, open_page, tmp_path):
+    _, address, setup = office
+    desk, phone = open_page(), open_page(viewport={"width": 390, "height": 664})
+    enter(desk, setup)
+    (tmp_path / "live.md").write_text(PLAIN)
+    upload(desk, tmp_path / "live.md")
+    desk.get_by_label("Open it without a private question").first.check()
+    desk.get_by_role("button", name="Open the survey now").click()
+    desk.goto(f"{address}/admin/surveys/live/results")
+    frame = desk.frame_locator("iframe.live")
+    frame.get_by_text("0 replies").wait_for()
+    desk.evaluate("document.body.dataset.loaded = 'once'")
+    Respondent(phone, f"{address}/s/live").start().to_review({}).confirm()
+    frame.get_by_text("1 reply").wait_for()
+    assert desk.locator("body").get_attribute("data-loaded") == "once"

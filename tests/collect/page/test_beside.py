@@ -16,7 +16,7 @@ from naysay.collect.questionnaire.offers import carried_out, private_of
 LANGUAGES = ("en", "de", "es", "ar")
 YES = {"yes": dict(zip(LANGUAGES, ("Yes", "Ja", "Sí", "نعم"), strict=True))}
 YES["no"] = dict(zip(LANGUAGES, ("No", "Nein", "No", "لا"), strict=True))
-LEFT = "You now enter your true answer."
+LEFT = "From now on you enter your true answer."
 LOOK = "Look at the answers again"
 CALLS = {
     "crosswise": "crosswise(prevalence=1/4)",
@@ -282,7 +282,7 @@ def test_an_innocuous_question_protects_one_answer_on_a_device(respond, tmp_path
         assert second.at("stolen").locator(".inputs .option label").all_text_contents() == ["Yes", "No"]
         third = respond("third", on=server, within=within).start()
         assert not third.taken("lied")
-        assert "cannot be answered privately on this device any more" in third.at("lied").text_content()
+        assert "can no longer ask this question privately" in third.at("lied").text_content()
         assert respond("hands", on=server, within=within).start().page.locator(".second").count() == 1
 
 

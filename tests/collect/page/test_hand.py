@@ -76,7 +76,9 @@ def test_what_the_device_will_know_is_said_once_when_the_coin_is_left(by_hand):
     said = by_hand.at("income").locator("> .notice")
     assert not said.is_visible()
     turn(by_hand)
-    assert said.text_content().startswith("You now enter your true answer. This device knows it until it is sent")
+    assert said.text_content().startswith(
+        "From now on you enter your true answer. Until you send, this device knows it"
+    )
     turn(by_hand)
     assert not said.is_visible()
 

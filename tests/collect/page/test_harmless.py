@@ -91,7 +91,7 @@ def test_code_in_strings_cannot_run_on_the_page(respond):
     )
 
 
-@pytest.mark.parametrize("name", ["words/en.js", "threats/en.js"])
+@pytest.mark.parametrize("name", ["words/en.js", "extras/en.js"])
 def test_a_file_that_was_changed_on_the_way_is_refused(respond, name):
     respondent = respond()
 
@@ -101,7 +101,7 @@ def test_a_file_that_was_changed_on_the_way_is_refused(respond, name):
 
     respondent.page.route(f"**/client/*/{name}", change)
     respondent.page.goto(respondent.address)
-    if name == "threats/en.js":
+    if name == "extras/en.js":
         respondent.page.locator("footer .threats").click()
     until(respondent.page, lambda: any("integrity" in each for each in respondent.problems))
     if name == "words/en.js":

@@ -11,7 +11,7 @@ from naysay.collect import Published
 from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.server.keys import Keys
 
-REFUSED = "cannot be answered privately on this device any more"
+REFUSED = "can no longer ask this question privately"
 RENEWED = "can no longer be read"
 LOOK = "Look at the answers again"
 

@@ -194,7 +194,9 @@ def test_only_what_leaves_is_named_and_the_rest_is_counted(screens):
     screens.to("income", ANSWERS["income"], level=2)
     ruled_out = json.loads("{" + screens.respondent.previews()["income"] + "}")["income"]["response"].split(";")
     choices = {choice.name: choice.label["en"] for choice in screens.respondent.questions["income"].choices}
-    words = ", ".join(f"not {choices[name]}" for name in choices if name in ruled_out)
+    labels = [choices[name] for name in choices if name in ruled_out]
+    quotes = "“{}”" if "Below 1,000" in labels else "{}"  # which begins as a sentence does
+    words = ", ".join(f"not {quotes.format(label)}" for label in labels)
     assert leaves(screens.respondent) == (f"Will be sent: {words}", "2 of 5 remain possible.")
 
 
@@ -263,7 +265,7 @@ def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens
     screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
     why = {
-        "yes": "Chance swapped it, as for about 30 in 100. Totals are corrected for this.",
+        "yes": "Chance swapped it, as for about 30 in 100. Researchers know, and correct the totals.",
         "no": "Chance kept it. It swaps about 30 in 100, so nobody can be sure.",
     }[said]
     assert leaves(screens.respondent) == (f"Will be sent: {said.title()}", why)
@@ -278,7 +280,7 @@ def test_what_holds_for_every_line_is_said_once(screens):
         line.endswith("Yes") != (ANSWERS["drugs"][line.partition(": ")[0].lower()] == "yes") for line in lines
     )
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
-    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Totals are corrected for this."
+    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Researchers know, and correct the totals."
     assert why == (told if swapped else kept)
 
 
@@ -324,7 +326,8 @@ def several_ways(tmp_path_factory):
 
 def test_what_is_promised_at_most_is_rounded_up(respond, several_ways):
     visitor = respond("ways", on=several_ways).open()
-    assert "From one answer, for a reader who knew nothing" in visitor.page.locator("main").text_content()
+    visitor.page.get_by_text("What we promise you").click()
+    visitor.page.get_by_text("From one answer, for a reader who knew nothing").wait_for()
     visitor.start()
     assert visitor.asked() == ["one"]
     assert "at most 2.34-fold" in visitor.page.locator(".how").text_content()  # 7/3

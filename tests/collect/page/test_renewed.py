@@ -14,6 +14,7 @@ def test_a_page_that_was_renewed_shows_both_fingerprints(respond, tmp_path, unti
         new = server.store.renew("private", client=newer)
         until(lambda: old.hash in urllib.request.urlopen(f"{server.page('private')}/survey.json").read().decode())
         respondent = respond("private", on=server).open()
+        respondent.page.get_by_text("For those who want to check").click()
         assert respondent.page.locator("#hash").text_content() == new.hash
         assert respondent.page.locator("main").text_content().count(old.hash) == 1
         respondent.start().to_review(ANSWERS).confirm()

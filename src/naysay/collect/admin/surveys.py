@@ -35,6 +35,7 @@ from naysay.collect.questionnaire import (
     of_form,
     write_xlsform,
 )
+from naysay.collect.questionnaire.kinds import Decimal, Integer, SelectMultiple, SelectOne
 from naysay.collect.questionnaire.xlsform_sheets import Sheet, read_sheets
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import findings, sharing
@@ -50,6 +51,9 @@ FORMATS = {
     ".csv": "CSV",
     ".parquet": "Parquet",
 }
+
+MAKES = (SelectOne, SelectMultiple, Integer, Decimal)
+"""The kinds of questions that can be made private."""
 
 _MOST_LINKS = 10_000  # invitations at once
 
@@ -84,12 +88,12 @@ def upload(visit: Visit) -> Response:
             excerpts=sheet_excerpts,
             rest=other_problems,
         )
-    return _keep_draft(visit, examined.questionnaire, "uploaded")
+    return keep_draft(visit, examined.questionnaire, "uploaded")
 
 
 def draft(visit: Visit) -> Response:
     """A draft: what it asks, how private each answer is, and its preview."""
-    saved_draft = _draft(visit)
+    saved_draft = draft_of(visit)
     form = saved_draft.questionnaire
     return visit.page(
         "draft.html",
@@ -101,12 +105,13 @@ def draft(visit: Visit) -> Response:
         plain=drafts.is_plain(form),
         plan=plans.find(visit.store, visit.name),
         today=today(),
+        makes={question.name for question in form.questions if isinstance(question, MAKES)},
     )
 
 
 def publish(visit: Visit) -> Response:
     """Open the survey of a draft; without a private question only where that is ticked."""
-    _check_agreed(visit, _draft(visit).questionnaire)
+    _check_agreed(visit, draft_of(visit).questionnaire)
     published = drafts.publish(visit.store, visit.name, client=visit.desk.client)
     visit.desk.record("opened", visit.name, f"hash {published.hash}")
     return _done(visit, "opened")
@@ -114,7 +119,7 @@ def publish(visit: Visit) -> Response:
 
 def discard(visit: Visit) -> Response:
     """Delete a draft."""
-    _draft(visit)
+    draft_of(visit)
     drafts.discard(visit.store, visit.name)
     visit.desk.record("discarded", visit.name)
     return visit.to(HOME, "discarded")
@@ -216,7 +221,7 @@ def schedule(visit: Visit) -> Response:
     plan = Plan(*(visit.day(day_name) for day_name in ("opens", "closes", "keeps")))
     is_draft = visit.name not in visit.store.standing()
     if is_draft and plan.opens is not None:
-        _check_agreed(visit, _draft(visit).questionnaire)
+        _check_agreed(visit, draft_of(visit).questionnaire)
     plans.schedule(visit.store, visit.name, plan)
     dates_text = ", ".join(f"{day_name} {day}" for day_name, day in vars(plan).items() if day) or "no dates"
     visit.desk.record("scheduled", visit.name, dates_text)
@@ -226,7 +231,7 @@ def schedule(visit: Visit) -> Response:
 def copy(visit: Visit) -> Response:
     """A draft that asks the same under another name."""
     _survey(visit)
-    return _keep_draft(visit, drafts.copied(visit.store, visit.name, visit["new"]), "copied", of=visit.name)
+    return keep_draft(visit, drafts.copied(visit.store, visit.name, visit["new"]), "copied", of=visit.name)
 
 
 def delete(visit: Visit) -> Response:
@@ -256,7 +261,7 @@ def export(visit: Visit) -> Response:
 def questionnaire(visit: Visit) -> Response:
     """The questionnaire of a survey or draft as a file that can be edited and uploaded under another name."""
     is_survey = visit.name in visit.store.standing()
-    form = visit.store.published(visit.name).questionnaire if is_survey else _draft(visit).questionnaire
+    form = visit.store.published(visit.name).questionnaire if is_survey else draft_of(visit).questionnaire
     form_stream = io.BytesIO()
     file_kind = str(visit.request.path_params["kind"])
     if file_kind == "json":
@@ -283,7 +288,7 @@ def _done(visit: Visit, done: str) -> Response:
     return visit.to(f"/admin/surveys/{visit.name}", done)
 
 
-def _keep_draft(visit: Visit, form: Questionnaire, act: str, *, of: str = "") -> Response:
+def keep_draft(visit: Visit, form: Questionnaire, act: str, *, of: str = "") -> Response:
     """Keep a draft, and say so if that struck out the first day of the draft that it replaces."""
     first_day = plans.find(visit.store, form.name).opens
     drafts.keep(visit.store, form)
@@ -299,7 +304,8 @@ def _survey(visit: Visit) -> Listed:
     return listed_survey
 
 
-def _draft(visit: Visit) -> drafts.Draft:
+def draft_of(visit: Visit) -> drafts.Draft:
+    """The draft that the address names."""
     if visit.name not in {saved_draft.name for saved_draft in drafts.listed(visit.store)}:
         raise Refusal("unknown", "there is no draft of this name")
     return drafts.find(visit.store, visit.name)

@@ -48,9 +48,8 @@ export function threats(texts) {
   const text = make("div", {});
   const dialog = make("dialog", { "aria-label": texts.say("welcome.threats") }, text, make("div", { class: "actions" }, button(texts.say("back"), close, { class: "main" })));
   const open = async () => {
-    const { lead, parts } = await texts.threats();
-    const rows = (lines) => lines.map(([what, how]) => make("div", {}, make("dt", {}, what), make("dd", {}, how)));
-    text.replaceChildren(make("h2", {}, texts.say("welcome.threats")), make("p", {}, lead), ...parts.flatMap(([heading, lines]) => [make("h3", {}, heading), make("dl", { class: "told" }, ...rows(lines))]));
+    const [{ threats: all }, told] = await Promise.all([import("./extras/unfolded.js"), texts.threats()]);
+    text.replaceChildren(...all({ make, texts, ...told }));
     dialog.showModal();
     dialog.scrollTop = 0;
   };

@@ -1,7 +1,7 @@
 // "How private is this?": what was not said on the screen, in full sentences and numbers, for those who ask.
 
 import { make } from "./elements.js";
-import { together, up } from "./measures.js";
+import { up } from "./measures.js";
 import { drawing, drawn, fragment, hundred, naming, striking, struck } from "./privacy.js";
 import { categories, space, spoken } from "../../telemetry/javascript/randomize.js";
 
@@ -23,7 +23,7 @@ function sentences(question, entry, texts) {
   const several = drawn(question).length > 1;
   return [
     example(question, entry, texts),
-    [...chances(entry, texts), texts.say("how.bits", { bits: texts.bound(entry.bits), all: texts.bound(Math.log2(entry.categories)) })].filter(Boolean).join(" "),
+    [...growth(entry, texts), texts.say("how.bits", { bits: texts.bound(entry.bits), all: texts.bound(Math.log2(entry.categories)) })].filter(Boolean).join(" "),
     entry.loud && texts.say("how.loud", { odds: texts.number(fold(entry)) }),
     question.kind === "select_multiple" && texts.say("how.each"),
     entry.least !== 1 && texts.say("how.likely"),
@@ -57,15 +57,8 @@ function example(question, entry, texts) {
 const fold = ({ ratio, odds }) => up(ratio) ?? up(odds);
 
 /** How far a reader's odds can move. Only a finite ε bounds them for every reader. */
-function chances(entry, texts, equal = "how.oddsEqual") {
+export function growth(entry, texts, equal = "how.oddsEqual") {
   const [odds, epsilon] = [fold(entry), up(entry.epsilon)];
   if (epsilon !== null) return [texts.say("how.odds", { odds: texts.number(odds), epsilon: texts.number(epsilon) })];
   return [texts.say("how.certain"), odds !== null && texts.say(equal, { odds: texts.number(odds) })];
-}
-
-/** All private answers together. */
-export function allTogether(questions, texts) {
-  const sum = together(questions);
-  const told = [texts.say("how.adds"), ...chances(sum, texts, "how.oddsEach"), texts.say("how.bitsTogether", { bits: texts.bound(sum.bits) })];
-  return told.filter(Boolean).join(" ");
 }

@@ -2,7 +2,8 @@
 // anything leaves: all that will be sent, in words and byte for byte.
 
 import { button, make } from "./elements.js";
-import { allTogether } from "./how.js";
+import { growth } from "./how.js";
+import { together } from "./measures.js";
 import { naming, outcome } from "./privacy.js";
 
 // Seconds that a question takes, on average; of what has several parts, each part. A private one is read more slowly.
@@ -40,26 +41,18 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("p", { class: "hint" }, texts.say("welcome.shared")),
-    make("details", {}, make("summary", {}, texts.say("welcome.promised")), ...promises(texts, some)),
-    make("details", {}, make("summary", {}, texts.say("welcome.check")), ...fingerprint(texts, survey, hash)),
+    unfolding("welcome.promised", "promises", { make, texts, some, growth, together }),
+    unfolding("welcome.check", "fingerprint", { make, texts, survey, hash }),
   );
 }
 
-function promises(texts, some) {
-  const lines = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
-  const together = [make("h2", {}, texts.say("welcome.together")), make("p", {}, some.length && allTogether(some, texts))];
-  return [make("ul", { class: "promises" }, ...lines), ...(some.length ? together : [])];
-}
-
-/** By which the survey is known, to those who compare. */
-function fingerprint(texts, survey, hash) {
-  const code = (text, id = null) => make("code", { id, class: "bytes", dir: "ltr" }, text);
-  return [
-    make("h2", {}, texts.say("welcome.hash")),
-    make("p", {}, code(hash, "hash")),
-    make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
-    ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", code(old))),
-  ];
+/** What few people read, loaded as it is opened. */
+function unfolding(key, name, page) {
+  const { texts } = page;
+  const body = make("div", {});
+  const parts = () => Promise.all([import("./extras/unfolded.js"), texts.whole()]).then(([unfolded]) => unfolded[name](page));
+  const fill = async () => body.replaceChildren(...(await parts().catch(() => [texts.say("sending.offline")])));
+  return make("details", { ontoggle: fill }, make("summary", {}, texts.say(key)), body);
 }
 
 /** The step that shows the message. `edit(question)` goes back to a question, `confirm()` sends. */

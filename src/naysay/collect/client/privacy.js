@@ -109,16 +109,19 @@ export function meaning(design, response) {
   return { all, stay, out, said };
 }
 
-/** A label inside a sentence: in quotation marks where it is a sentence itself. */
-const within = (label, texts) => (/[.:;,!?؟،](\s|$)/u.test(label) ? texts.quoted(label) : label);
+/** Labels inside a sentence: in quotation marks where one is a sentence itself, or after "not" begins as one. */
+function within(labels, texts, struck) {
+  const quotes = labels.some((label) => /[.:;,!?؟،](\s|$)/u.test(label) || (struck && /^\p{Lu}.*\s/u.test(label)));
+  return quotes ? labels.map((label) => texts.quoted(label)) : labels;
+}
 
 /** What a response says, part by part: what it strikes out, or what it names; empty where it says nothing. */
 export function outcome(question, texts, answers, sent) {
   const named = naming(question, texts);
   if (question.kind === "select_multiple") return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${named(sent[name].response)}`);
   const { out, said } = meaning(answers.design(question), sent.response);
-  if (!out.length) return said.filter(Boolean).map((each) => within(named(each), texts));
-  return out.map((each, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option: within(named(each), texts) }));
+  if (!out.length) return within(said.filter(Boolean).map(named), texts, false);
+  return within(out.map(named), texts, true).map((option, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option }));
 }
 
 /**

@@ -19,6 +19,7 @@ import { stepsOf } from "./steps.js";
 import { languages, preferred, SPOKEN, Texts } from "./texts.js";
 import { flaw } from "./trust.js";
 import { Truths } from "./truths.js";
+import { loaded } from "./ways.js";
 
 // No sheet of styles but the page's own sees what is in a closed tree: not which option is checked, and not its words.
 const root = document.getElementById("page").attachShadow({ mode: "closed" });
@@ -36,8 +37,9 @@ const address = location.pathname.replace(/\/$/, "");
 
 /** The survey as it is taken on this device: where the respondent is, and what is shown there. */
 class Taking {
-  constructor(survey, hash, memory, invitation) {
+  constructor(survey, hash, memory, invitation, seldom) {
     this.survey = survey;
+    this.seldom = seldom; // whether it says what few surveys say
     this.invitation = invitation; // undefined where anybody can answer
     this.hash = hash;
     this.memory = memory;
@@ -67,7 +69,7 @@ class Taking {
   }
 
   async #texts(language) {
-    const texts = await Texts.in(language, this.survey.questionnaire);
+    const texts = await Texts.in(language, this.survey.questionnaire, this.seldom);
     texts.gap = (name) => this.#gap(name, texts);
     return texts;
   }
@@ -186,10 +188,11 @@ function refuses() {
 }
 
 async function failed(why, where = "") {
-  const texts = await Texts.in(preferred(SPOKEN, navigator.languages)).catch(() => null);
+  const missing = why === "missing";
+  const texts = await Texts.in(preferred(SPOKEN, navigator.languages), undefined, !missing).catch(() => null);
   if (!texts) return root.replaceChildren(make("main", { lang: "en", role: "alert" }, UNREAD));
-  const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)), make("p", { class: "hint" }, make("code", {}, where)));
-  if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
+  const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(missing ? "failed.missing" : `refuses.${why}`)), make("p", { class: "hint" }, make("code", {}, where)));
+  if (missing) content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
   show(root, content, { texts });
 }
 
@@ -218,12 +221,15 @@ async function open() {
   const where = flaw(survey);
   if (where) return failed("broken", where);
   const hash = hex(await crypto.subtle.digest("SHA-256", bytes));
-  const asked = questions(survey.questionnaire.items).filter((question) => question.private);
+  const all = questions(survey.questionnaire.items);
+  const asked = all.filter((question) => question.private);
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
   const invited = survey.invitations && (await import("./invited/invitation.js").catch(() => null));
-  if (!memory || invited === null) return failed("missing");
+  const ways = await loaded(asked).catch(() => null);
+  if (!memory || invited === null || ways === null) return failed("missing");
   const invitation = invited && (await invited.Invitation.of(survey, memory, address, { make, system }));
-  return new Taking(survey, hash, memory, invitation).start().catch(() => failed("missing"));
+  const seldom = ways || all.some(({ right }) => right !== undefined);
+  return new Taking(survey, hash, memory, invitation, seldom).start().catch(() => failed("missing"));
 }
 
 open();

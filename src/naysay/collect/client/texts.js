@@ -30,10 +30,11 @@ export function preferred(offered, wished) {
 
 /** Texts in one language. */
 export class Texts {
-  /** The texts of a language; of the page's own words, only that language is loaded. */
-  static async in(language, questionnaire) {
+  /** The texts of a language; of the page's own words, only that language is loaded, with `seldom` all that it has. */
+  static async in(language, questionnaire, seldom = false) {
     const { default: words } = await import(`./words/${spoken(language)}.js`);
-    return new Texts(language, questionnaire, words);
+    const texts = new Texts(language, questionnaire, words);
+    return seldom ? texts.whole() : texts;
   }
 
   constructor(language, questionnaire, words) {
@@ -52,9 +53,15 @@ export class Texts {
     return words.replace(/\{(\w+)\}/g, (_, gap) => gaps[gap]);
   }
 
+  /** These texts with the words that are seldom read. */
+  async whole() {
+    this.words = { ...this.words, ...(await this.#extras()).default };
+    return this;
+  }
+
   /** What is defended and what is not: {lead, parts}. */
   async threats() {
-    return (await import(`./threats/${spoken(this.language)}.js`)).default;
+    return (await this.#extras()).threats;
   }
 
   /** A text of the survey as a string. */
@@ -100,6 +107,8 @@ export class Texts {
   day(text) {
     return new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${text}T00:00:00Z`));
   }
+
+  #extras = () => import(`./extras/${spoken(this.language)}.js`);
 
   #found(label) {
     const offered = Object.keys(label);

@@ -16,13 +16,30 @@
 //
 // page has texts, answers, truths, store, changed(). wayOf(question, answers) is the way that is taken now; page.truths.turn
 // turns to another: the answer before is dropped, and nothing is drawn a second time.
-// A new way is a file of its own that is listed here (and announced in survey.html); it imports nothing of this file.
+// A new way is a file of its own that is listed here; it imports nothing of this file. One that few surveys have stands in
+// extras/, with its words: what is there is loaded only by a survey that has it, the same for all who take it.
 
-import { beside } from "./beside.js";
+import { modes, wayByHand } from "./by_hand.js";
 import { coin } from "./coin.js";
 import { device } from "./device.js";
+import { make, option } from "./elements.js";
+import { described } from "./inputs.js";
+import { naming } from "./privacy.js";
+import { space } from "../../telemetry/javascript/randomize.js";
 
-export const WAYS = [device, coin, beside];
+const WAYS = [device, coin];
+
+/** What a way in extras/ uses of the page: it imports nothing. */
+const TOOLS = { described, make, modes, naming, option, space, wayByHand };
+
+const innocuous = (question) => Object.keys(question.private.innocuous ?? {}).length > 0;
+
+/** Loads the ways that only some questions have; gives whether there are any. */
+export async function loaded(questions) {
+  if (!questions.some(innocuous)) return false;
+  WAYS.push((await import("./extras/beside.js")).beside(TOOLS));
+  return true;
+}
 
 /** The ways of a question. */
 export const waysOf = (question, answers) => WAYS.filter((way) => way.offers(question, answers));

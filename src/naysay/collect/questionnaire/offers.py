@@ -147,7 +147,9 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
 def _form(
     design: Answerable, *, by_hand: Sequence[str] = (), responses: Mapping[str, Label] | None = None
 ) -> PrivateForm:
-    return {"by_hand": list(by_hand), "responses": dict(responses or {}), "design": json.loads(design.to_json())}
+    form = json.loads(design.to_json())
+    del form["drawing"]  # the rules that every client follows: prose, for each question, that no page reads
+    return {"by_hand": list(by_hand), "responses": dict(responses or {}), "design": form}
 
 
 def _base(names: tuple[str, ...], design: str, level_ranges: list[str]) -> Answerable:

@@ -1,4 +1,4 @@
-// English. A test keeps each of `promises`.
+// English. What is seldom read is in ../extras/en.js.
 
 export default {
   language: "Language",
@@ -16,12 +16,11 @@ export default {
     long: "How long",
     minutes: "About {time} (questions: {questions})",
     safe: "Our promise",
-    safeWhy: "Chance decides what is sent for a private answer. Each question says how much that tells.",
+    safeWhy: "For private answers, chance decides what is sent. Each question says how much that tells.",
     openWhy: "You see all that is sent before it is sent.",
     promised: "What we promise you",
     check: "For those who want to check",
     hash: "Fingerprint of this survey",
-    hashWhy: "It stands for all questions and the code of this page, and is the same for all who are asked the same. It will be on your receipt.",
     renewed: "Fingerprint before this page was corrected",
     together: "All private answers together",
     threats: "What this protects against, and what it cannot",
@@ -31,22 +30,11 @@ export default {
     forgetful: "This browser does not let the page remember anything. Please finish without reloading: afterwards, chance would draw again.",
   },
 
-  promises: {
-    device: "Chance changes private answers on this device. Only the result is sent, which can be your true answer. Each question says how much it tells.",
-    confirm: "None of your answers is sent before you have seen it and have confirmed.",
-    shown: "What is sent is exactly what you are shown, byte for byte.",
-    once: "Chance draws once for each answer and setting: not again if you go back, reload or change your mind. On a new day, or if the server was started anew, it draws anew what was not sent.",
-    kept: "This device never stores private answers. What chance draws lies here locked until you send, then your receipt. Within 26 hours the server forgets the key, and nobody can read it.",
-    size: "All messages have one length, so that the size tells nothing.",
-    plain: "Questions marked “Sent unchanged” are sent just as you answer them.",
-    others: "There are no cookies, and nothing comes from other websites.",
-  },
-
   asked: {
     plain: "Sent unchanged",
     required: "required",
-    before: "This answer has left your device already, and is sent as it was. To draw again would tell more about you.",
-    refused: "This question cannot be answered privately on this device any more. It was changed, renamed, or answered already. It is left blank. You can answer the rest.",
+    before: "This answer has left your device already. It is sent as it was: a second draw would tell more about you.",
+    refused: "This device can no longer ask this question privately: it was changed, renamed or answered before. It stays blank. You can answer the rest.",
     renewed: "What chance had drawn can no longer be read: a new day has begun, or the server was started anew. None of it was sent. Chance has drawn anew.",
     clear: "Clear my answer",
     several: "Choose all that apply.",
@@ -94,11 +82,6 @@ export default {
     see: "Could anyone be sure of your answer from this? No. Private questions say how much they tell.",
   },
 
-  check: {
-    right: "That is right.",
-    wrong: "Not quite. The right answer is {answer}.",
-  },
-
   does: {
     strikes: "By chance, this device crosses out options that are not yours. It sends only those.",
     some: "By chance, this device crosses out one option that is not yours, or none, and sends only that.",
@@ -128,9 +111,9 @@ export default {
     not: "not {option}",
     nor: "not {option}",
     comma: ", ",
-    swapped: "Chance swapped it, as for about {share} in 100. Totals are corrected for this.",
+    swapped: "Chance swapped it, as for about {share} in 100. Researchers know, and correct the totals.",
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
-    lines: "Chance swapped {count} of {all}, as for about {share} in 100. Totals are corrected for this.",
+    lines: "Chance swapped {count} of {all}, as for about {share} in 100. Researchers know, and correct the totals.",
     doubt: "Yours or random: nobody can be sure.",
     all: "All options remain possible.",
     remain: "{count} of {all} remain possible.",
@@ -144,17 +127,7 @@ export default {
     coin: "Use a coin instead",
     beside: "Do it yourself instead",
     device: "Let this device draw",
-    left: "You now enter your true answer. This device knows it until it is sent, and nobody else does.",
-  },
-
-  beside: {
-    second: "The second question:",
-    crosswise: "Answer both in your head, and tap only whether your two answers are the same.",
-    triangular: "Answer both in your head, and tap only whether at least one answer is yes.",
-    coin: "Toss a coin. Heads: answer the question above. Tails: answer the one below.",
-    die: "Throw a die. {above}: answer the question above. {below}: answer the one below.",
-    neither: "{neither} shows that your answer is no.",
-    knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
+    left: "From now on you enter your true answer. Until you send, this device knows it, and nobody else does.",
   },
 
   how: {
@@ -165,16 +138,13 @@ export default {
     certain: "What is sent rules out some options for certain.",
     odds: "Whatever a reader knew before: the odds for an option grow at most {odds}-fold (ε = {epsilon}).",
     oddsEqual: "For a reader who knew nothing, the odds for an option grow at most {odds}-fold. A reader who knew more can learn more.",
-    oddsEach: "From one answer, for a reader who knew nothing, the odds for an option grow at most {odds}-fold. A reader who knew more can learn more.",
     bits: "That is {bits} bits of {all} on average, if all options were equally likely before.",
     loud: "This tells a lot about your answer: the odds for an option can grow {odds}-fold.",
     each: "Each line is a yes or no of its own. Chance changes each on its own.",
     likely: "Possible is not equally likely: an option that is common, or that your other answers hint at, can be guessed.",
     choosing: "The setting is sent, too. Choose it by how you feel about the question, not by your answer, or it hints at your answer.",
-    mind: "Chance has drawn for every answer already. To change yours until you like what is sent tells more.",
-    blank: "You may leave it blank. That it is blank will be seen.",
-    adds: "Answers add up. Together they may tell more than each alone.",
-    bitsTogether: "Together they tell at most {bits} bits.",
+    mind: "Chance has drawn for every answer already. If you change yours until you like what is sent, you tell more.",
+    blank: "You may leave it blank. Readers will see that it is blank.",
   },
 
   hand: {
@@ -189,13 +159,13 @@ export default {
     title: "This will be sent",
     lead: "This is all that will leave this device. It leaves when you confirm.",
     exact: "Exactly what will be sent, byte for byte",
-    bytes: "{bytes} bytes, as for all people: blanks fill them up.",
+    bytes: "{bytes} bytes, as for everyone: blanks fill the rest.",
     blank: "left blank",
     unasked: "not asked",
     edit: "Change",
     editNamed: "Change: {question}",
     confirm: "Send",
-    anew: "Something has changed in another tab. Please look at it again.",
+    anew: "Something has changed in another tab. Please check it again.",
   },
 
   sending: {
@@ -237,12 +207,6 @@ export default {
 
   failed: {
     title: "This survey cannot be shown",
-    insecure: "This page came over an insecure connection, so it asks nothing. Please open this address instead:",
-    old: "This browser lacks what the page needs to draw by chance. Please try a newer browser.",
     missing: "The survey could not be loaded.",
-    closed: "It is closed and takes no more answers.",
-    broken: "This page refuses to ask this survey: it contradicts itself or could betray private answers.",
-    stranger: "Something was loaded with this page that could read along, so it asks nothing.",
-    held: "Another page holds this one, and could read along. Close both and open this address:",
   },
 };

@@ -1,0 +1,30 @@
+// What few people open on the first page and at the foot of it: the promises, the fingerprint, and what the page cannot
+// protect. Loaded as it is opened, before any private question is asked or from its foot; `make` is the page's own.
+
+/** What is promised, each a line; then what the private answers tell together. */
+export function promises({ make, texts, some, growth, together }) {
+  const lines = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
+  const list = make("ul", { class: "promises" }, ...lines);
+  if (!some.length) return [list];
+  const sum = together(some);
+  const told = [texts.say("together.adds"), ...growth(sum, texts, "together.odds"), texts.say("together.bits", { bits: texts.bound(sum.bits) })];
+  return [list, make("h2", {}, texts.say("welcome.together")), make("p", {}, told.filter(Boolean).join(" "))];
+}
+
+/** By which the survey is known, to those who compare. */
+export function fingerprint({ make, texts, survey, hash }) {
+  const code = (text, id = null) => make("code", { id, class: "bytes", dir: "ltr" }, text);
+  return [
+    make("h2", {}, texts.say("welcome.hash")),
+    make("p", {}, code(hash, "hash")),
+    make("p", { class: "hint" }, texts.say("fingerprint.why")),
+    ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", code(old))),
+  ];
+}
+
+/** What is defended and what is not. */
+export function threats({ make, texts, lead, parts }) {
+  const rows = (lines) => lines.map(([what, how]) => make("div", {}, make("dt", {}, what), make("dd", {}, how)));
+  const told = parts.flatMap(([heading, lines]) => [make("h3", {}, heading), make("dl", { class: "told" }, ...rows(lines))]);
+  return [make("h2", {}, texts.say("welcome.threats")), make("p", {}, lead), ...told];
+}
