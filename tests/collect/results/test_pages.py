@@ -84,7 +84,9 @@ def test_every_finding_states_a_share_within_its_interval(filled):
     assert "1 %: 1.75 points, 5 %: 8.75 points" in page
     assert "Answers per day and level" in page
     assert "3 Nov: 200" in page
-    assert re.search("3 November 2026 to 6 November 2026; \\d+ answers; 95 % intervals. What was sent: RULED OUT", page)
+    assert re.search("3 November 2026 to 6 November 2026; \\d+ answers; 95 % intervals. People sent only answers", page)
+    assert "“Cannabis”: " in page
+    assert "agresti_coull" not in page
     assert "Wie alt sind Sie?" in results.page(store, "sample", language="de")
 
 

@@ -36,7 +36,9 @@ from naysay.collect.results.counting import Counting, answered_of, current_count
 from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
 from naysay.estimate.groups import differences_content
+from naysay.estimate.intervals import METHODS
 from naysay.estimate.plain import Numbers, Shares
+from naysay.files.codebook import PHRASES
 from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
 from naysay.show.html import template
 from naysay.show.rows import Mark
@@ -190,7 +192,14 @@ def section(
 def _wording(result: ColumnResult) -> str:
     """What was asked, with an ellipsis where the questionnaire repeats an answer."""
     question_text = result.entry.wording or result.entry.label or result.entry.column
-    return " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split())
+    return re.sub(r"([?.!؟]): ", r"\1 ", " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split()))
+
+
+def _choice(result: ColumnResult) -> str | None:
+    """The one of several choices, each a column of its own, that a result is about; None where it is no such column."""
+    before, question_end, choice = (result.entry.wording or result.entry.label).rpartition(": ")
+    is_one = result.entry.holds == "flags" or (result.entry.asked is not None and before.endswith(("?", "؟", ".")))
+    return choice if question_end and is_one else None
 
 
 _WIDE = 0.4  # the width of an interval from which on its middle is no finding
@@ -206,11 +215,13 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
         mean, _, *ends = summary.rows["mean"]
         low, high = (float("nan") if end is None else end for end in ends)
         places = 0 if high - low >= 4 else 1
+        if low < 0 <= summary.rows["first quartile"][0]:  # few numbers, hardly any below 0
+            return f"On average {mean:,.{places}f}, at most {high:,.{places}f}"
         return f"On average {mean:,.{places}f}, between {low:,.{places}f} and {high:,.{places}f}".replace("-", "−")
     names, shares, bounds = _shown_shares(result, options)
     place = 0 if len(names) == 2 else int(np.argmax(shares))
     low, high = bounds[place]
-    quoted_name = f"“{names[place]}”"
+    quoted_name = f"“{_choice(result) or names[place]}”"
     if not (math.isfinite(low) and math.isfinite(high)):
         return f"{quoted_name}: about {100 * shares[place]:.0f} in 100"
     ends_text = f"between {100 * low:.0f} and {100 * high:.0f}"
@@ -259,10 +270,19 @@ def _result_parts(
         yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
         yield _details_html("Counts and standard errors", _numbers(summary.parts(), title))
         return
-    meaning = result.entry.meaning
-    sent = f"What was sent: {meaning}" if meaning else ""
-    yield _p(_source(survey, summary, sent, options.confidence), small=True)
+    yield _p(_source(survey, summary, _sent(result), options.confidence), small=True)
     yield from _rest(answered, result, summary, options)
+
+
+def _sent(result: ColumnResult) -> str:
+    """The method, in words: what was sent in place of answers."""
+    said = re.split("[:,]", result.entry.meaning)[0]
+    for phrases in PHRASES.values():
+        if said == phrases.heads["ruled_out"]:
+            return "people sent only answers that are not their own; the shares are computed from these"
+        if said == phrases.heads["as_it_is"]:
+            return "the design changes no answer"
+    return "chance had a part in what was sent; the shares are corrected for it" if said else ""
 
 
 def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: PrintOptions) -> Iterator[str]:
@@ -278,7 +298,7 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
         details.insert(0, _p(_NEAREST))
     details += [
         show.html([part for part in content if isinstance(part, Note)]),
-        show.html([part for part in content if isinstance(part, Sentence | Points)][1:]),
+        show.html([_plainly(part, fit, options) for part in content if isinstance(part, Sentence | Points)][1:]),
         _band_picture(fit, title, options),
         *_levels(answered, result),
     ]
@@ -288,6 +308,16 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
             _p(f"What repeated or dishonest answers could move, at most: {', '.join(move_texts)}.", small=True)
         )
     yield _details_html(summary_text, "".join(details))
+
+
+def _plainly(part: Sentence | Points, fit: Estimate, options: PrintOptions) -> Sentence | Points:
+    """A sentence of the print, in which the intervals are called as a paper calls them."""
+    if not isinstance(part, Sentence):
+        return part
+    name = fit.intervals(options.confidence, method=options.method).method
+    title = METHODS[name].title if name in METHODS else name.replace("_", " ")
+    written = f"{options.confidence:.4g} intervals: {name}"
+    return replace(part, text=part.text.replace(written, f"{100 * options.confidence:.4g} % {title}"))
 
 
 _NEAREST = (
