@@ -38,6 +38,7 @@ def test_a_client_serves_it_instead_of_its_modules():
         "extras/unfolded.js",
         "invited/invitation.js",
         "vendor/voprf.js",
+        "lots/lots.js",
     }
 
 
@@ -57,9 +58,16 @@ def test_no_code_is_looked_for_by_another_address(modules):
         "import(`./extras/${spoken(",
         'import("./extras/beside.js',
         'import("./extras/unfolded.j',
+        'import("./lots/lots.js").c',
         'import("./invited/invitatio',
     }
     assert {each[:26] for each in re.findall(r"\bimport\b[^;]{0,20}", code)} == {each[:26] for each in imports}
+
+
+def test_a_survey_has_what_lots_need_only_where_it_leaves_something_to_lot():
+    arms = {"arms": [{"name": name, "share": 1} for name in ("a", "b")]}
+    plain, drawn = (Published.of(type(sample()).model_validate(sample().form() | more)) for more in ({}, arms))
+    assert set(drawn.client.files) - set(plain.client.files) == {"lots/lots.js"}
 
 
 @pytest.mark.parametrize(

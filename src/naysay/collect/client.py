@@ -35,6 +35,7 @@ DRAWING = "../../telemetry/javascript/randomize.js"
 
 _VENDOR = "vendor/"
 _INVITED = ("invited/", _VENDOR)
+_LOTS = ("lots/",)
 _THREATS = re.compile(r"threats\.(\w+)\.html")
 
 TYPES = {
@@ -111,10 +112,10 @@ class Client:
             }
         return cls(client_files)
 
-    def serving(self, *, invites: bool) -> Client:
-        """The files that a survey needs: those for invitations only where it invites, and no page of the server's."""
-        unneeded = [name for name in self.files if _THREATS.fullmatch(name)]
-        unneeded += [name for name in self.files if name.startswith(_INVITED) and not invites]
+    def serving(self, *, invites: bool, lots: bool = False) -> Client:
+        """The files that a survey needs: for invitations or lots only if it has any, and no page of the server's."""
+        spared = (*(() if invites else _INVITED), *(() if lots else _LOTS))
+        unneeded = [name for name in self.files if _THREATS.fullmatch(name) or name.startswith(spared)]
         return Client({name: content for name, content in self.files.items() if name not in unneeded})
 
     @cached_property

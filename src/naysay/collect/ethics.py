@@ -118,7 +118,7 @@ class Statement:
         """The numbers that matter most, each with what it is."""
         form, words = self.published.questionnaire, self._words
         moved_points, private_disclosures = repeated.most_moved_points(form), self._disclosures
-        facts = [(str(len(private_disclosures)), str(words["private"]).format(all=len(form.questions)))]
+        facts = [(str(len(private_disclosures)), str(words["private"]).format(all=len(form.asked)))]
         if moved_points is None:
             return tuple(facts)
         most_odds = max(disclosure.odds for disclosure in private_disclosures)
@@ -181,14 +181,12 @@ class Statement:
 
     def _short(self) -> Iterator[str]:
         words, form, private_disclosures = self._words["short"], self.published.questionnaire, self._disclosures
-        direct_labels = [
-            question.label[self.question_language] for question in form.questions if question.privacy is None
-        ]
+        direct_labels = [question.label[self.question_language] for question in form.asked if question.privacy is None]
         direct_texts = [in_words(label, form, self.question_language) for label in direct_labels]
         if not private_disclosures:
             yield words["none"]
         else:
-            yield words["private"].format(private=len(private_disclosures), all=len(form.questions))
+            yield words["private"].format(private=len(private_disclosures), all=len(form.asked))
             finite_odds = [disclosure.odds for disclosure in private_disclosures if not math.isinf(disclosure.odds)]
             if finite_odds:
                 yield words["suspicion"].format(after=after(max(finite_odds)))

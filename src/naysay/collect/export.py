@@ -12,19 +12,22 @@ import json
 import shlex
 import tempfile
 import zipfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
 from naysay import files, privacy
-from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, in_words
+from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, Questionnaire, in_words
+from naysay.collect.questionnaire.arms import Measurement, controlled, measurements, violates
+from naysay.collect.questionnaire.kinds import Lot
+from naysay.collect.questionnaire.questionnaire import ARM, truth_column
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.replies import Replies
 from naysay.collect.survey import repeated
@@ -63,6 +66,8 @@ class Columns:
         Of the labels; by default the first of the questionnaire.
     system : {"spss", "stata"}, optional
         For which program: cells are codes then, and names are such as it takes.
+    controls : bool
+        Whether it has the columns of controls. Rows that leave the server have none: they would tell who failed one.
 
     Raises
     ------
@@ -79,22 +84,26 @@ class Columns:
     [('area', 'Wo wohnen Sie?')]
     """
 
-    def __init__(self, published: Published, *, language: str | None = None, system: str | None = None) -> None:
+    def __init__(
+        self, published: Published, *, language: str | None = None, system: str | None = None, controls: bool = True
+    ) -> None:
         self._form = form = published.questionnaire
         if language is not None and language not in form.languages:
             raise DataError(f"survey {form.name!r} has no texts in {language!r}; it has {', '.join(form.languages)}")
         self._language = language or form.languages[0]
         day_entry = Entry("day", "day", "The day on which the answers came, in UTC", "days", measure="scale")
         columns = [_Column(day_entry, pl.col("day"))]
+        self._controlled = controlled(form) if controls else {}
         for question in form.questions:
-            columns += self._private(question, question.privacy) if question.privacy else self._plain(question)
+            if controls or not is_of_control(question, form):
+                columns += self._private(question, question.privacy) if question.privacy else self._plain(question)
         column_names = [column.entry.column for column in columns]
         file_names = portable(column_names, system) if system else dict(zip(column_names, column_names, strict=True))
         self._columns = []
         for column in columns:  # as the file holds it: its names, and codes where they are asked for
             entry, cell_expression = column
-            if entry.asked is not None and entry.asked.level is not None:
-                entry = replace(entry, asked=replace(entry.asked, level=file_names[entry.asked.level]))
+            if entry.asked is not None:
+                entry = replace(entry, asked=_renamed(entry.asked, file_names))
             if system is not None and entry.holds == "values":
                 value_codes = {value.name: value.code for value in entry.values}
                 cell_expression = cell_expression.replace_strict(value_codes, return_dtype=pl.Int32)
@@ -107,7 +116,25 @@ class Columns:
             language=self._language,
             entries=tuple(column.entry for column in self._columns),
             coded=system is not None,
+            measures=tuple(self._measure(measurement, file_names) for measurement in measurements(form).values()),
         )
+
+    def _measure(self, measurement: Measurement, file_names: Mapping[str, str]) -> Entry:
+        """What questions of several arms measure together."""
+        by_name = {question.name: question for question in self._form.questions}
+        members = [by_name[column] for column in measurement.columns.values()]
+        question = members[0]
+        words = self._values(dict(question.lists()).get(question.categories_in, ()))
+        for private in (member.privacy for member in members if member.privacy is not None):
+            words |= {response: self._text(label) for response, label in private.responses.items()}
+        parts = [part for part in measurement.design.parts.values() if part.space.listable]
+        names = [
+            *map(str, measurement.design.categories),
+            *(str(label) for part in parts for label in part.space.labels),
+        ]
+        asked = _renamed(Asked(measurement.design, arms=measurement.columns), file_names)
+        values = _coded_values({name: words.get(name, name) for name in names})
+        return Entry(measurement.name, measurement.name, self._text(question.label), "values", values, asked=asked)
 
     def table(self, replies: Replies) -> pl.DataFrame:
         """Replies as a table of these columns, in their order."""
@@ -149,7 +176,8 @@ class Columns:
                     pl.col(column_name),
                 )
         elif choice_labels:
-            yield _Column(question_entry, pl.col(question_name))
+            weights = question.weights if isinstance(question, Lot) else ()
+            yield _Column(replace(question_entry, weights=weights), pl.col(question_name))
         else:
             yield _Column(self._bare_entry(question, question_entry), pl.col(question_name))
 
@@ -188,7 +216,7 @@ class Columns:
         question_text = self._text(question.label)
         question_entry = Entry(
             *(question_name, question_name, question_text, holds, _coded_values(labels) if holds != "texts" else ()),  # type: ignore[arg-type]
-            asked=Asked(private.offer, level_column),
+            asked=self._controlled.get(question_name, Asked(private.offer, level_column)),
         )
         for part_name in question.parts or ("",):
             column_name = f"{question_name}/{part_name}" if part_name else question_name
@@ -201,6 +229,23 @@ class Columns:
             coded_levels = _coded_values({str(level): str(level) for level in private.levels})
             level_label = f"Level of privacy that was chosen: {self._text(question.label)}"
             yield _Column(Entry(level_column, question_name, level_label, "values", coded_levels), pl.col(level_column))
+
+
+def _renamed(asked: Asked, names: Mapping[str, str]) -> Asked:
+    """The columns beside a private column under the names that the file has."""
+    return replace(
+        asked,
+        level=None if asked.level is None else names[asked.level],
+        beside=tuple(names[column] for column in asked.beside),
+        sample=tuple(names[column] for column in asked.sample),
+        arms={arm: names[column] for arm, column in asked.arms.items()},
+    )
+
+
+def is_of_control(question: Question, form: Questionnaire) -> bool:
+    """Whether a question is a control, or the truth that lot has drawn for one."""
+    truths = {truth_column(other.name) for other in form.questions if other.control is not None}
+    return question.control is not None or (isinstance(question, Lot) and question.name in truths)
 
 
 def _coded_values(labels: dict[str, str]) -> tuple[Value, ...]:
@@ -450,13 +495,18 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     if file_kind in PROGRAMS:
         library(path)
     published = store.published(survey)
-    columns = Columns(published, language=language, system=file_kind if file_kind in _SYSTEMS else None)
+    columns = Columns(published, language=language, system=file_kind if file_kind in _SYSTEMS else None, controls=False)
     reply_count = 0
+
+    tables = ControlTables(published, language=language)
+    is_closed = not store.standing()[survey][1]
 
     def pieces() -> Generator[pl.DataFrame]:
         nonlocal reply_count
         for replies in store.shuffled(published):
             reply_count += len(replies.rows)
+            if is_closed:
+                tables.add(replies)
             yield columns.table(replies)
 
     data_path, readable_path, archived_path, designs_path = places(path)
@@ -482,9 +532,87 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         ddi(book, file=data_path.name, replies=reply_count, digest=data_digest, software=f"naysay {version('naysay')}"),
     )
     _write(designs_path, json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
-    return Exported(
-        reply_count, len(columns.book.entries), published.hash, (data_path, readable_path, archived_path, designs_path)
-    )
+    control_paths = tables.write(data_path, separator=separator)
+    own_paths = (data_path, readable_path, archived_path, designs_path)
+    return Exported(reply_count, len(columns.book.entries), published.hash, (*own_paths, *control_paths))
+
+
+PEOPLE = "people"
+"""The column of a table of controls with how many people each row stands for."""
+
+
+class ControlTables:
+    """How many people gave each answer to a question together with each answer to its controls.
+
+    Rows of an export hold no answer to a control: in a negative survey such a row would say of its person that they did
+    not follow the instruction. So these answers leave the server as counts alone, once the survey is closed: then
+    no later export shows what one more reply has changed.
+
+    Parameters
+    ----------
+    published : Published
+    language : str, optional
+        Of the labels; by default the first of the questionnaire.
+    """
+
+    def __init__(self, published: Published, *, language: str | None = None) -> None:
+        self._columns = Columns(published, language=language)
+        self._controls = {question.name: question for question in published.questionnaire.asked if question.control}
+        self._counts: dict[str, pl.DataFrame] = {}
+        self._arm = [ARM] if published.questionnaire.arms else []
+
+    def add(self, replies: Replies) -> None:
+        """Count these replies, too."""
+        for entry in self._entries():
+            names = [*self._arm, entry.column, *(() if entry.asked is None else entry.asked.columns)]
+            frame = replies.frame.group_by(list(dict.fromkeys(names))).len(PEOPLE)
+            earlier = self._counts.get(entry.column)
+            both = frame if earlier is None else pl.concat([earlier, frame])
+            self._counts[entry.column] = both.group_by(frame.columns[:-1]).agg(pl.col(PEOPLE).sum())
+
+    def _entries(self) -> list[Entry]:
+        return [entry for entry in self._columns.book.entries if entry.asked is not None and entry.asked.beside]
+
+    def write(self, data_path: Path, *, separator: str) -> list[Path]:
+        """Write a table, and its codebook, for each question that has a control and whose table tells of nobody.
+
+        A table is left out while all who gave some answer in some arm have failed a control: then whoever finds a row
+        with that answer would know that its person did.
+        """
+        paths = []
+        for entry in self._entries():
+            counts = self._counts.get(entry.column)
+            if counts is None or self._betrays(entry, counts):
+                continue
+            path = data_path.with_name(f"{data_path.name}.{entry.column}.controls.csv")
+            book = self._columns.book
+            entries = tuple(column for column in book.entries if column.column in counts.columns)
+            book = replace(book, entries=entries, measures=(), count=PEOPLE, coded=False)
+            files.write_pieces([counts.sort(counts.columns)], path, separator=separator, book=book)
+            _write(place_of(path), json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
+            paths += [path, place_of(path)]
+        return paths
+
+    def _betrays(self, entry: Entry, counts: pl.DataFrame) -> bool:
+        asked = entry.asked
+        if asked is None:
+            return False
+        seen: dict[tuple[Any, ...], bool] = {}
+        level_column = f"{entry.column}_level"
+        told = [*self._arm, entry.column, *([level_column] if level_column in counts.columns else [])]
+        for row in counts.drop_nulls(entry.column).iter_rows(named=True):
+            failed = any(
+                row[name] is not None
+                and violates(self._controls[name], row[name], row.get(f"{name}_level"), row.get(self._truth(name)))
+                for name in asked.beside
+            )
+            place = tuple(row[name] for name in told)
+            seen[place] = seen.get(place, True) and failed
+        return any(seen.values())
+
+    def _truth(self, name: str) -> str:
+        control = self._controls[name].control
+        return truth_column(name) if control is None or control.truth.file is None else control.truth.file
 
 
 def _write(path: Path, content: bytes) -> None:

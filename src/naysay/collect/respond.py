@@ -119,7 +119,7 @@ def one(
     """
     questionnaire = survey.questionnaire
     answer_columns = {column_name: [cell] for column_name, cell in answers.items()} or {
-        questionnaire.questions[0].name: [None]
+        questionnaire.asked[0].name: [None]
     }
     people = checked(questionnaire, answer_columns, levels=levels)
     check_invitations(survey.published, None if invitation is None else 1, 1)

@@ -111,6 +111,19 @@ def source_of(rng: np.random.Generator | Source | None) -> Source:
     raise DataError(f"rng must be a numpy Generator, such as numpy.random.default_rng(2016), or None; got {rng!r}")
 
 
+def lots(weights: Sequence[int], size: int, source: Source) -> NDArray[np.intp]:
+    """The places that lot gives to so many people, each with the chance of its weight.
+
+    One integer below the sum of the weights is drawn for each; a running sum that it is equal to is passed.
+
+    Examples
+    --------
+    >>> lots([2, 1], 5, source_of(np.random.default_rng(1)))
+    array([0, 0, 1, 1, 0])
+    """
+    return np.searchsorted(np.cumsum(weights), source.below(sum(weights), size), side="right")
+
+
 ChanceRows: TypeAlias = Sequence[Sequence[Exact]] | Array
 """A matrix of probabilities by its rows, each entry read as written."""
 

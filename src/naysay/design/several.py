@@ -36,7 +36,7 @@ from naysay.design.base import (
     drawn_codes,
     told_of,
 )
-from naysay.design.drawing import Source, flag, labels_of, rounded, source_of, system
+from naysay.design.drawing import Source, flag, labels_of, lots, rounded, source_of, system
 from naysay.design.tallying import Offer
 from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
@@ -215,9 +215,7 @@ class Several(Crossing):
             if chances is not None:
                 checked_chances = _checks.probability_vector(chances, len(draw_weights), what=what)
                 draw_weights = rounded(list(map(Fraction, checked_chances.tolist())))
-            # side="right": a draw equal to a running sum belongs to the next design.
-            design_draws = source.below(sum(draw_weights), len(true_places))
-            design_places = np.searchsorted(np.cumsum(draw_weights), design_draws, side="right")
+            design_places = lots(draw_weights, len(true_places), source)
             person_names: Array = np.array(self.names, dtype=self._name_type)[design_places]
         else:
             person_names = self._check_names(level_names, len(true_places), true_places < 0)

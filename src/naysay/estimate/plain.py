@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,8 @@ class _Plain(Result):
         """The parts below the question."""
         column_names, number_rows = self.records()
         missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
-        count_sentence = (
-            f"{self.n:,} answers, {missing_text}; {self.confidence:.4g} intervals; direct answers, as people gave them"
-        )
+        drawn = "drawn by the device" if getattr(self, "weights", ()) else "direct answers, as people gave them"
+        count_sentence = f"{self.n:,} answers, {missing_text}; {self.confidence:.4g} intervals; {drawn}"
         decimal_places = self._places()
         table_rows = tuple(
             (str(row_name), *(_cell_text(value, decimal_places) for value in row_cells))
@@ -74,6 +74,8 @@ class Shares(_Plain):
     bounds : (t, 2) float
         Intervals; each holds its confidence by itself.
     confidence : float
+    weights : tuple of int
+        The chances of the answers where a device drew them by lot; empty where people answered.
     """
 
     question: str
@@ -85,6 +87,15 @@ class Shares(_Plain):
     standard_errors: Floats
     bounds: Floats
     confidence: float
+    weights: tuple[int, ...] = ()
+
+    def body(self) -> list[Content]:
+        return [*super().body(), *([Sentence(line) for line in self.lot.lines()] if self.lot else [])]
+
+    @cached_property
+    def lot(self) -> LotTest | None:
+        """The sizes against the lot; None where people answered."""
+        return LotTest(self.labels, self.weights, self.counts, self.confidence) if self.weights else None
 
     def records(self) -> Records:
         columns = (self.labels, self.counts, self.proportions, self.standard_errors, *self.bounds.T)
@@ -95,7 +106,86 @@ class Shares(_Plain):
 
     def numbers(self) -> dict[str, object]:
         field_names = ("question", "n", "missing", "labels", "counts", "proportions", "standard_errors", "confidence")
-        return {field_name: getattr(self, field_name) for field_name in field_names} | {"intervals": self.bounds}
+        plain_numbers = {field_name: getattr(self, field_name) for field_name in field_names}
+        return plain_numbers | {"intervals": self.bounds} | ({"lot": self.lot.numbers()} if self.lot else {})
+
+
+_DOUBTFUL = 0.001  # the level of a test of the lot below which arms are not what lot made them
+
+
+@dataclass(frozen=True)
+class LotTest:
+    """How many completed in each arm, against the chances of the lot.
+
+    Nobody sees who began: a device tells its arm only with its answers. If people leave one arm more often than
+    another, the sizes show it: an arm of chance w in which a share c completes, and c' elsewhere, is a share
+    θ = wc / (wc + (1 - w)c') of those who completed, so that c / c' = θ/(1 - θ) · (1 - w)/w.
+
+    Parameters
+    ----------
+    labels : tuple of str
+    weights, counts : tuple of int
+        Chances, as whole numbers, and people who completed.
+    confidence : float
+
+    Examples
+    --------
+    >>> test = LotTest(("masked", "direct"), (2, 1), (540, 360), 0.95)
+    >>> round(test.p_value, 5), [round(end, 3) for end in test.completion(0)]
+    (2e-05, [0.75, 0.656, 0.859])
+    """
+
+    labels: tuple[str, ...]
+    weights: tuple[int, ...]
+    counts: tuple[int, ...]
+    confidence: float
+
+    @property
+    def p_value(self) -> float:
+        """Of the exact binomial test for two arms, of Pearson's test for more."""
+        chances, n = np.array(self.weights) / sum(self.weights), sum(self.counts)
+        if len(self.weights) == 2:
+            return float(scipy.stats.binomtest(self.counts[0], n, chances[0]).pvalue)
+        return float(scipy.stats.chisquare(self.counts, n * chances).pvalue)
+
+    def completion(self, place: int) -> tuple[float, float, float]:
+        """Completion in an arm over that in all others, and its exact interval (Clopper and Pearson 1934)."""
+        odds = self.weights[place] / (sum(self.weights) - self.weights[place])
+        shares = scipy.stats.binomtest(self.counts[place], sum(self.counts)).proportion_ci(self.confidence, "exact")
+        ends = np.array([self.counts[place] / sum(self.counts), *shares])
+        with np.errstate(divide="ignore"):
+            share, low, high = (ends / (1 - ends) / odds).tolist()
+        return share, low, high
+
+    def lines(self) -> list[str]:
+        """What it says, and what nobody can see."""
+        whole = sum(self.weights)
+        chances = ", ".join(
+            f"{label} {weight}/{whole}" for label, weight in zip(self.labels, self.weights, strict=True)
+        )
+        test = "exact binomial test" if len(self.weights) == 2 else "Pearson's test"
+        said = [f"drawn by lot on each device, {chances}; {test} of the completed sizes: p = {self.p_value:.3g}"]
+        if self.p_value < _DOUBTFUL:
+            said.append("warning: the sizes are not those of the lot: people left one arm more often, so arms differ")
+        shown = range(1 if len(self.labels) == 2 else len(self.labels))
+        ratios = []
+        for place in shown:
+            ratio, low, high = self.completion(place)
+            other = self.labels[1] if len(self.labels) == 2 else "the others"
+            ratios.append(f"{self.labels[place]} over {other} {ratio:.2f} ({low:.2f} to {high:.2f})")
+        said.append(
+            "who began is seen nowhere, as an arm is told with the answers alone; from the sizes, completion compares: "
+            + ", ".join(ratios)
+        )
+        return said
+
+    def numbers(self) -> dict[str, object]:
+        """The same as a JSON object."""
+        return {
+            "weights": self.weights,
+            "p_value": self.p_value,
+            "completion": {label: list(self.completion(place)) for place, label in enumerate(self.labels)},
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +235,7 @@ def shares(
     count: ArrayLike | None = None,
     question: str = "",
     confidence: float = 0.95,
+    weights: Sequence[int] = (),
 ) -> Shares:
     """How many people gave each answer, and the shares with intervals (Agresti and Coull 1998).
 
@@ -158,6 +249,8 @@ def shares(
         How many people each answer stands for.
     question : str
     confidence : float
+    weights : (t,) sequence of int, optional
+        The chances of the answers, where a device drew them by lot.
 
     Raises
     ------
@@ -190,6 +283,7 @@ def shares(
         standard_errors,
         share_intervals.bounds,
         confidence,
+        tuple(weights),
     )
 
 

@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from statistics import NormalDist
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -86,7 +87,16 @@ NONCOMPLIANCE = PrintOptions().noncompliance
 
 _LEAST_GAP = 1e-9
 _NUMBERS = ("categories", "proportions", "standard_errors", "standard_error_kind", "covariance")
-_FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisance", "moments", "by_sample")
+_FIELDS = (
+    "levels",
+    "preference_band",
+    "noncompliance",
+    "assumptions",
+    "nuisance",
+    "moments",
+    "by_sample",
+    "differences",
+)
 """The order in JSON of fields that only some estimates have; other such fields follow these."""
 
 
@@ -269,6 +279,83 @@ class BySample(Finding):
         }
 
 
+class ArmDifference(NamedTuple):
+    """How far the first category's shares of two samples are apart, the larger one first.
+
+    Parameters
+    ----------
+    larger, smaller : label
+        The samples.
+    difference, standard_error : float
+    false_yes : float
+        The share of people outside the category who would have to name it falsely, in the sample with the larger share
+        only, for the difference to come from nothing else: δ / (1 - π), with π of the smaller share.
+    """
+
+    larger: Any
+    smaller: Any
+    difference: float
+    standard_error: float
+    false_yes: float
+
+
+class ArmDifferences(Finding):
+    """How far several samples are from the first, each by itself: they are never pooled because a test is silent."""
+
+    field = "differences"
+
+    @classmethod
+    def of(cls, fit: Fit) -> Self | None:
+        by_sample = BySample.of(fit) if len(fit.categories) == 2 else None
+        if by_sample is None or by_sample.value is None:
+            return None
+        ((first_name, first_fit), *others) = by_sample.value.items()
+        return cls(fit, [_difference(first_name, first_fit, other_name, other_fit) for other_name, other_fit in others])
+
+    def words(self, options: PrintOptions) -> str:
+        format_share = functools.partial(number_text, places=decimals_of(self.fit))
+        category_text = f"“{_checks.label(self.fit.categories[0])}”"
+        sentences = []
+        for apart in self.value:
+            low, high = _normal_interval(apart, options.confidence)
+            error_text = (
+                f" (s.e. {format_share(apart.standard_error)}; {options.confidence:g} interval {format_share(low)} to "
+                f"{format_share(high)})"
+            )
+            sentences.append(
+                f"{category_text} is larger in {apart.larger} than in {apart.smaller} by "
+                f"{format_share(apart.difference)}{error_text if math.isfinite(apart.standard_error) else ''}; "
+                f"more is not better by itself: if {format_share(apart.false_yes)} of all others named it falsely in "
+                f"{apart.larger} only, nothing would be left of the difference"
+            )
+        return "; ".join(sentences)
+
+    def numbers(self, options: PrintOptions) -> object:
+        return [
+            {
+                **apart._asdict(),
+                "larger": str(apart.larger),
+                "smaller": str(apart.smaller),
+                "interval": list(_normal_interval(apart, options.confidence)),
+            }
+            for apart in self.value
+        ]
+
+
+def _difference(first_name: Any, first_fit: Fit, other_name: Any, other_fit: Fit) -> ArmDifference:
+    shares = float(first_fit.proportions[0]), float(other_fit.proportions[0])
+    error = math.hypot(reliable_errors(first_fit)[0], reliable_errors(other_fit)[0])
+    larger, smaller = (first_name, other_name) if shares[0] >= shares[1] else (other_name, first_name)
+    difference = abs(shares[0] - shares[1])
+    rest = 1 - min(max(min(shares), 0.0), 1.0)
+    return ArmDifference(larger, smaller, difference, error, math.inf if rest == 0 else difference / rest)
+
+
+def _normal_interval(apart: ArmDifference, confidence: float) -> tuple[float, float]:
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * apart.standard_error
+    return apart.difference - half, apart.difference + half
+
+
 class FitTest(Finding):
     """Whether the answers fit the design."""
 
@@ -380,7 +467,9 @@ class Probability(Finding):
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
 
 
-FINDINGS = (Compared, Unbounded, Preferences, BySample, Complied, FitTest, Untested, Noncompliance, Probability)
+FINDINGS = (
+    Compared, Unbounded, Preferences, BySample, ArmDifferences, Complied, FitTest, Untested, Noncompliance, Probability,
+)  # fmt: skip
 """The kinds of findings, in the order in which they are printed."""
 
 

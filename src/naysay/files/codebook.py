@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -51,10 +51,32 @@ class Value:
 
 @dataclass(frozen=True)
 class Asked:
-    """How the answers in a column were randomized, and the column with the levels that respondents chose."""
+    """How the answers in a column were randomized, and which other columns say more about them.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    level : str, optional
+        The column with the levels that respondents chose.
+    beside : tuple of str
+        The columns with the answers of the same people to controls, in the order of the design.
+    sample : tuple of str
+        The columns that name the sample of a design of several samples, such as the truth of a control; the names of
+        several are joined by "; ".
+    arms : {sample: column}
+        The columns that are the samples, where each stands in a column of its own.
+    """
 
     design: Answerable
     level: str | None = None
+    beside: tuple[str, ...] = ()
+    sample: tuple[str, ...] = ()
+    arms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The other columns that an estimate reads."""
+        return tuple(filter(None, dict.fromkeys((self.level, *self.beside, *self.sample))))
 
 
 @dataclass(frozen=True)
@@ -79,6 +101,8 @@ class Entry:
         What was asked, as respondents read it; empty where the label is that.
     meaning : str
         Of a private column, one sentence on what its values are.
+    weights : tuple of int
+        The chances of the values, where the device drew them by lot.
 
     Examples
     --------
@@ -96,6 +120,7 @@ class Entry:
     asked: Asked | None = None
     wording: str = ""
     meaning: str = ""
+    weights: tuple[int, ...] = ()
 
     @property
     def listed(self) -> bool:
@@ -127,17 +152,29 @@ class Entry:
         """How its answers were randomized, about the words that `words` gives."""
         if self.asked is None or names:
             return self.asked
-        from naysay.design import relabeled
+        from naysay.design import Samples, relabeled
 
-        return Asked(relabeled(self.asked.design, self.labels), self.asked.level)
+        label_of, design = self.labels, relabeled(self.asked.design, self.labels)
+        if self.asked.sample and isinstance(design, Samples):  # the truths in the other column have labels, too
+            pieces = [str(name).split("; ") for name in design.levels if name is not None]
+            labeled_names = tuple("; ".join(label_of.get(piece, piece) for piece in name) for name in pieces)
+            design = replace(design, names=labeled_names or design.levels)
+        return replace(self.asked, design=design)
 
     def form(self) -> JsonObject:
         """The entry as a JSON object."""
         json_fields: JsonObject = {name: getattr(self, name) for name in ("column", "question", "label", "holds")}
         json_fields |= {"wording": self.wording, "meaning": self.meaning}
         json_fields |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
+        json_fields |= {"weights": list(self.weights)} if self.weights else {}
         if self.asked is not None:
             json_fields |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
+            others = {
+                "beside": list(self.asked.beside),
+                "sample": list(self.asked.sample),
+                "arms": dict(self.asked.arms),
+            }
+            json_fields |= {name: content for name, content in others.items() if content}
         return json_fields
 
     @classmethod
@@ -149,9 +186,13 @@ class Entry:
         if "design" in node:
             from naysay.design import read
 
-            randomization = Asked(read(node["design"]), node["level"])
+            beside, sample = (tuple(map(str, node.get(name, ()))) for name in ("beside", "sample"))
+            randomization = Asked(read(node["design"]), node["level"], beside, sample, dict(node.get("arms", {})))
         return cls(
-            **plain_fields, values=tuple(Value(**value_fields) for value_fields in node["values"]), asked=randomization
+            **plain_fields,
+            values=tuple(Value(**value_fields) for value_fields in node["values"]),
+            asked=randomization,
+            weights=tuple(node.get("weights", ())),
         )
 
 
@@ -171,6 +212,10 @@ class Codebook:
         Whether cells hold codes, as in files of SPSS and Stata, and not names.
     about : str
         Why it was asked, and by whom.
+    measures : tuple of Entry
+        What several columns measure together, each in its arm; these are no columns themselves.
+    count : str
+        The column with how many people each row stands for; empty where each row is one.
 
     Examples
     --------
@@ -187,11 +232,13 @@ class Codebook:
     entries: tuple[Entry, ...]
     coded: bool = False
     about: str = ""
+    measures: tuple[Entry, ...] = ()
+    count: str = ""
 
     @property
     def columns(self) -> dict[str, Entry]:
-        """The entries by the name of their column."""
-        return {entry.column: entry for entry in self.entries}
+        """The entries by the name of their column, and those of measures by theirs."""
+        return {entry.column: entry for entry in (*self.entries, *self.measures)}
 
     def asked(self, *, names: bool = False) -> dict[str, Asked]:
         """How the answers in each private column were randomized, about labels, or on request about names."""
@@ -229,13 +276,16 @@ class Codebook:
         """The codebook as a JSON object, complete with every design."""
         head_fields = {name: getattr(self, name) for name in ("survey", "title", "about", "hash", "language", "coded")}
         entry_forms = [entry.form() for entry in self.entries]
-        return {"naysay": "codebook", "version": _VERSION, **head_fields, "columns": entry_forms}
+        others = {"measures": [entry.form() for entry in self.measures], "count": self.count}
+        others = {name: content for name, content in others.items() if content}
+        return {"naysay": "codebook", "version": _VERSION, **head_fields, **others, "columns": entry_forms}
 
     @classmethod
     def of_form(cls, node: JsonNode) -> Codebook:
         """The codebook that a JSON object describes."""
         plain = {name: node[name] for name in ("survey", "title", "about", "hash", "language", "coded")}
-        return cls(**plain, entries=tuple(map(Entry.of_form, node["columns"])))
+        entries, measures = (tuple(map(Entry.of_form, node.get(name, ()))) for name in ("columns", "measures"))
+        return cls(**plain, entries=entries, measures=measures, count=node.get("count", ""))
 
 
 def place_of(path: Path) -> Path:

@@ -72,6 +72,15 @@ def equals(left, value="a"):
 
 SECRET = select("secret", label=text("Secret?"), private=private(designs.negative(ABC)))
 PLAIN = number("plain")
+
+
+def control_of_secret(of="secret", *, truth, names=ABC, **fields):
+    """A control of SECRET, asked as it is."""
+    how = private(designs.negative(names))
+    label = {"label": text("An exercise: suppose ${control_truth}.")} if truth.get("lot") else {"label": text("Test?")}
+    return select("control", names, private=how, control={"of": of, "truth": truth}, **label | fields)
+
+
 TWO = private(designs.two_coins())
 TWO3 = private(designs.negative(ABC))
 GRID = {"kind": "grid", "name": "grid", "label": text(), "rows": [choice("r")], "choices": [choice("a"), choice("b")]}
@@ -93,6 +102,17 @@ RULES_AND_BREACHES = [
         "items[1].name",
         [select("secret", ("a", "b", "c", "d"), private=private(LEVELS)), number("secret_level")],
     ),
+    ("arms", "items[0].arms", [number(arms=["masked"])]),
+    ("controls", "items[1].control.of", [SECRET, control_of_secret(of="nobody", truth={"lot": True})]),
+    ("controls", "items[1].control.truth", [SECRET, control_of_secret(truth={})]),
+    ("controls", "items[1].control.truth", [SECRET, control_of_secret(truth={"lot": True, "category": "a"})]),
+    ("controls", "items[1].control.truth", [SECRET, control_of_secret(truth={"category": "z"})]),
+    ("controls", "items[1].control.truth", [SECRET, control_of_secret(truth={"shares": dict.fromkeys(ABC, 1 / 3)})]),
+    ("controls", "items[1].control.truth.shares", [SECRET, control_of_secret(truth={"shares": {"a": 0.5, "b": 0.1}})]),
+    ("controls", "items[1].control.truth.file", [SECRET, control_of_secret(truth={"file": "secret"})]),
+    ("controls", "items[1].label", [SECRET, control_of_secret(truth={"lot": True}, label=text("Suppose something."))]),
+    ("controls", "items[1].items[0].control", [SECRET, group(control_of_secret(truth={"category": "a"}))]),
+    ("controls", "items[1].control", [SECRET, control_of_secret(truth={"category": "a"}, names=("a", "b", "x"))]),
     ("levels", "items[0].private.design", [select(private=private(HALVES))]),
     ("languages", "items[0].label.en", [number(label={})]),
     ("languages", "items[0].label.en", [number(label={"en": "  "})]),

@@ -281,7 +281,6 @@ def test_what_other_tools_record_of_respondents_is_left_out_with_a_warning(form,
         ("constraint", "regex(., 'a')", "browser"),
         ("bind::naysay_design", "warner(p=0.5)", "p must not be 1/2"),
         ("bind::naysay_design", "negativ", "did you mean negative"),
-        ("bind::naysay_design", "cheating_detection(p=(1/4,3/4))", "one sample"),
         ("bind::naysay_design", "warner(p=0.7) * two_coins()", "must be about the choices"),
         ("bind::naysay_design", "negative", "at least three categories"),
         ("bind::naysay_levels", "3..1", "at least three categories"),
@@ -405,7 +404,7 @@ def test_what_pyxform_says_is_told(form, rows, header, severity, row, told):
 
 def test_what_is_not_used_is_told(form):
     header = "type | name | label::English (en) | parameters"
-    found = problems(form, "select_one yn | a | A | randomize=true", header=header, severity="warning")
+    found = problems(form, "select_one yn | a | A | seed=3", header=header, severity="warning")
     assert [(each.place.row, each.place.column) for each in found if "not used" in each.message] == [(2, "parameters")]
 
 

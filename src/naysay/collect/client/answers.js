@@ -11,6 +11,12 @@ export function questions(items) {
   return items.flatMap((item) => (item.kind === "group" ? questions(item.items) : item.kind === "note" ? [] : [item]));
 }
 
+/** The items that stand in an arm. */
+export const inArm = (items, arm) => items.filter(({ arms }) => !arms || arms.includes(arm)).map((item) => (item.items ? { ...item, items: inArm(item.items, arm) } : item));
+
+/** Whether a questionnaire leaves something to lot: arms, the truth of a control, or an order. */
+export const chancy = ({ arms, items }) => Boolean(arms) || questions(items).some(({ control, order }) => control || order);
+
 /** A private number's range: the first bin that it is below. */
 export const bin = ({ bins }, number) => bins.find(({ below }) => below === null || number < below) ?? null;
 
@@ -126,7 +132,9 @@ export class Answers {
 
   /** Everything that will be sent, in the order of the questionnaire. */
   content() {
-    return Object.fromEntries(this.questions.map((question) => [question.name, this.sent(question)]));
+    const own = new Map(this.questions.map((question) => [question.name, this.sent(question)]));
+    const { names = [...own.keys()], value } = this.survey.lots ?? {};
+    return Object.fromEntries(names.map((name) => [name, own.has(name) ? own.get(name) : value(name, this)]));
   }
 
   /** Whether an item is asked: its own condition holds, and those of all groups around it. */

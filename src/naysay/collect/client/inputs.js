@@ -267,7 +267,7 @@ const usable = (line) => line.querySelector("button:enabled");
  * this device; the server holds plain answers to the same rules.
  */
 export const KINDS = {
-  select_one: { fields: "choices private right explanation", asks: chooseOne },
+  select_one: { fields: "choices private right explanation order", asks: chooseOne },
   select_multiple: { fields: "choices private", asks: chooseMany, wrong: (question, value) => (question.private ? parts(question, value) : null) },
   integer: { fields: "low high bins private", asks: number, wrong: (question, value) => range(question, value, "wrong.whole") },
   decimal: { fields: "low high bins private", asks: number, wrong: (question, value) => range(question, value, "wrong.decimal") },

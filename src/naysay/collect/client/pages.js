@@ -60,6 +60,8 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
   const send = button(texts.say("review.confirm"), () => ((send.disabled = true), confirm()), { class: "main", id: "confirm" });
   send.disabled = problems.length > 0;
   const rows = answers.questions.map((question) => row(question, texts, answers, edit));
+  const lot = answers.survey.lots?.told?.(texts);
+  if (lot) rows.unshift(make("div", {}, make("dt", {}, lot[0]), make("dd", {}, lot[1])));
   const title = texts.say("review.title");
   return make(
     "div",

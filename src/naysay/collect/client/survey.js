@@ -3,7 +3,7 @@
 // alone.js lists all addresses.
 
 import { hasHolder, stranger, watch } from "./alone.js";
-import { Answers, questions } from "./answers.js";
+import { Answers, chancy, questions } from "./answers.js";
 import { problem } from "./checks.js";
 import { button, make } from "./elements.js";
 import { show } from "./frame.js";
@@ -12,7 +12,7 @@ import { review, welcome } from "./pages.js";
 import { Practice } from "./practice.js";
 import { naming } from "./privacy.js";
 import { step } from "./questions.js";
-import { hex, system } from "../../telemetry/javascript/randomize.js";
+import { below, hex, system } from "../../telemetry/javascript/randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
 import { stepsOf } from "./steps.js";
@@ -217,10 +217,13 @@ async function open() {
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
   if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
   const bytes = await answer.arrayBuffer();
-  const survey = read(bytes);
-  const where = flaw(survey);
+  const published = read(bytes);
+  const where = flaw(published);
   if (where) return failed("broken", where);
   const hash = hex(await crypto.subtle.digest("SHA-256", bytes));
+  const lots = chancy(published.questionnaire) && (await import("./lots/lots.js").catch(() => null));
+  if (lots === null) return failed("missing");
+  const survey = lots ? await lots.take(published, hash, { below, system }) : published;
   const all = questions(survey.questionnaire.items);
   const asked = all.filter((question) => question.private);
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);

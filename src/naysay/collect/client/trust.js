@@ -2,6 +2,7 @@
 // answer, its designs can be drawn, and what it states of privacy is no better than what its integers give. Whatever
 // cannot be read is refused, too. tests/collect/survey_vectors.json holds this and the server to the same verdicts.
 
+import { inArm } from "./answers.js";
 import { KINDS } from "./inputs.js";
 import { letters } from "./letters.js";
 import { quotient, offered, together } from "./measures.js";
@@ -12,7 +13,7 @@ const LIMIT = 2 ** 53;
 const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-const WHOLE = "naysay version name title about contact thanks languages items practice";
+const WHOLE = "naysay version name title about contact thanks languages items practice arms strata measured";
 const FIELDS = { note: "", group: "items", ...Object.fromEntries(Object.entries(KINDS).map(([kind, { fields }]) => [kind, fields])) };
 const NODES = {
   table: "categories responses denominator columns yes_no",
@@ -35,14 +36,16 @@ export function flaw(survey) {
   try {
     must(survey.naysay === "survey" && survey.version === 1 && Number.isSafeInteger(survey.body_length));
     asked(survey.questionnaire, at);
-    const questions = walked(survey.questionnaire.items).map(([item]) => item);
-    at.path = "questionnaire.items";
-    apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"));
     at.path = "renewed";
     must((survey.renewed ?? []).every((old) => typeof old === "string" && HASH.test(old)));
     at.path = "invitations";
     if (survey.invitations !== undefined) invites(survey.invitations);
-    stated(survey, questions.filter((question) => question.private), at);
+    for (const { name } of survey.questionnaire.arms ?? [{}]) {
+      at.path = "questionnaire.items";
+      const questions = walked(inArm(survey.questionnaire.items, name)).map(([item]) => item);
+      apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"));
+      stated(survey, questions.filter((question) => question.private), at);
+    }
     return null;
   } catch {
     return at.path;
@@ -77,12 +80,17 @@ function asked(questionnaire, at) {
   must(languages.length && languages.every((tag) => typeof tag === "string" && Intl.getCanonicalLocales(tag)));
   says([title, about, contact, thanks], new Map());
   practiced(questionnaire.practice ?? true);
+  const { arms = [] } = questionnaire;
+  listed(arms, "name share");
+  for (const { share } of arms) whole(share, 1);
+  must(arms.length !== 1);
   const [items, before] = [walked(questionnaire.items), new Map()];
-  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : []))]);
+  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : [])), ...(arms.length ? ["arm"] : []), ...items.flatMap(([{ name, control }]) => (control?.truth.lot ? [`${name}_truth`] : []))]);
   distinct(items.map(([{ name }]) => name));
   for (const [item, path] of items) {
     at.path = path;
-    one(item, before);
+    must((item.arms ?? []).every((name) => arms.some((arm) => arm.name === name)));
+    one(item, item.control?.truth.lot ? new Map(before).set(`${item.name}_truth`, {}) : before);
     if (item.kind === "note" || item.kind === "group") continue;
     must(!columns.has(item.name));
     before.set(item.name, item);
@@ -112,8 +120,14 @@ function listed(parts, fields) {
 function one(item, before) {
   const { kind, name, label, hint = {}, relevant, constraint, private: how, right, explanation = {} } = item;
   among(FIELDS, kind);
-  only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint"} ${FIELDS[kind]}`);
+  only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint measures control"} arms ${FIELDS[kind]}`);
   named(name, NAME);
+  if (item.control) {
+    only(item.control, "of truth");
+    only(item.control.truth, "category lot shares people file");
+    must(how && !item.constraint && kind !== "select_multiple");
+  }
+  must([undefined, "shuffled", "reversed"].includes(item.order));
   if (relevant) condition(relevant, before, false);
   if (constraint) only(constraint, "expression message");
   const parts = [item.choices ?? [], item.rows ?? [], item.bins ?? []];

@@ -107,7 +107,7 @@ def _say_problems(file: Path, examined: Examined) -> None:
     if form is None:
         output.say(f"{file}: {errors_text}, {warnings_text}; it cannot be fielded")
         return
-    questions_text, languages = _checks.several(len(form.questions), "question", "questions"), ", ".join(form.languages)
+    questions_text, languages = _checks.several(len(form.asked), "question", "questions"), ", ".join(form.languages)
     output.say(f"{file}: {errors_text}, {warnings_text}; {questions_text} in {languages}")
     for privacy_line in questionnaires.lines(form):
         output.say(privacy_line)

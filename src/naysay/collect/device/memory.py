@@ -15,11 +15,12 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from naysay.collect.questionnaire import Question, Questionnaire, canonical
+from naysay.collect.questionnaire.arms import never_together
 from naysay.collect.questionnaire.privacy import letters
 from naysay.collect.questionnaire.questionnaire import Walk
 from naysay.collect.questionnaire.questions import Label
@@ -228,27 +229,28 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     ['income', 'smoking']
     """
     private_marks: list[Mark] = []
-    name_of_words: dict[str, str] = {}
-    name_of_label: dict[str, str] = {}
     walk = Walk(questionnaire)
     for walk_entry, question in walk.questions():
         if question.privacy is None:
             continue
-        text_hashes = _digests([question.label])
         group_labels = (label for group in walk.around(walk_entry) for _, label in group.item.labels())
-        heading_hashes = _digests([question.hint, *group_labels])
-        twin_name = next((name_of_words[text_hash] for text_hash in text_hashes if text_hash in name_of_words), None)
-        twin_name = twin_name or next(
-            (name_of_label[text_hash] for text_hash in heading_hashes if text_hash in name_of_label), None
-        )
-        if twin_name is not None:
-            problem_text = (
-                f"{question.name} asks in the same words as {twin_name}, and would be a second draw for one question"
-            )
-            raise DataError(f"{problem_text}; a private question says in its own label what it asks")
-        name_of_label |= dict.fromkeys(text_hashes, question.name)
-        name_of_words |= dict.fromkeys((*text_hashes, *heading_hashes), question.name)
-        private_marks.append(Mark(question.name, text_hashes, heading_hashes, _design(question)))
+        headings = _digests([question.hint, *group_labels])
+        own_mark = Mark(question.name, _digests([question.label]), headings, _design(question))
+        for place, earlier_mark in enumerate(private_marks):
+            own_words, earlier_words = ({*mark.texts, *mark.headings} for mark in (own_mark, earlier_mark))
+            if not (own_words & set(earlier_mark.texts) or earlier_words & set(own_mark.texts)):
+                continue
+            if not never_together(walk, walk_entry, walk.by_name[earlier_mark.question]):
+                problem_text = (
+                    f"{question.name} asks in the same words as {earlier_mark.question}, and would be a second draw "
+                    "for one question"
+                )
+                raise DataError(f"{problem_text}; a private question says in its own label what it asks")
+            # each respondent is asked one of the two: the words are remembered with both designs
+            joint_design = _digest(canonical(sorted({own_mark.design, earlier_mark.design})))
+            own_mark = replace(own_mark, design=joint_design)
+            private_marks[place] = replace(earlier_mark, design=joint_design)
+        private_marks.append(own_mark)
     return private_marks
 
 

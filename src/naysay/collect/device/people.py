@@ -15,9 +15,11 @@ import numpy as np
 
 from naysay import _checks
 from naysay.collect.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
-from naysay.collect.questionnaire.questionnaire import nodes
+from naysay.collect.questionnaire.kinds import Lot
+from naysay.collect.questionnaire.questionnaire import nodes, truth_column
 from naysay.collect.questionnaire.questions import described
-from naysay.collect.survey.submission import Conditions, questions_with_conditions, response_of
+from naysay.collect.survey.submission import Conditions, response_of
+from naysay.design.drawing import lots, system
 from naysay.errors import DataError
 from naysay.responses import cells_of
 
@@ -77,8 +79,9 @@ def checked(
     questionnaire : Questionnaire
     columns : {column: (n,) sequence}
         By question: names of choices, ``a;b`` or lists for several choices and rankings, numbers, days, texts, or
-        texts of these. A grid is ``question/row``; a select multiple may be ``question/choice`` with yes or no.
-        ``question_level`` chooses levels. If a question has no column, nobody answers it.
+        texts of these. A control without an answer is answered as its respondent is told. A grid is ``question/row``; a
+        select multiple may be ``question/choice`` with yes or no. ``question_level`` chooses levels. If a question has
+        no column, nobody answers it.
     levels : {question: level}, optional
         Everybody's level, for questions without a column of levels. Respondents without a level answer at the one at
         which the page begins (see `Private`).
@@ -116,6 +119,8 @@ def checked(
 
 def _role(name: str, questions: Mapping[str, Question]) -> tuple[str, str]:
     """The question that a column belongs to, and its role: the answer, its level, or a part."""
+    if isinstance(questions.get(name), Lot):
+        raise DataError(f"column {name!r} is drawn by lot on each device; leave it out", column=name)
     if name in questions:
         return name, ""
     question_name, _, part_name = name.partition("/")
@@ -295,7 +300,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
         raise DataError(f"there must be one respondent or more; got {size}")
     rng = np.random.default_rng(seed)
     people_answers = [_person(questionnaire, rng) for _ in range(size)]
-    cell_readers = {question.name: reader_of(question) for question in questionnaire.questions}
+    cell_readers = {question.name: reader_of(question) for question in questionnaire.asked}
     answers = {
         question_name: [reader(person_answers[question_name]) for person_answers in people_answers]
         for question_name, reader in cell_readers.items()
@@ -310,7 +315,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
 def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str, Any]:
     """One person's answers to all questions; which of them are asked depends on what will be sent."""
     answers: dict[str, Any] = {}
-    for question in questionnaire.questions:
+    for question in questionnaire.asked:
         random_answers = (question.draw(rng) for _ in range(_TRIES))
         answers[question.name] = next(
             (random_answer for random_answer in random_answers if _fits(question, random_answer, answers)), None
@@ -396,12 +401,20 @@ def draw_replies(questionnaire: Questionnaire, people: People, *, today: datetim
     """
     day = today or datetime.datetime.now().astimezone().date()
     devices = [_Device() for _ in range(people.size)]
+    lot_answers: dict[str, list[Any]] = {}
     unasked_count = 0
     for question, conditions in _in_order_of_reference(questionnaire):
         true_answers = people.column(question.name)
         is_asked = [device.holds(conditions, day.isoformat()) for device in devices]
+        if isinstance(question, Lot):
+            drawn_places = lots(question.weights, people.size, system).tolist()
+            true_answers = lot_answers[question.name] = [question.names[place] for place in drawn_places]
+        elif question.control is not None:  # whoever says nothing else does as they are told
+            told = lot_answers.get(truth_column(question.name), [question.control.truth.category] * people.size)
+            true_answers = [told[row] if answer is None else answer for row, answer in enumerate(true_answers)]
         asked_answers = [true_answer if ask else None for ask, true_answer in zip(is_asked, true_answers, strict=True)]
-        unasked_count += asked_answers.count(None) - true_answers.count(None)
+        if not isinstance(question, Lot) and question.control is None:
+            unasked_count += asked_answers.count(None) - true_answers.count(None)
         chosen_levels: Sequence[str | None] = people.levels.get(question.name) or [None] * people.size
         for device, drawn_answer in zip(devices, _draw_responses(question, asked_answers, chosen_levels), strict=True):
             device.answer(question, drawn_answer)
@@ -451,13 +464,14 @@ def _draw_column(
 def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question, Sequence[Expression]]]:
     """Each question with its conditions, after all questions that these refer to."""
     questions_by_name = {
-        question.name: (question, conditions) for question, conditions in questions_with_conditions(questionnaire.items)
+        question.name: (question, conditions) for question, conditions in questionnaire.questions_with_conditions
     }
     needed_names = {
         question_name: [
-            node.of for condition in conditions for node in nodes(condition) if isinstance(node, Answer | Sent)
+            *(node.of for condition in conditions for node in nodes(condition) if isinstance(node, Answer | Sent)),
+            *([truth_column(question_name)] if question.control is not None else []),
         ]
-        for question_name, (_, conditions) in questions_by_name.items()
+        for question_name, (question, conditions) in questions_by_name.items()
     }
     try:
         name_order = graphlib.TopologicalSorter(needed_names).static_order()

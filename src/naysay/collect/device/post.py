@@ -212,7 +212,7 @@ class Survey:
     published: Published
 
     def __repr__(self) -> str:
-        return f"<Survey: {self.published.name}, {len(self.questionnaire.questions)} questions>"
+        return f"<Survey: {self.published.name}, {len(self.questionnaire.asked)} questions>"
 
     @property
     def questionnaire(self) -> Questionnaire:

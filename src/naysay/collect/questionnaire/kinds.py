@@ -306,32 +306,10 @@ def _names_in_cell(cell: object) -> Any:
     return list(cell) if isinstance(cell, Sequence | set | frozenset) else cell
 
 
-class SelectOne(_Choosing):
-    """One of several choices.
-
-    Parameters
-    ----------
-    right : str, optional
-        The name of the right choice: the question then checks whether respondents have understood. Its answer is plain
-        and is counted like any other. It cannot be changed, because the page then says what is right.
-    explanation : {language: text}
-        What the page says after the answer.
-
-    Examples
-    --------
-    >>> sizes = tuple(Choice(name=name, label={"en": name}) for name in ("small", "large"))
-    >>> SelectOne(name="size", label={"en": "Which size?"}, choices=sizes).private is None
-    True
-    """
-
-    kind: Literal["select_one"] = "select_one"
-    choices: tuple[Choice, ...]
-    private: Private | None = None
-    right: Code | None = Field(None, exclude_if=operator.not_)
-    explanation: Label = Field({}, exclude_if=operator.not_)
+class _ChoosingOne(_Choosing):
+    """A question that is answered with the name of one of its choices."""
 
     stored: ClassVar[type] = str
-    categories_in: ClassVar[str] = "choices"
 
     def complaint(self, value: object) -> str | None:
         is_choice = isinstance(value, str) and value in self.names
@@ -346,6 +324,59 @@ class SelectOne(_Choosing):
 
     def draw(self, rng: np.random.Generator) -> Any:
         return str(rng.choice(self.names))
+
+
+class Lot(_ChoosingOne):
+    """What the device draws, and sends openly with the answers: the respondent's arm, or the truth of a control.
+
+    Nobody is asked, so it is no item of a questionnaire: `Questionnaire.questions` makes it.
+
+    Parameters
+    ----------
+    weights : tuple of int
+        The chances of the choices.
+
+    Examples
+    --------
+    >>> halves = tuple(Choice(name=name, label={"en": name}) for name in ("a", "b"))
+    >>> Lot(name="arm", label={"en": "Arm"}, choices=halves, weights=(1, 1), required=True).complaint("c")
+    'must be the name of one of its choices'
+    """
+
+    kind: Literal["lot"] = "lot"
+    choices: tuple[Choice, ...]
+    weights: tuple[int, ...]
+
+
+class SelectOne(_ChoosingOne):
+    """One of several choices.
+
+    Parameters
+    ----------
+    right : str, optional
+        The name of the right choice: the question then checks whether respondents have understood. Its answer is plain
+        and is counted like any other. It cannot be changed, because the page then says what is right.
+    explanation : {language: text}
+        What the page says after the answer.
+    order : {"shuffled", "reversed"}, optional
+        In which order the device shows the choices, by lot for each respondent: any order, or theirs or its reverse.
+        The order is not sent.
+
+    Examples
+    --------
+    >>> sizes = tuple(Choice(name=name, label={"en": name}) for name in ("small", "large"))
+    >>> SelectOne(name="size", label={"en": "Which size?"}, choices=sizes).private is None
+    True
+    """
+
+    kind: Literal["select_one"] = "select_one"
+    choices: tuple[Choice, ...]
+    private: Private | None = None
+    right: Code | None = Field(None, exclude_if=operator.not_)
+    explanation: Label = Field({}, exclude_if=operator.not_)
+    order: Literal["shuffled", "reversed"] | None = Field(None, exclude_if=operator.not_)
+
+    categories_in: ClassVar[str] = "choices"
 
     def flaws(self, path: str) -> Iterator[Problem]:
         yield from super().flaws(path)

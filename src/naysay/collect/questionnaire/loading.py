@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from naysay import _checks
+from naysay.collect.questionnaire.arms import complete_controls
 from naysay.collect.questionnaire.kinds import KINDS
 from naysay.collect.questionnaire.problems import Draft, Problem, QuestionnaireError, located
 from naysay.collect.questionnaire.questionnaire import ITEM, Group, Item, Note, Questionnaire
@@ -149,7 +151,7 @@ def of_form(form: Mapping[str, object]) -> Examined:
     >>> of_form(sample().form()).errors
     ()
     """
-    return _examine_draft(Draft(dict(form)))
+    return _examine_draft(Draft(copy.deepcopy(dict(form))))  # what a control leaves out is filled in
 
 
 def _json(path: Path) -> dict[str, object]:
@@ -181,6 +183,7 @@ def _no_number(text: str) -> NoReturn:
 def _examine_draft(draft: Draft) -> Examined:
     """Errors first, in the order of the sheets. If several questions share a choice, its problem appears once."""
     problems = list(draft.problems)
+    complete_controls(draft.form)
     questionnaire = _Reader(problems, draft.omitted).questionnaire(draft.form)
     problems += check(questionnaire, omitted=draft.omitted)
     if any(problem.rule == "form" and problem.path.startswith("languages") for problem in problems):

@@ -18,9 +18,10 @@ from itertools import pairwise
 from typing import Any, NotRequired, TypedDict
 
 from naysay import _checks, designs
+from naysay.collect.questionnaire.arms import innocuous_of
 from naysay.collect.questionnaire.privacy import assumes_prevalence, by_hand_design, way_by_hand
 from naysay.collect.questionnaire.questions import Label, Private, in_languages
-from naysay.design import Answerable, Design, read
+from naysay.design import Answerable, Both, Design, read
 from naysay.designs import FAMILIES
 from naysay.errors import DesignError
 
@@ -297,6 +298,95 @@ _WORDS = {
 """The first bin, one of whole numbers between two bounds, one of other numbers there, and the last bin."""
 _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
 
+
+def stacked_offer(categories: Sequence[str], design: str) -> Answerable | None:
+    """The design of several samples, or with cells of its own, that a cell asks for; None for any other cell.
+
+    Examples
+    --------
+    >>> stacked_offer(("yes", "no"), "cheating_detection(p=(1/4, 3/4))").levels, stacked_offer(("yes", "no"), "warner")
+    ((1, 2), None)
+    """
+    try:
+        offer = _base(tuple(categories), design, []) if design else None
+    except DesignError:
+        return None  # `private_of` says why
+    return offer if offer is not None and (offer.offer.assigned_by == "researcher" or offer.structure.finer) else None
+
+
+def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, Any]]:
+    """The questions that a row with a stacked design asks: one in each arm; or one and its control.
+
+    Where the questionnaire has no arms, it gets one of equal share for each sample.
+
+    Parameters
+    ----------
+    item : object
+        The question, with the JSON of its design in ``stacked``; any other stays as it is.
+    form : object
+        The questionnaire, to which arms and the design are added.
+
+    Raises
+    ------
+    DesignError
+        The design cannot be asked by the page.
+    """
+    stacked_form, innocuous = item.pop("stacked", None), item.pop("stacked_innocuous", {})
+    if stacked_form is None:
+        return [item]
+    offer, name, languages = read(stacked_form), item["name"], form["languages"]
+    channels = list(offer.parts.values())
+    pairs = [[part.first, part.second] if isinstance(part, Both) else [part] for part in channels]
+    complying = [offer.cells.index(offer.shares[place].of[0]) for place in range(len(offer.categories))]
+
+    def private_form(design: Answerable, label: Label) -> PrivateForm:
+        return carried_out(_form(design), languages, mode="hand" if offer.offer.measures_compliance else "",
+                           innocuous=label)  # fmt: skip
+
+    if len(channels) == 1 and len(pairs[0]) == 2:
+        asked, anchor = (_by_people(part, complying) for part in pairs[0])
+        truth = {"of": name, "truth": {"category": str(offer.categories[-1])}}
+        control = {**item, "name": f"{name}_control", "control": truth, "label": {}, "hint": {}}
+        question = item | {"private": private_form(asked, innocuous)}
+        return [question, control | {"private": private_form(anchor, {}) | _other_innocuous(anchor, languages)}]
+    arm_names = [arm["name"] for arm in form.setdefault("arms", [{"name": str(g), "share": 1} for g in offer.levels])]
+    if len(arm_names) != len(channels):
+        raise DesignError(
+            f"{offer.name} puts people into {len(channels)} arms; the settings name {_checks.listing_text(arm_names)}"
+        )
+    form.setdefault("measured", {})[name] = stacked_form
+    items = []
+    for arm_name, (part, *_) in zip(arm_names, pairs, strict=True):
+        fields = {"name": f"{name}_{arm_name}", "arms": [arm_name], "measures": name}
+        items.append(item | fields | {"private": private_form(_by_people(part, complying), innocuous)})
+    return items
+
+
+def _by_people(part: Design, complying: Sequence[int]) -> Design:
+    """What people who comply are asked in one sample: the plain design of two categories with these chances."""
+    weights = part.integers(part.space.listing()) if part.space.size == 2 and len(complying) == 2 else None
+    if weights is None:
+        raise DesignError(
+            f"the page asks designs of two categories and two responses in arms; {part.name or 'this one'} has others "
+            "(write a question for each arm, each with its own design, and name what they measure)"
+        )
+    if len(part.cells) == 4:  # the innocuous answer is a part of the cell, and its prevalence is unknown
+        own = Fraction(*(weights[0, 1].item(), weights[:, 1].sum().item()))
+        return designs.unrelated_question(p=own, prevalence=Fraction(1, 4))
+    member, other = (Fraction(weights[0, place].item(), weights[:, place].sum().item()) for place in complying)
+    if member == other:  # an anchor: the answer is that of people without the trait
+        return designs.crosswise(prevalence=1 - member)
+    if member + other == 1:
+        return designs.crosswise(prevalence=member)
+    if member == 1:
+        return designs.triangular(prevalence=other)
+    if member < other:
+        raise DesignError(
+            f"the first response of {part.name or 'the design'} must be the one that members give more often"
+        )
+    return designs.unrelated_question(p=member - other, prevalence=other / (1 - member + other))
+
+
 _MODES = ("hand", "device")
 _RESPONSES = {
     "crosswise": {
@@ -437,6 +527,11 @@ def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
         language_tag: question_text.format(month=month_names[language_tag].split()[int(month_count) - 2])
         for language_tag, question_text in in_languages(_BIRTHDAY, languages).items()
     }
+
+
+def _other_innocuous(offer: Answerable, languages: Sequence[str]) -> dict[str, Label]:
+    """The innocuous question beside a control: another one than beside its question."""
+    return innocuous_of({"innocuous": _birthday(offer, languages)}, languages)
 
 
 SENT_PLAINLY = "answers that were to be private would be sent as they are"

@@ -22,8 +22,9 @@ from typing import Any, Literal
 import numpy as np
 
 from naysay import _checks, designs, privacy
+from naysay.collect.questionnaire.arms import asked_arms, never_together, sights
 from naysay.collect.questionnaire.problems import Problem
-from naysay.collect.questionnaire.questionnaire import Questionnaire, Walk
+from naysay.collect.questionnaire.questionnaire import Entry, Questionnaire, Walk
 from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Question
 from naysay.design import Answerable, Design
 from naysay.design.algebra import memory_of
@@ -67,8 +68,8 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
         yield Problem("designs", message, "numbers and hierarchies are drawn by apps", way_out, path=path)
         return
     if offer.offer.assigned_by == "researcher" or offer.structure.finer:
-        message = f"a questionnaire is one sample; {offer.name or 'this design'} needs several, or cells of its own"
-        way_out = "make a questionnaire for each sample, or take another design, such as warner(p=0.7)"
+        message = f"a question is drawn by one design; {offer.name or 'this design'} needs several, or cells of its own"
+        way_out = "write the design into a sheet, which makes a question for each arm, or ask one question in each arm"
         yield Problem("designs", message, "everybody gets the same page", way_out, path=path)
         return
     if offer.offer.assigned_by == "respondent" and not all(
@@ -148,7 +149,7 @@ def apart(walk: Walk) -> Iterator[Problem]:
 
     The page knows a question again by all that is read on its screen, and refuses the second one; see ``memory.js``.
     """
-    earlier_questions: list[tuple[str, set[str], set[str]]] = []  # name, words of the label, all other words
+    earlier_questions: list[tuple[Entry, set[str], set[str]]] = []  # the question, words of its label, all other words
     for entry, question in walk.questions():
         if question.privacy is None:
             continue
@@ -170,15 +171,17 @@ def apart(walk: Walk) -> Iterator[Problem]:
         other_labels += [label for group in walk.around(entry) for _, label in group.item.labels()]
         other_labels += [choice.label for choice in choices]
         other_texts = {text for label in other_labels for text in _words(label)}
-        for earlier_name, earlier_texts, earlier_others in earlier_questions:
-            if label_texts & (earlier_texts | earlier_others) or other_texts & earlier_texts:
+        for earlier_entry, earlier_texts, earlier_others in earlier_questions:
+            is_twin = label_texts & (earlier_texts | earlier_others) or other_texts & earlier_texts
+            if is_twin and not never_together(walk, entry, earlier_entry):
                 message = (
-                    f"a private question must say in its own words what it asks; {earlier_name!r} has the same words"
+                    "a private question must say in its own words what it asks; "
+                    f"{earlier_entry.item.name!r} has the same words"
                 )
                 reason = "their answers would be two draws for one question, so the page refuses the second"
                 yield Problem("apart", message, reason, "leave one out, or ask in other words", path=entry.path)
                 break
-        earlier_questions.append((question.name, label_texts, other_texts))
+        earlier_questions.append((entry, label_texts, other_texts))
 
 
 def _words(label: Label) -> list[str]:
@@ -299,7 +302,7 @@ def modes(walk: Walk) -> Iterator[Problem]:
 
 def innocuous(walk: Walk) -> Iterator[Problem]:
     """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
-    innocuous_texts: dict[str, str] = {}
+    innocuous_texts: dict[str, list[str]] = {}
     question_of_text: dict[str, str] = {}
     for _, question in walk.questions():  # its label, and each line of it that has an answer of its own
         answered_lines = getattr(question, "rows", getattr(question, "choices", ())) if question.parts else ()
@@ -311,7 +314,11 @@ def innocuous(walk: Walk) -> Iterator[Problem]:
             continue
         yield from _fit(innocuous_path, question, private)
         own_texts = _words(private.innocuous)
-        twin_question = next((innocuous_texts[text] for text in own_texts if text in innocuous_texts), None)
+        own_entry = walk.by_name[question.name]
+        twin_names = (name for text in own_texts for name in innocuous_texts.get(text, ()))
+        twin_question = next(
+            (name for name in twin_names if not never_together(walk, own_entry, walk.by_name[name])), None
+        )
         if twin_question is not None:
             message = f"an innocuous question must protect one answer only; {twin_question!r} has the same"
             reason = "the two responses together would tell whether both answers are alike"
@@ -322,7 +329,8 @@ def innocuous(walk: Walk) -> Iterator[Problem]:
             message = f"an innocuous question must be asked nowhere else; {plain_question!r} asks it"
             reason = "with its answer the response tells the truth"
             yield Problem("innocuous", message, reason, "leave one of them out", path=innocuous_path)
-        innocuous_texts |= dict.fromkeys(own_texts, question.name)
+        for text in own_texts:
+            innocuous_texts.setdefault(text, []).append(question.name)
 
 
 def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
@@ -536,7 +544,8 @@ def _finite(number: float) -> float | None:
 def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     """The privacy of all answers of one person; of each question, at the level that tells most.
 
-    Questions are randomized independently, so likelihood rows multiply: ε and bits add. Where one ε is ∞, the sum says
+    Of several arms it is the one that tells most. Questions are randomized independently, so likelihood rows multiply:
+    ε and bits add. Where one ε is ∞, the sum says
     nothing more. Then look at the odds, which are the largest of any question from its own answer, and at what stays
     possible.
 
@@ -556,15 +565,27 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     >>> together(sample())["epsilon"] is None
     True
     """
+    walk = Walk(questionnaire)
+    private = [(question.name, question, question.privacy) for _, question in walk.questions() if question.privacy]
+    in_arm = [
+        _together([(question, how) for name, question, how in private if arm in asked_arms(walk, walk.by_name[name])])
+        for arm in (arm.name for arm in questionnaire.arms)
+    ] or [_together([(question, how) for _, question, how in private])]
+    epsilon, bits, odds = (max(numbers) for numbers in zip(*in_arm, strict=True))
+    return {"epsilon": _finite(epsilon), "bits": bits, "odds": _finite(odds)}
+
+
+def _together(private_questions: Sequence[tuple[Question, Private]]) -> tuple[float, float, float]:
+    """ε, bits and odds of the answers of one person to these questions."""
     epsilons, bits, odds = [], [], []
-    for question, private in private_questions(questionnaire):
+    for question, private in private_questions:
         repeats, offer, level_designs = times(question), private.offer, list(private.offer.parts.values())
         epsilons.append(repeats * max(map(privacy.epsilon, level_designs)))
         # the most bits that an answer and its level can tell under any prior
         chosen_offer = offer if offer.offer.assigned_by == "respondent" else designs.levels({"only": offer})
         bits.append(repeats * privacy.choosing(chosen_offer))
         odds += [float(privacy.odds(design).max()) for design in level_designs]
-    return {"epsilon": _finite(math.fsum(epsilons)), "bits": math.fsum(bits), "odds": _finite(max(odds, default=1.0))}
+    return math.fsum(epsilons), math.fsum(bits), max(odds, default=1.0)
 
 
 def times(question: Question) -> int:
@@ -611,4 +632,7 @@ def lines(questionnaire: Questionnaire) -> list[str]:
         f"all answers together: ε = {every if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
         f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
     )
-    return [*statement_lines, sum_line]
+    whole = sum(arm.share for arm in questionnaire.arms)
+    arms_text = ", ".join(f"{arm.name} {arm.share}/{whole}" for arm in questionnaire.arms)
+    arm_lines = [f"arms, drawn by lot on each device and sent with the reply: {arms_text}"] if arms_text else []
+    return [*statement_lines, *arm_lines, *(sight.line() for sight in sights(Walk(questionnaire))), sum_line]

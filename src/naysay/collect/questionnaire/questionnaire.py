@@ -5,19 +5,32 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 
-from naysay.collect.questionnaire.expressions import Apply, Expression
-from naysay.collect.questionnaire.kinds import KINDS, list_kind
-from naysay.collect.questionnaire.questions import BaseItem, Constraint, Kind, Label, Model, Practice, Question
+from naysay.collect.questionnaire.expressions import Answer, Apply, Expression, Value
+from naysay.collect.questionnaire.kinds import KINDS, Lot, list_kind
+from naysay.collect.questionnaire.questions import (
+    Arm,
+    BaseItem,
+    Choice,
+    Constraint,
+    Kind,
+    Label,
+    Model,
+    Name,
+    Practice,
+    Question,
+    in_languages,
+)
 
 TEXTS = ("about", "contact", "thanks")
 """The texts of a questionnaire beside its title; any of them may be left out."""
@@ -89,6 +102,13 @@ class Questionnaire(Model):
     practice : bool or Practice
         Whether a harmless question comes before the first private one, so that respondents can try a private answer. It
         is the page's own ("In which season were you born?"), or another. Nothing of it is sent.
+    arms : tuple of Arm
+        Groups into which the device puts respondents by lot; empty where all are asked the same.
+    strata : str, optional
+        The plain question within whose answers arms are compared.
+    measured : {measure: object}
+        The JSON form of the design that several questions, each in its arm, make together, where it is not
+        ``samples`` of their own designs: see `measurements`.
 
     Examples
     --------
@@ -110,11 +130,68 @@ class Questionnaire(Model):
     items: tuple[Item, ...]
     # the page's own is not written, so that old fingerprints stay
     practice: bool | Practice = Field(True, exclude_if=lambda practice: practice is True)
+    arms: tuple[Arm, ...] = Field((), exclude_if=operator.not_)
+    strata: Name | None = Field(None, exclude_if=operator.not_)
+    measured: dict[Name, dict[str, Any]] = Field({}, exclude_if=operator.not_)
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All questions in order, those in groups included; notes are left out."""
-        return tuple(_questions(self.items))
+        """All questions in order, those in groups included; notes are left out. Before them stands what lot draws."""
+        return tuple(question for question, _ in self.questions_with_conditions)
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """The questions that people answer: all but what lot draws."""
+        return tuple(question for question in self.questions if not isinstance(question, Lot))
+
+    @cached_property
+    def questions_with_conditions(self) -> tuple[tuple[Question, tuple[Expression, ...]], ...]:
+        """Each question with the conditions under which it is asked: its own, those of its arms, and of its groups."""
+        arm_choices = tuple(Choice(name=arm.name, label=dict.fromkeys(self.languages, arm.name)) for arm in self.arms)
+        arm_lot = Lot(
+            name=ARM,
+            label=self._lot_label(_ARM_LABEL),
+            choices=arm_choices,
+            weights=tuple(arm.share for arm in self.arms),
+            required=True,
+        )
+        first: list[tuple[Question, tuple[Expression, ...]]] = [(arm_lot, ())] if self.arms else []
+        return (*first, *self._conditioned(self.items, ()))
+
+    def _conditioned(
+        self, items: Sequence[Item], outer_conditions: tuple[Expression, ...]
+    ) -> Iterator[tuple[Question, tuple[Expression, ...]]]:
+        for item in items:
+            own_conditions = outer_conditions if item.relevant is None else (*outer_conditions, item.relevant)
+            if item.arms:
+                own_conditions = (*own_conditions, in_arms(item.arms))
+            if isinstance(item, Group):
+                yield from self._conditioned(item.items, own_conditions)
+            elif isinstance(item, Question):
+                if item.control is not None and item.control.truth.lot and item.categories_in:
+                    yield self._truth_lot(item), own_conditions
+                yield item, own_conditions
+
+    def _truth_lot(self, control: Question) -> Lot:
+        """The true answer to a control, drawn so that each category has the same chance."""
+        parts = getattr(control, control.categories_in)
+        return Lot(
+            name=truth_column(control.name),
+            label=self._lot_label(_TRUTH_LABEL),
+            choices=tuple(Choice(name=part.name, label=part.label) for part in parts),
+            weights=(1,) * len(parts),
+            required=True,
+        )
+
+    def _lot_label(self, words: Mapping[str, str]) -> Label:
+        return dict.fromkeys(self.languages, words["en"]) | in_languages(words, self.languages)
+
+    @property
+    def chancy(self) -> bool:
+        """Whether the device draws something beside private answers: an arm, the truth of a control, an order."""
+        return bool(self.arms) or any(
+            question.control is not None or getattr(question, "order", None) is not None for question in self.questions
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -130,12 +207,45 @@ class Questionnaire(Model):
         return self.model_dump(mode="json")
 
 
-def _questions(items: Sequence[Item]) -> Iterator[Question]:
-    for item in items:
-        if isinstance(item, Group):
-            yield from _questions(item.items)
-        elif isinstance(item, Question):
-            yield item
+ARM = "arm"
+"""The column of replies with the arm."""
+
+_ARM_LABEL = {
+    "en": "Group, drawn by lot on the device",
+    "de": "Gruppe, auf dem Gerät ausgelost",
+    "es": "Grupo, sorteado en el dispositivo",
+    "ar": "المجموعة، بالقرعة على الجهاز",
+}
+_TRUTH_LABEL = {
+    "en": "Answer to suppose, drawn by lot on the device",
+    "de": "Angenommene Antwort, auf dem Gerät ausgelost",
+    "es": "Respuesta supuesta, sorteada en el dispositivo",
+    "ar": "الإجابة المفترضة، بالقرعة على الجهاز",
+}
+
+
+def truth_column(control: str) -> str:
+    """The column of replies with the truth that lot has drawn for a control.
+
+    Examples
+    --------
+    >>> truth_column("income_control")
+    'income_control_truth'
+    """
+    return f"{control}_truth"
+
+
+def in_arms(arms: Sequence[str]) -> Expression:
+    """The condition that holds in these arms.
+
+    Examples
+    --------
+    >>> from naysay.collect.questionnaire import write_expression
+    >>> write_expression(in_arms(("a", "b")))
+    "${arm} = 'a' or ${arm} = 'b'"
+    """
+    tests = [Apply(op="=", args=(Answer(of=ARM), Value(value=arm))) for arm in arms]
+    return tests[0] if len(tests) == 1 else Apply(op="or", args=tuple(tests))
 
 
 @cache
@@ -325,6 +435,7 @@ class Walk:
     """
 
     def __init__(self, questionnaire: Questionnaire) -> None:
+        self.whole = questionnaire
         self.languages = questionnaire.languages
         practice = questionnaire.practice
         self.practice = practice.choices if isinstance(practice, Practice) else None

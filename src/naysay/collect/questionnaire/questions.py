@@ -77,6 +77,61 @@ class Constraint(Model):
     message: Label = {}
 
 
+class Arm(Model):
+    """A group into which the device puts respondents by lot: its name in data, and its share as a whole number.
+
+    Examples
+    --------
+    >>> Arm(name="masked", share=2).share
+    2
+    """
+
+    name: Code
+    share: Annotated[int, Field(ge=1, le=1_000)] = 1
+
+
+class KnownTruth(Model):
+    """What is known of the true answer to a control; one of its fields is there.
+
+    Parameters
+    ----------
+    category : str, optional
+        The category that holds for everybody.
+    lot : bool
+        Whether the device draws a category for each respondent, all alike. It is shown to them and sent with the reply.
+    shares : {category: share}, optional
+        How many belong to each category, as measured on `people`.
+    people : int, optional
+        On how many the shares were measured.
+    file : str, optional
+        The plain question with the same choices whose answer is the truth.
+
+    Examples
+    --------
+    >>> KnownTruth(shares={"yes": 0.2, "no": 0.8}, people=400).people
+    400
+    """
+
+    category: Code | None = Field(None, exclude_if=operator.not_)
+    lot: bool = Field(False, exclude_if=operator.not_)
+    shares: dict[Code, Annotated[float, Field(ge=0, le=1)]] = Field({}, exclude_if=operator.not_)
+    people: Annotated[int, Field(ge=1)] | None = Field(None, exclude_if=operator.not_)
+    file: Name | None = Field(None, exclude_if=operator.not_)
+
+
+class Control(Model):
+    """That a question tests whether people do as they are told: which question it is a control of, and its known truth.
+
+    Examples
+    --------
+    >>> Control(of="income", truth=KnownTruth(lot=True)).truth.lot
+    True
+    """
+
+    of: Name
+    truth: KnownTruth
+
+
 class Practice(Model):
     """A harmless question on which respondents try a private answer; nothing of it is ever sent.
 
@@ -161,6 +216,8 @@ class BaseItem(Model):
     label: Label
     hint: Label = {}
     relevant: Expression | None = None
+    arms: tuple[Code, ...] = Field((), exclude_if=operator.not_)
+    """Where lot divides respondents: the arms in which it stands; empty for all."""
 
     if TYPE_CHECKING:  # a field of each kind, with its own name as the only value
         kind: str
@@ -200,10 +257,16 @@ class Question(BaseItem):
         Whether an answer is needed.
     constraint : Constraint, optional
         The condition that a plain answer must meet.
+    measures : str, optional
+        What it measures together with questions of other arms; by default the question itself.
+    control : Control, optional
+        Of which question it is a control.
     """
 
     required: bool = False
     constraint: Constraint | None = None
+    measures: Name | None = Field(None, exclude_if=operator.not_)
+    control: Control | None = Field(None, exclude_if=operator.not_)
 
     stored: ClassVar[type]
     """The type of its column in a table of replies: str, int, float, date, or list for a list of names."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 
 from naysay import _checks
-from naysay.collect.questionnaire import privacy
+from naysay.collect.questionnaire import arms, privacy
 from naysay.collect.questionnaire.expressions import ARITY, Answer, Apply, Sent, Value, has_order
 from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import (
@@ -23,6 +23,7 @@ from naysay.collect.questionnaire.questionnaire import (
     expressions,
     nodes,
     piped,
+    truth_column,
 )
 from naysay.collect.questionnaire.questions import Question
 
@@ -69,6 +70,9 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iter
     if target_entry.order >= entry.order and not (target_entry is entry and path.endswith(".constraint.expression")):
         message = f"${{{node.of}}} must be asked before; it comes later"
         yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+    if arms.never_together(walk, target_entry, entry):
+        message = f"${{{node.of}}} is asked in other arms than {entry.item.name!r}"
+        yield Problem("references", message, "there is no answer", "refer to a question of the same arm", path=path)
     question, target = target_entry.item, f"${{{node.of}}}"
     if isinstance(node, Sent):
         if question.privacy is None:
@@ -148,8 +152,10 @@ _OF_OBJECTS = frozenset(
 def names(walk: Walk) -> Iterator[Problem]:
     """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
     path_of_name: dict[str, str] = {}
-    reserved_names = {"day": "the day of the reply"}
+    reserved_names = {"day": "the day of the reply"} | (arms.RESERVED if walk.whole.arms else {})
     for _, question in walk.questions():
+        if question.control is not None and question.control.truth.lot:
+            reserved_names[truth_column(question.name)] = f"the truth of {question.name!r} that lot has drawn"
         # the raw form: the design may be unreadable
         design_form = question.privacy and question.privacy.design.get("design")
         if isinstance(design_form, dict) and "levels" in design_form:
@@ -223,6 +229,10 @@ def piping(walk: Walk) -> Iterator[Problem]:
     for shown_text, text_path, text in walk.wordings():
         for question_name in piped(text):
             target_entry = walk.by_name.get(question_name)
+            own_control = getattr(shown_text.entry and shown_text.entry.item, "control", None)
+            own_truth = "" if shown_text.entry is None else truth_column(shown_text.entry.item.name)
+            if own_control is not None and own_control.truth.lot and question_name == own_truth:
+                continue
             if shown_text.entry is None:
                 message = f"{shown_text.what} of the questionnaire must repeat no answer; got ${{{question_name}}}"
                 yield Problem("piping", message, "it stands before or after all questions", path=text_path)
@@ -259,6 +269,7 @@ RULES: tuple[Rule, ...] = (
     conditions, behind_sent, constraints,
     privacy.designs_fit, privacy.levels, privacy.words, privacy.categories, privacy.apart,
     privacy.by_hand, privacy.modes, privacy.innocuous,
+    arms.arms, arms.controls,
 )  # fmt: skip
 """The rules that are checked; each yields problems with their path."""
 

@@ -8,6 +8,7 @@ x.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from naysay import _checks
+from naysay.collect.questionnaire.arms import arms_of, written_control
 from naysay.collect.questionnaire.expressions import write_expression
 from naysay.collect.questionnaire.offers import (
     SENT_PLAINLY,
     asks_for_privacy,
     names_privacy,
     reads_as_design,
+    stacked_items,
     written_carried,
     written_private,
 )
@@ -51,7 +54,7 @@ from naysay.collect.questionnaire.xlsform_sheets import (
     tag_of,
     translated,
 )
-from naysay.errors import DataError, NaysayError
+from naysay.errors import DataError, DesignError, NaysayError
 
 _MOST_NESTED = 10
 _ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
@@ -218,6 +221,15 @@ def _settings(draft: Draft, columns: Columns, number: int, row: Mapping[str, str
     meaning_of_field = {"name": "form_id", "title": "form_title", **column_of_text}
     draft.form |= {"name": form_name, "title": form_title or dict.fromkeys(language_tags, form_name)}
     draft.form |= {text_name: columns.label(row, column) for text_name, column in column_of_text.items()}
+    try:
+        arm_forms = arms_of(columns.text(row, "naysay_arms"))
+    except DataError as error:
+        cell_place = Place("settings", number, columns.plain.get("naysay_arms"))
+        draft.problems.append(Problem("arms", str(error), place=cell_place))
+        arm_forms = []
+    strata = columns.text(row, "naysay_strata")
+    draft.form |= ({"arms": arm_forms} if arm_forms else {}) | ({"strata": strata} if strata else {})
+    meaning_of_field |= {"arms": "naysay_arms", "strata": "naysay_strata"}
     draft.places |= {
         field_path.lstrip("."): field_place for field_path, field_place in columns.places("", number, meaning_of_field)
     }
@@ -299,7 +311,11 @@ class _Nesting:
         if item is None:
             self.draft.omitted.add(name)
         else:
-            self.open[-1].items.append(item)
+            try:
+                self.open[-1].items += stacked_items(item, self.draft.form)
+            except DesignError as error:
+                self.open[-1].row.problem("naysay_design", str(error))
+                self.draft.omitted.add(name)
 
     def _begin(self, row: Row) -> None:
         if len(self.open) > _MOST_NESTED:
@@ -353,6 +369,11 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
                 # sent() and the check of understanding are naysay's own; the type today needs no label
                 is_check = row[header].strip().lower() == CHECK
                 pyxform_rows[row_number - 2][header] = "today" if is_check else _SENT_CALL.sub(r"\1", row[header])
+            if (
+                columns.text(row, "naysay_control") and sheet_name == "survey"
+            ):  # a control may leave its words to naysay
+                labels = dict.fromkeys(header_of_meaning.get("label", ()), "control")
+                pyxform_rows[row_number - 2] = labels | pyxform_rows[row_number - 2]
         book[sheet_name] = pyxform_rows
         book[f"{sheet_name}_header"] = [
             dict.fromkeys(header for header in sheet.columns if header not in dropped_headers)
@@ -445,8 +466,10 @@ class _Writer:
         self.questionnaire = questionnaire
         self.rows: list[RowCells] = []
         self.known: dict[str, list[tuple[str, Label]]] = {}
+        self.measures: set[str] = set()
 
     def items(self, items: Sequence[Item]) -> None:
+        form = self.questionnaire
         for item in items:
             if isinstance(item, Group):
                 self.rows.append({"type": "begin_group", **_head(item)})
@@ -457,6 +480,14 @@ class _Writer:
                 if item.constraint is not None:
                     question_cells["constraint"] = write_expression(item.constraint.expression)
                     question_cells["constraint_message"] = item.constraint.message
+                if item.measures is not None:
+                    stacked = form.measured.get(item.measures) if item.measures not in self.measures else None
+                    self.measures.add(item.measures)
+                    design_text = "" if stacked is None else f" = {json.dumps(stacked, ensure_ascii=False)}"
+                    question_cells["measures"] = item.measures + design_text
+                if item.control is not None:
+                    question_cells["control"] = written_control(item.control)
+                question_cells["order"] = getattr(item, "order", None) or ""
                 if item.privacy is not None:
                     question_cells |= written_private(item.privacy) | written_carried(item.privacy)
                 first_row, *other_rows = cells_of(item, self.list_of)
@@ -477,6 +508,10 @@ class _Writer:
         """Header and rows of each sheet."""
         form, practice = self.questionnaire, self.questionnaire.practice
         settings_cells = {"form_id": form.name, "default_language": _language(form.languages[0])}
+        if form.arms:
+            settings_cells["naysay_arms"] = ", ".join(f"{arm.name} {arm.share}" for arm in form.arms)
+        if form.strata:
+            settings_cells["naysay_strata"] = form.strata
         label_of_column = {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}
         if isinstance(practice, Practice):
             settings_cells[_COLUMN] = self.list_of("practice", practice.choices)
@@ -503,7 +538,7 @@ def _language(tag: str) -> str:
 
 def _head(item: BaseItem) -> RowCells:
     relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
-    return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
+    return {"name": item.name, "label": item.label, "hint": item.hint, "arms": ", ".join(item.arms), **relevant}
 
 
 def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:

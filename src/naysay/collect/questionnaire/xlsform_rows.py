@@ -6,13 +6,15 @@ read, and how it is written. `HELP` explains the columns to authors.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from naysay import _checks
+from naysay import _checks, designs
+from naysay.collect.questionnaire.arms import control_of
 from naysay.collect.questionnaire.expressions import parse_expression
 from naysay.collect.questionnaire.kinds import (
     MOST_POINTS,
@@ -26,7 +28,14 @@ from naysay.collect.questionnaire.kinds import (
     SelectOne,
     Text,
 )
-from naysay.collect.questionnaire.offers import SENT_PLAINLY, bins_of, carried_out, private_of, sink_words
+from naysay.collect.questionnaire.offers import (
+    SENT_PLAINLY,
+    bins_of,
+    carried_out,
+    private_of,
+    sink_words,
+    stacked_offer,
+)
 from naysay.collect.questionnaire.problems import Draft, Lists, Place, Problem, Severity
 from naysay.collect.questionnaire.questions import Bin, Choice, Kind, Label, Question, in_languages
 from naysay.collect.questionnaire.xlsform_sheets import NAME_FIELDS, Columns
@@ -68,6 +77,7 @@ _FIELDS = {
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
     "private.begins_at": "naysay_begins_at",
     "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
+    "arms": "naysay_arms", "measures": "naysay_measures", "control": "naysay_control",
 }  # fmt: skip
 # columns with words for the responses; without them the design has its own
 _WORDS = ("naysay_first_label", "naysay_sink_label", "naysay_sink")
@@ -169,6 +179,8 @@ class Row:
             **self._name_and_label(_FIELDS | kind_fields | {"private.responses": words_column}),
             "hint": self.label("hint"),
         }
+        arm_names = [name.strip() for name in self.text("naysay_arms").split(",") if name.strip()]
+        head_fields |= {"arms": arm_names} if arm_names else {}
         return head_fields | ({} if relevant is None else {"relevant": relevant})
 
     def _filled(self, columns: Sequence[str]) -> Iterator[str]:
@@ -219,9 +231,31 @@ class Row:
             return None
         if "naysay_right" not in self._looked_at and self.text("naysay_right"):
             self.problem("naysay_right", f"a {item_form['kind']} has no right choice", "ask with select_one")
-        if "parameters" not in self._looked_at and self.text("parameters"):
+        if "parameters" not in self._looked_at and self.text("parameters") and not _randomizes(self):
             self.problem("parameters", f"parameters of {type_text!r} are not used: leave them out", severity="warning")
-        return item_form | self._private(kind, item_form)
+        return item_form | self._compared(kind) | self._private(kind, item_form)
+
+    def _compared(self, kind: Kind) -> dict[str, Any]:
+        """What the question measures beside others, and of which question it is a control."""
+        fields: dict[str, Any] = {}
+        measure, equals, design_text = map(str.strip, self.text("naysay_measures").partition("="))
+        if measure:
+            fields["measures"] = measure
+        order = self.text("naysay_order") or ("shuffled" if kind is SelectOne and _randomizes(self) else "")
+        if order and kind is not SelectOne:
+            self.problem("naysay_order", "only the choices of a select_one have an order by lot", "leave it out")
+        elif order:
+            fields["order"] = order
+        try:
+            if self.text("naysay_control"):
+                fields["control"] = control_of(self.text("naysay_control"))
+            if equals:
+                names = kind.categories_of([choice["name"] for choice in self.choices()])
+                stacked = json.loads(designs.parse(design_text, categories=names).to_json())
+                self.workbook.draft.form.setdefault("measured", {})[measure] = stacked
+        except (DataError, DesignError) as error:
+            self.problem("naysay_measures" if equals and "control" in fields else "naysay_control", str(error))
+        return fields
 
     def has_no_privacy(self, message: str, way_out: str = "or write it on each question") -> None:
         """Note each cell that would make an answer private, in a row that has no answer of its own to protect."""
@@ -260,6 +294,8 @@ class Row:
         if question_kind.categories_in != "bins" and self.text("naysay_bins"):
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
         blamed_column = next((column_name for column_name in _DESIGN if self.text(column_name)), None)
+        if blamed_column is None and "control" in item and not next(self._filled(_PRIVACY_DETAILS), None):
+            return {}  # asked as its question is: see `complete_controls`
         if blamed_column is None:
             if stray_column := next(self._filled(_PRIVACY_DETAILS), None):
                 way_out = "write bind::naysay_design, such as crosswise(prevalence=1/4), or leave it out"
@@ -278,6 +314,9 @@ class Row:
             sink_label = self.label("naysay_sink_label") or sink_words(self.languages)
             try:
                 categories = question_kind.categories_of(category_names)
+                if stacked := stacked_offer(categories, design_cells["design"]):
+                    stacked_fields = {"stacked": json.loads(stacked.to_json())}
+                    return stacked_fields | {"stacked_innocuous": self.label("naysay_innocuous")}
                 private_form = private_of(categories, **design_cells, words=sink_label)
                 blamed_column = "naysay_mode"  # the only cell that can be wrong from here on
                 private_form = carried_out(
@@ -471,6 +510,12 @@ def _worded_ends(row: Row) -> dict[str, Any]:
     return {field_name: end_label for field_name, end_label in end_labels.items() if end_label}
 
 
+def _randomizes(row: Row) -> bool:
+    """Whether choices are shuffled, as XLSForm writes it."""
+    is_select_one = row.text("type").lower().startswith(("select_one", "select one"))
+    return is_select_one and row.text("parameters").lower().replace(" ", "") == "randomize=true"
+
+
 def _likert(row: Row, choices: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The fields of a rating, if a likert row has choices whose names are numbers that rise by one; else None."""
     choice_names = [choice["name"] for choice in choices]
@@ -573,6 +618,10 @@ bind::naysay_right | Makes a select_one a check of understanding: the choice tha
 type naysay_check | A check in naysay's own words: a row with this type and a name. | naysay_check
 bind::naysay_explanation::English (en) | What is said after it. | Nobody sees your answer: it stays on your device.
 bind::naysay_bins | Where the bins of a private number end; a list of choices before it names them. | 20, 40, 60
+bind::naysay_arms | The arms in which it is asked; without it, in all. The settings name them. | masked
+bind::naysay_measures | What questions of different arms measure together. | drugs
+bind::naysay_control | Makes it a control of another question, and says what is known of its truth. | income: lot
+bind::naysay_order | shuffled, or reversed by lot where choices have an order, for each respondent. | shuffled
 bind::naysay_range | Ends of a direct number, which is sent as it is. | 0..24
 bind::naysay_max_length | How many characters a text may have. | 500
 bind::naysay_lines | How many lines are shown for a text. | 4
@@ -642,6 +691,7 @@ _PRIVACY_COLUMNS = {
     "naysay_design": False, "naysay_levels": False, "naysay_begins_at": False,
     "naysay_sink": False, "naysay_sink_label": True,
     "naysay_mode": False, "naysay_innocuous": True, "naysay_first_label": True, "naysay_second_label": True,
+    "naysay_arms": False, "naysay_measures": False, "naysay_control": False, "naysay_order": False,
 }  # fmt: skip
 
 

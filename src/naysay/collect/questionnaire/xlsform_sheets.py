@@ -419,7 +419,7 @@ _TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}
 _COLUMNS_OF_SHEET = {
     "survey": SURVEY,
     "choices": ("list_name", "name", "label"),
-    "settings": ("form_id", "default_language", "version", "naysay_practice", *_TEXTS),
+    "settings": ("form_id", "default_language", "version", "naysay_practice", "naysay_arms", "naysay_strata", *_TEXTS),
 }
 _ALIASES = {
     "relevance": "relevant", "bind::relevant": "relevant", "bind::required": "required", "caption": "label",

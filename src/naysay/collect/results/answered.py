@@ -20,12 +20,34 @@ if TYPE_CHECKING:
     import polars as pl
 
     from naysay.collect.storage import Replies
-    from naysay.files import Codebook, Entry
+    from naysay.files import Asked, Codebook, Entry
 
 
 Plain = Shares | Numbers
 
 COUNT = "how many"  # no column of a survey has a blank in its name
+
+
+_ARM = "the arm"
+
+
+def _with_sample(frame: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+    """The frame with the name of each row's sample; where a truth is not known, the control's answer says nothing."""
+    import polars as pl  # late: help needs no tables
+
+    known = pl.all_horizontal(pl.col(name).is_not_null() for name in asked.sample)
+    named = pl.concat_str(asked.sample, separator="; ")
+    beside = [pl.when(known).then(pl.col(column)).alias(column) for column in asked.beside]
+    return frame.with_columns(
+        *beside, pl.when(known).then(named).otherwise(pl.lit(str(asked.design.levels[0]))).alias(_ARM)
+    )
+
+
+def controls_of(book: Codebook) -> set[str]:
+    """The columns of controls: their answers, their levels, and the truths that lot has drawn for them."""
+    asked = [entry.asked for entry in book.entries if entry.asked is not None]
+    names = {column for each in asked for column in each.beside}
+    return names | ({f"{name}_{more}" for name in names for more in ("truth", "level")} & set(book.columns))
 
 
 class Cells(Protocol):
@@ -46,15 +68,22 @@ class Table:
     """The answers of a table with one row for each person."""
 
     rows: pl.DataFrame
+    count: str = ""
+    """The column with how many people each row stands for; empty where each row is one."""
 
     @property
     def replies(self) -> int:
         """How many people replied."""
-        return self.rows.height
+        return sum(map(int, self.rows[self.count])) if self.count else self.rows.height
 
     def of(self, *columns: str) -> pl.DataFrame:
         """The distinct answers in these columns, and how many people gave each."""
-        return self.rows.group_by(columns, maintain_order=True).len(COUNT)
+        groups = self.rows.group_by(columns, maintain_order=True)
+        if not self.count:
+            return groups.len(COUNT)
+        import polars as pl  # late: help needs no tables
+
+        return groups.agg(pl.col(self.count).cast(pl.Int64).sum().alias(COUNT))
 
 
 @dataclass(frozen=True)
@@ -82,8 +111,10 @@ class Answered:
 
     @property
     def private(self) -> list[str]:
-        """The private columns."""
-        return [entry.column for entry in self.book.entries if entry.asked is not None]
+        """The private columns, and before them what columns of several arms measure together; no controls."""
+        hidden = controls_of(self.book)
+        entries = (*self.book.measures, *self.book.entries)
+        return [entry.column for entry in entries if entry.asked is not None and entry.column not in hidden]
 
     @cached_property
     def levels(self) -> set[str]:
@@ -98,7 +129,8 @@ class Answered:
             for entry in self.book.entries
             if entry.asked is None and entry.holds in ("values", "flags", "numbers")
         )
-        return [entry.column for entry in table_entries if entry.column not in self.levels]
+        hidden = self.levels | controls_of(self.book) | {self.book.count}
+        return [entry.column for entry in table_entries if entry.column not in hidden]
 
     def entry(self, column: str) -> Entry:
         """What a column is, after checking that it can be estimated."""
@@ -141,12 +173,25 @@ class Answered:
         randomization = self.entry(column).worded(names=self.names)
         if randomization is None:
             raise DataError(f"question {column!r} is plain", column=column)
-        text_columns = [column_name for column_name in (column, randomization.level, by) if column_name is not None]
-        counted_cells = self._cells(text_columns, column, by, least)
+        text_columns = [name for name in (column, *randomization.columns, by) if name is not None]
+        if randomization.arms:
+            text_columns = [name for name in (column, _ARM, by) if name is not None]
+            counted_cells = self._arm_cells(column, randomization.arms, by, least)
+        else:
+            counted_cells = self._cells(text_columns, column, by, least)
         if least > 1 and not counted_cells.height:
             return {}
         text_frame = files.as_text(counted_cells.lazy(), text_columns)
-        tally_or_groups = randomization.design.tally(text_frame, column, level=randomization.level, by=by, count=COUNT)
+        if randomization.sample:
+            text_frame = _with_sample(text_frame, randomization)
+        tally_or_groups = randomization.design.tally(
+            text_frame,
+            [column, *randomization.beside] if randomization.beside else column,
+            level=randomization.level,
+            sample=_ARM if randomization.arms or randomization.sample else None,
+            by=by,
+            count=COUNT,
+        )
         chosen_estimator = (
             estimate.default(randomization.design) if estimator is None else estimate.ESTIMATORS[estimator]
         )
@@ -160,6 +205,18 @@ class Answered:
                     chosen_estimator.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
                 )
         return group_fits
+
+    def _arm_cells(self, measure: str, arms: Mapping[str, str], by: str | None, least: int) -> pl.DataFrame:
+        """The counted answers of all arms in one column, each beside its arm."""
+        import polars as pl  # late: help needs no tables
+
+        arm_frames = []
+        for arm, column in arms.items():
+            column_names = [name for name in (column, by) if name is not None]
+            arm_cells = self._cells(column_names, column, by, least).filter(pl.col(column).is_not_null())
+            arm_frames.append(arm_cells.select(pl.col(column).alias(measure), *column_names[1:], COUNT,
+                                               pl.lit(arm).alias(_ARM)))  # fmt: skip
+        return pl.concat(arm_frames)
 
     def plain_summaries(
         self, column: str, by: str | None, confidence: float, *, least: int = 1
@@ -183,6 +240,9 @@ class Answered:
 
     def answers(self, column: str) -> int:
         """How many people answered a question."""
+        asked = self.book.columns[column].asked
+        if asked is not None and asked.arms:
+            return sum(map(self.answers, set(asked.arms.values())))
         column_cells = self.cells.of(column)
         return int(column_cells.filter(column_cells[column].is_not_null())[COUNT].sum())
 
@@ -208,7 +268,12 @@ class Answered:
             return shares(answer_flags, ["1", "0"], count=count, question=question_title, confidence=confidence)
         answer_labels = list(entry.words(coded=False, names=self.names).values())
         return shares(
-            answer_column.to_list(), answer_labels, count=count, question=question_title, confidence=confidence
+            answer_column.to_list(),
+            answer_labels,
+            count=count,
+            question=question_title,
+            confidence=confidence,
+            weights=entry.weights,
         )
 
     def check_groups(self, by: str | None) -> None:
@@ -247,17 +312,12 @@ def of_export(
     with files.readable(path):
         file_columns = frame.collect_schema().names()
         file_entries = tuple(entry for entry in book.entries if entry.column in file_columns)
-        level_columns = [
-            private_entry.asked.level
-            for private_entry in file_entries
-            if private_entry.asked is not None and private_entry.asked.level
-        ]
-        column_names = [
-            column_name for column_name in file_columns if not columns or column_name in (*columns, *level_columns)
-        ]
+        asked_entries = [entry.asked for entry in (*file_entries, *book.measures) if entry.asked is not None]
+        beside_columns = {column for asked in asked_entries for column in (*asked.columns, *asked.arms.values())}
+        column_names = [name for name in file_columns if not columns or name in (*columns, *beside_columns, book.count)]
         table = frame.select(column_names).collect()
     narrowed_book = files.Codebook(**{**vars(book), "entries": file_entries})
-    return Answered(narrowed_book, Table(table), names)
+    return Answered(narrowed_book, Table(table, book.count), names)
 
 
 CELL = 10

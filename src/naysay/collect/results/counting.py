@@ -13,7 +13,7 @@ import polars as pl
 from sqlalchemy import delete, func, insert, select
 
 from naysay.collect.export import Columns
-from naysay.collect.results.answered import COUNT, Answered
+from naysay.collect.results.answered import COUNT, Answered, controls_of
 from naysay.collect.storage import Replies, Store, replies, tables
 from naysay.collect.storage.replies import Key, Row
 from naysay.collect.survey import repeated
@@ -62,14 +62,11 @@ class Counting:
         specs += [
             _Spec(level_column, "", by_day=True, columns=(level_column,)) for level_column in sorted(level_columns)
         ]
+        beside_columns = level_columns | controls_of(book)
         for entry in book.entries:
-            if entry.column in level_columns or (entry.asked is None and entry.holds in ("days", "texts")):
+            if entry.column in beside_columns or (entry.asked is None and entry.holds in ("days", "texts")):
                 continue
-            spec_columns = (
-                (entry.column,)
-                if entry.asked is None or entry.asked.level is None
-                else (entry.column, entry.asked.level)
-            )
+            spec_columns = (entry.column, *(() if entry.asked is None else entry.asked.columns))
             specs.append(_Spec(entry.column, "", by_day=False, columns=spec_columns))
             specs += [
                 _Spec(entry.column, group_column, by_day=False, columns=(*spec_columns, group_column))
@@ -106,8 +103,8 @@ def groupable(book: Codebook) -> list[str]:
         and (entry.holds, entry.column) == ("values", entry.question)
         and 2 <= len(entry.values) <= _MOST_GROUPS
     ]
-    level_columns = {entry.asked.level for entry in book.entries if entry.asked is not None}
-    return [group_column for group_column in group_columns if group_column not in level_columns][:_MOST_BESIDE]
+    beside_columns = {entry.asked.level for entry in book.entries if entry.asked is not None} | controls_of(book)
+    return [group_column for group_column in group_columns if group_column not in beside_columns][:_MOST_BESIDE]
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,8 @@ class Catalog:
         for own_client in (
             self._client,
             self._client.serving(invites=False),
-        ):  # the second one shows previews of drafts
+            self._client.serving(invites=False, lots=True),
+        ):  # the last two show previews of drafts
             clients_by_hash[own_client.hash] = own_client
         self.clients = {
             client_hash: self.clients.get(client_hash)

@@ -68,7 +68,8 @@ class Published:
         renewed names the hashes that it had before, the latest first. A survey that invites names the public key of its
         invitations (hexadecimal), so that nobody gets a key of their own without getting a hash of their own.
         """
-        client_files = (Client.of(client) if isinstance(client, Path) else client).serving(invites=key is not None)
+        all_files = Client.of(client) if isinstance(client, Path) else client
+        client_files = all_files.serving(invites=key is not None, lots=questionnaire.chancy)
         survey_form = {
             "naysay": "survey",
             "version": 1,
@@ -122,7 +123,10 @@ class Published:
 
     def has(self, client: Client) -> bool:
         """Whether the survey has this client: of a newer one, it keeps its own until it is renewed."""
-        return self.client.integrity == client.serving(invites=self.key is not None).integrity
+        return (
+            self.client.integrity
+            == client.serving(invites=self.key is not None, lots=self.questionnaire.chancy).integrity
+        )
 
     def renewal(self, client: Client | Path = FOLDER) -> Published:
         """The same survey with another client; itself where it has that client already.

@@ -16,12 +16,12 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from naysay.collect.questionnaire import Expression, Group, Item, Question, Questionnaire, canonical, truth
+from naysay.collect.questionnaire import Question, Questionnaire, canonical, truth
 from naysay.collect.questionnaire.expressions import Meaning, compiled
 from naysay.collect.refusals import Refusal
 from naysay.collect.survey.published import TOKEN, Published
@@ -220,7 +220,6 @@ def _private_parts(levels: _Levels, names: tuple[str, ...], value: object) -> st
     return None if has_one_level else "must be answered at one level for all its choices"
 
 
-_Conditions = Sequence[Expression]
 _CLOCKS = (0, -1, 1)  # days by which a device's calendar may differ
 
 
@@ -263,7 +262,7 @@ class Conditions:
                 if question.constraint is None or question.privacy is not None
                 else compiled(question.constraint.expression),
             )
-            for question, conditions in questions_with_conditions(questionnaire.items)
+            for question, conditions in questionnaire.questions_with_conditions
         ]
 
     def complaint(self, answers: Mapping[str, object], *, today: datetime.date) -> str | None:
@@ -302,18 +301,6 @@ class Conditions:
             if problem_text is not None:
                 return f"question {question.name!r} {problem_text}"
         return None
-
-
-def questions_with_conditions(
-    items: Sequence[Item], outer_conditions: Sequence[Expression] = ()
-) -> Iterator[tuple[Question, _Conditions]]:
-    """Each question with the conditions under which it is asked: those of the groups around it, and its own."""
-    for item in items:
-        own_conditions = outer_conditions if item.relevant is None else (*outer_conditions, item.relevant)
-        if isinstance(item, Group):
-            yield from questions_with_conditions(item.items, own_conditions)
-        elif isinstance(item, Question):
-            yield item, own_conditions
 
 
 def response_of(question: Question, answer: Any) -> str | list[str] | None:
