@@ -298,3 +298,56 @@ def test_an_estimated_truth_widens_what_rests_on_it():
     assert Design.from_json(unsure.to_json()) == unsure
     with pytest.raises(DesignError, match="people= goes with known shares of the truth"):
         designs.controlled(design, truth="no", people=400)
+
+
+# without a control
+
+
+def crosswise_at(share, n=10**6):
+    survey = designs.crosswise(prevalence=0.25)
+    same = round(n * (0.75 - 0.5 * share))
+    return estimate.moments(survey, survey.tally(count=[same, n - same]))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
+def test_sharp_bounds_are_the_published_programs(share):
+    any_answers = estimate.answer_bounds(crosswise_at(0.117), share=share, answers="any")[0]
+    assert any_answers == pytest.approx(
+        REFERENCE["bounds"][f"crosswise .25, naive .117, up to {share}: any answers"], abs=1e-9
+    )
+    survey = designs.negative(tuple("abcde"))
+    fit = estimate.moments(survey, survey.tally(count=[160, 180, 210, 220, 230]))
+    for answers in ("random", "any"):
+        published = REFERENCE["bounds"][
+            f"negative t=5,k=1, naive .36,.28,.16,.12,.08, up to {share}: {answers}, category 1"
+        ]
+        assert estimate.answer_bounds(fit, share=share, answers=answers)[0] == pytest.approx(published, abs=1e-9)
+        wide = estimate.answer_bounds(fit, share=share, answers=answers, sharp=False)[0]
+        assert wide[0] <= published[0] + 1e-9
+        assert wide[1] >= published[1] - 1e-9
+
+
+def test_what_answers_alone_prove_and_what_tips_them():
+    survey = designs.forced_response(forced_yes="1/6", forced_no="1/12")
+    fit = estimate.moments(survey, survey.tally(count=[98, 631]))
+    assert estimate.least_share(fit) == pytest.approx(
+        REFERENCE["bounds"]["rho_min forced MTURK honest 98/729"], abs=1e-6
+    )
+    tipped = crosswise_at(0.117).to_dict()["unchecked"]["tipping"]
+    assert tipped["random"] == pytest.approx(REFERENCE["tipping"]["crosswise .25: .117, is it over 0"])
+    yes = round((0.05 * 0.75 + 1 / 6) * 12_000)
+    fit = estimate.moments(survey, survey.tally(count=[yes, 12_000 - yes]))
+    assert fit.to_dict()["unchecked"]["tipping"]["random"] == pytest.approx(
+        REFERENCE["tipping"]["forced 1/6,1/12: .05 over 0 (v)"][1]
+    )
+
+
+def test_without_a_control_an_estimate_says_what_it_does_not_show():
+    survey = designs.negative(tuple("abcde"))
+    lines = str(estimate.moments(survey, survey.tally(count=[160, 180, 210, 220, 230])))
+    assert "nothing in these answers shows whether people followed the instruction" in lines
+    assert "if up to 30 of 100 answered at random (surveys by hand measured 23 to 39): “a” from 0.300 to 0.600" in lines
+    assert "“d” would be 0 if 60 of 100 had answered at random" in lines
+    assert "nothing in these answers" not in str(estimate.moments(CROSSWISE, worked_crosswise()))
+    badly = designs.forced_response(forced_yes="1/6", forced_no="1/12")
+    assert "did not follow the instruction" in str(estimate.moments(badly, badly.tally(count=[200, 2_000])))

@@ -142,7 +142,7 @@ def control_of(text: str) -> Control:
     >>> control_of("income_control: none").truth, control_of("season: lot").truth_column
     ('none', 'season_truth')
     >>> control_of("vote: yes 0.2, no 0.8 of 400")[1:]
-    ({'yes': '0.2', 'no': '0.8'}, None, 400)
+    ({'yes': '1/5', 'no': '4/5'}, None, 400)
     """
     column_name, colon, truth = (part.strip() for part in text.partition(":"))
     if not (column_name and colon and truth):

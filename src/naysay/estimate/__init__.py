@@ -7,6 +7,7 @@ on the category.
 """
 
 from naysay.estimate.assumptions import leverage, noncompliance_band, preference_band, probability_band
+from naysay.estimate.bounds import answer_bounds, least_share
 from naysay.estimate.changes import RULES, Change, change
 from naysay.estimate.estimators import maximum_likelihood, moments, pooled, stratified
 from naysay.estimate.fit import Intervals, projected
@@ -44,6 +45,7 @@ __all__ = [
     "Projected",
     "Quantity",
     "Ranges",
+    "answer_bounds",
     "change",
     "default",
     "default_quantity",
@@ -52,6 +54,7 @@ __all__ = [
     "goodness_of_fit",
     "heavy_hitters",
     "independence_test",
+    "least_share",
     "leverage",
     "maximum_likelihood",
     "mean",

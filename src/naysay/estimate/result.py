@@ -30,7 +30,17 @@ from naysay.estimate.assumptions import (
     probability_band,
     quick,
 )
-from naysay.estimate.compliance import DENIERS, Compliance, behavior_text, compliance, of_hundred, sentences
+from naysay.estimate.bounds import answer_bounds, fits_badly, is_open, least_share, tipping
+from naysay.estimate.compliance import (
+    DENIERS,
+    ELSEWHERE,
+    MEASURED,
+    Compliance,
+    behavior_text,
+    compliance,
+    of_hundred,
+    sentences,
+)
 from naysay.estimate.controls import tells_types
 from naysay.estimate.fit import (
     Fit,
@@ -454,6 +464,59 @@ class Noncompliance(Finding):
         return {"share": share, "noncompliers": who, "bounds": self.value(share=share, noncompliers=who)}
 
 
+class Unchecked(Finding):
+    """What the estimate would be if people had not complied as often as elsewhere, where nothing here shows it."""
+
+    field = "unchecked"
+
+    @classmethod
+    def of(cls, fit: Fit) -> Self | None:
+        return cls(fit, least_share(fit)) if is_open(fit) else None
+
+    def content_below(self, options: PrintOptions) -> Sequence[Content]:
+        fit, lines = self.fit, []
+        if self.value > 1e-9 and fits_badly(fit):
+            lines.append(
+                f"at least about {of_hundred(self.value)} of 100 did not follow the instruction: no shares explain "
+                "these answers"
+            )
+        elif fit.tally.free < len(fit.categories):  # otherwise a test of fit shows some of it
+            lines.append("nothing in these answers shows whether people followed the instruction")
+        low, high = (of_hundred(share) for share in MEASURED)
+        lines.append(
+            f"if up to {of_hundred(ELSEWHERE)} of 100 answered at random (surveys by hand measured {low} to {high}): "
+            f"{_ranges(fit, answer_bounds(fit, share=ELSEWHERE, sharp=False))}"
+        )
+        first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
+        if first is not None:
+            name, end = f"“{_checks.label(first.category)}”", ""
+            if not math.isnan(first.random_at_end):
+                end = f" ({of_hundred(first.random_at_end)} by the lower end of its interval)"
+            by_chance = (
+                f"no share of random answers brings {name} to 0{end and f', but{end[2:-1]} would'}"
+                if math.isnan(first.random)
+                else f"{name} would be 0 if {of_hundred(first.random)} of 100 had answered at random{end}"
+            )
+            lines.append(
+                f"{by_chance}; {of_hundred(first.any_answers)} of 100 could do it by the answers that mislead most"
+            )
+        return [Points(tuple(lines))]
+
+    def numbers(self, options: PrintOptions) -> object:
+        fit = self.fit
+        first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
+        tipped = first and {
+            name: None if name != "category" and math.isnan(value) else value for name, value in first._asdict().items()
+        }
+        return {
+            "share": ELSEWHERE,
+            "random": answer_bounds(fit, share=ELSEWHERE, sharp=False),
+            "any": answer_bounds(fit, share=ELSEWHERE, answers="any", sharp=False),
+            "least_share": self.value,
+            "tipping": tipped,
+        }
+
+
 class Probability(Finding):
     """What the estimate would be under another probability than the stated one."""
 
@@ -468,8 +531,18 @@ class Probability(Finding):
 
 
 FINDINGS = (
-    Compared, Unbounded, Preferences, BySample, ArmDifferences, Complied, FitTest, Untested, Noncompliance, Probability,
-)  # fmt: skip
+    Compared,
+    Unbounded,
+    Preferences,
+    BySample,
+    ArmDifferences,
+    Complied,
+    FitTest,
+    Untested,
+    Noncompliance,
+    Unchecked,
+    Probability,
+)
 """The kinds of findings, in the order in which they are printed."""
 
 
