@@ -346,7 +346,9 @@ def test_without_a_control_an_estimate_says_what_it_does_not_show():
     survey = designs.negative(tuple("abcde"))
     lines = str(estimate.moments(survey, survey.tally(count=[160, 180, 210, 220, 230])))
     assert "nothing in these answers shows whether people followed the instruction" in lines
-    assert "if up to 30 of 100 answered at random (surveys by hand measured 23 to 39): “a” from 0.300 to 0.600" in lines
+    measured = "if up to 30 of 100 answered at random (surveys by hand measured 23 to 39)"
+    assert f"{measured}, a share could be up to 0.060 lower or 0.240 higher" in lines
+    assert f"{measured}: “yes” from " in str(crosswise_at(0.117))
     assert "“d” would be 0 if 60 of 100 had answered at random" in lines
     assert "nothing in these answers" not in str(estimate.moments(CROSSWISE, worked_crosswise()))
     badly = designs.forced_response(forced_yes="1/6", forced_no="1/12")

@@ -143,6 +143,12 @@ def _indicators(fit: Fit) -> tuple[Floats, Floats, Floats]:
     return indicators.min(axis=0), indicators.mean(axis=0), indicators.max(axis=0)
 
 
+def random_shifts(fit: Fit, share: float) -> tuple[float, float]:
+    """By how much some category's share could be lower and higher if up to this share of people answered at random."""
+    _, look, _ = _indicators(fit)
+    return float(share * look.max()), float(share * (1 - look.min()))
+
+
 def _solved(
     cost: Floats, equalities: Floats, right: Floats, at_most: Floats | None = None, limit: float | None = None
 ) -> float:

@@ -30,7 +30,7 @@ from naysay.estimate.assumptions import (
     probability_band,
     quick,
 )
-from naysay.estimate.bounds import answer_bounds, fits_badly, is_open, least_share, tipping
+from naysay.estimate.bounds import answer_bounds, fits_badly, is_open, least_share, random_shifts, tipping
 from naysay.estimate.compliance import (
     DENIERS,
     ELSEWHERE,
@@ -89,6 +89,7 @@ FEW = 30
 """The coverage of weighted intervals was measured from so many answers on (their worth under the weights)."""
 
 _SHARED = 0.01  # below this p the test of one type for both answers gives a warning
+_LONGEST = 40  # letters of a category in a sentence
 _TINY = 5  # up to so many answers the coverage of intervals was measured as .82
 _NAMED = 8  # categories named in a sentence
 
@@ -483,13 +484,19 @@ class Unchecked(Finding):
         elif fit.tally.free < len(fit.categories):  # otherwise a test of fit shows some of it
             lines.append("nothing in these answers shows whether people followed the instruction")
         low, high = (of_hundred(share) for share in MEASURED)
+        if len(fit.categories) == 2:
+            could_be = f": {_ranges(fit, answer_bounds(fit, share=ELSEWHERE, sharp=False))}"
+        else:
+            fall, rise = (number_text(shift, decimals_of(fit)) for shift in random_shifts(fit, ELSEWHERE))
+            could_be = f", a share could be up to {fall} lower or {rise} higher (before sampling error)"
         lines.append(
-            f"if up to {of_hundred(ELSEWHERE)} of 100 answered at random (surveys by hand measured {low} to {high}): "
-            f"{_ranges(fit, answer_bounds(fit, share=ELSEWHERE, sharp=False))}"
+            f"if up to {of_hundred(ELSEWHERE)} of 100 answered at random (surveys by hand measured {low} to {high})"
+            f"{could_be}"
         )
         first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
         if first is not None:
-            name, end = f"“{_checks.label(first.category)}”", ""
+            label = _checks.label(first.category)
+            name, end = f"“{label if len(label) <= _LONGEST else f'{label[: _LONGEST - 1]}…'}”", ""
             if not math.isnan(first.random_at_end):
                 end = f" ({of_hundred(first.random_at_end)} by the lower end of its interval)"
             by_chance = (
