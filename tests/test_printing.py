@@ -4,11 +4,13 @@ import random
 import re
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from naysay import show
+import naysay
+from naysay import designs, show
 from naysay.errors import ExtraMissing
 from naysay.show import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.show.html import PHONE, WIDE, notebook
@@ -119,3 +121,24 @@ def test_a_notebook_without_jinja_shows_text(monkeypatch):
 def test_only_content_is_told():
     with pytest.raises(TypeError, match="no content is a str"):
         show.text(["x"])
+
+
+def test_a_design_shows_matrix_flowchart_and_privacy_in_a_notebook():
+    page = naysay.design_html(designs.negative_levels(("low", "middle", "high")))
+    assert page.count("<table") == 2  # one for each level
+    assert "<svg" in page
+    assert "level 1: 2 of 3 categories stay possible" in page
+    assert "<table" not in naysay.design_html(designs.k_ary(tuple(map(str, range(40))), epsilon=1))
+
+
+def test_a_notebook_that_runs_is_told_how_designs_are_shown(monkeypatch):
+    """The formatter is asked as IPython is; it calls back with the design."""
+    told = {}
+    formatter = SimpleNamespace(for_type_by_name=lambda module, kind, shown: told.update({(module, kind): shown}))
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    shell = SimpleNamespace(display_formatter=display)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    importlib.reload(naysay)
+    [(kind, shown)] = told.items()
+    assert kind == ("naysay.design.base", "Answerable")
+    assert shown(designs.warner(p=0.7)) == naysay.design_html(designs.warner(p=0.7))

@@ -15,6 +15,7 @@ from naysay.errors import DesignError as DesignError
 from naysay.errors import NaysayError as NaysayError
 from naysay.errors import NotEstimable as NotEstimable
 from naysay.errors import StatisticalWarning as StatisticalWarning
+from naysay.report import design_html as design_html
 from naysay.responses import Responses as Responses
 from naysay.sampling import Sampling as Sampling
 from naysay.tally import Tally as Tally

@@ -34,3 +34,23 @@ def loader(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     return load, lambda: sorted({*vars(sys.modules[package]), *homes}), sorted(homes)
+
+
+def show_in_notebooks(package: str, name: str, *, module: str, kind: str) -> None:
+    """Let a notebook that runs show values of a class by a function of the package, which is loaded only then.
+
+    Parameters
+    ----------
+    package, name : str
+        Where the function is; it returns HTML.
+    module, kind : str
+        The class.
+    """
+
+    def shown(value: object) -> str:
+        html: str = getattr(sys.modules[package], name)(value)
+        return html
+
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        shell.display_formatter.formatters["text/html"].for_type_by_name(module, kind, shown)

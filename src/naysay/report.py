@@ -5,11 +5,57 @@
 need the extra ``plots``, and raise `ExtraMissing` without it. Each lives in the room of its subject; this is the door.
 """
 
+from naysay import privacy
+from naysay.design import Answerable
 from naysay.design.flowchart import flowchart
-from naysay.errors import ExtraMissing
+from naysay.errors import DesignError, ExtraMissing
 from naysay.estimate.page import estimate_html, estimate_section
 from naysay.privacy.measures import posterior_chart as posterior
-from naysay.show import charts
+from naysay.show import Column, Content, Points, Sentence, Table, charts
+from naysay.show.html import notebook
 from naysay.show.page import Section, html
 
-__all__ = ["ExtraMissing", "Section", "charts", "estimate_html", "estimate_section", "flowchart", "html", "posterior"]
+__all__ = [
+    "ExtraMissing",
+    "Section",
+    "charts",
+    "design_html",
+    "estimate_html",
+    "estimate_section",
+    "flowchart",
+    "html",
+    "posterior",
+]
+
+_LARGEST = 12  # categories and responses of a matrix that is shown
+
+
+def design_html(design: Answerable) -> str:
+    """A design as a notebook shows it: its matrix where it is small, what respondents do, and the privacy of an answer.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> page = design_html(designs.warner(p=0.7))
+    >>> "<td>0.7</td>" in page, "<svg" in page, "0.119 of 1 bits" in page
+    (True, True, True)
+    """
+    content: list[Content] = [Sentence(repr(design).strip("<>"))]
+    parts = design.parts
+    for level, channel in parts.items():
+        if not channel.structure.listed or max(len(channel.categories), channel.space.size) > _LARGEST:
+            continue
+        columns = (Column("response", words=True), *(Column(str(category)) for category in channel.categories))
+        matrix_rows = zip(channel.responses.texts(), channel.matrix, strict=True)
+        rows = tuple((str(said), *(f"{chance:.4g}" for chance in row)) for said, row in matrix_rows)
+        title = "Chances of each response, by category" + (f", {level}" if len(parts) > 1 else "")
+        content.append(Table(columns, rows, caption=title))
+    try:
+        picture = flowchart(design)
+    except DesignError:
+        picture = ""  # nobody has said what respondents do under it
+    return notebook(content) + picture + notebook([Points(tuple(privacy.lines(design)))])

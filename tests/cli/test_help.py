@@ -261,3 +261,16 @@ def test_a_closed_pipe_is_no_bug(survey):
     reader += "err = p.stderr.read(); p.stderr.close(); print(p.wait(), err)"
     ran = subprocess.run([sys.executable, "-c", reader], cwd=survey, capture_output=True, text=True, check=True)
     assert ran.stdout == "141 b''\n"
+
+
+def test_bash_completes_commands_and_options():
+    """The script that a shell reads asks the program itself, with the words so far."""
+    command = Path(sys.executable).with_name("naysay")
+    script = f"""
+        eval "$(_NAYSAY_COMPLETE=source_bash {command})"
+        complete -p naysay
+        COMP_WORDS=(naysay est) COMP_CWORD=1; _naysay_completion {command}; echo "${{COMPREPLY[@]}}"
+        COMP_WORDS=(naysay estimate --conf) COMP_CWORD=2; _naysay_completion {command}; echo "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["complete -o default -F _naysay_completion naysay", "estimate", "--confidence"]

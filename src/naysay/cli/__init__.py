@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from typer.completion import completion_init  # type: ignore[attr-defined]
 
 import naysay
 from naysay.console import output
@@ -103,6 +104,8 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
     0
     """
     output.encodable()
+    if "_NAYSAY_COMPLETE" in os.environ:  # a shell asks what may come next, or for the script by which it asks
+        completion_init()
     try:
         exit_code = commands(args=argv, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
