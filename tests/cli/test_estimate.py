@@ -586,3 +586,12 @@ def test_options_that_do_not_fit(refused, write, options, told):
     design = () if "--design" in options else ("--design", "k_ary(epsilon=1)")
     words = ("estimate", "x.csv", "--response", "x", "--categories", "a,b,c,d", *design, *options)
     assert told in refused(*words)
+
+
+def test_ranks_stand_below_the_estimate_and_in_json(naysay, write):
+    write("r.csv", "said,n", "a,500", "b,700", "c,780", "d,820")
+    words = ("estimate", "r.csv", "--response", "said", "--count", "n", "--design", "negative()")
+    words = (*words, "--categories", "a,b,c,d", "--ranks")
+    assert "leads: a (0.95 confidence set)" in naysay(*words).out
+    ranks = json.loads(naysay(*words, "--margin", "0.03", "--format", "json").out)["ranks"]
+    assert (ranks["leaders"], ranks["ranks"], ranks["margin"]) == (["a"], [1, 2, 3, 4], 0.03)

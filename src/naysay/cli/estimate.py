@@ -85,6 +85,12 @@ class Estimated:
         Literal["anyone", "alike"],
         typer.Option(help="Who they may be: anyone, such as carriers who hide; or people like everyone else."),
     ] = "anyone"
+    ranks: Annotated[bool, typer.Option("--ranks", help="Also who leads, and which ranks each category may have.")] = (
+        False
+    )
+    margin: Annotated[
+        float, typer.Option(metavar="SHARE", help="With --ranks: to lead means by so much, such as 0.03.")
+    ] = 0.0
     format_: options.Format = "table"
     separator: options.Separator = ","
     encoding: options.Encoding = None
@@ -177,6 +183,10 @@ def command(request: EstimateOptions) -> None:
     _checks.confidence(request.confidence)
     if request.methods_text and request.format_ != "table":
         raise DataError(f"--methods-text is a text; leave --format {request.format_} out")
+    if request.margin and not request.ranks:
+        raise DataError("--margin says what it means to lead; add --ranks")
+    if request.ranks and (request.format_ == "csv" or request.methods_text):
+        raise DataError("--ranks is a second table; use --format table or json")
     output.check(request.html)
     if request.survey is not None:
         _say_survey(request, _survey(request))
@@ -440,6 +450,8 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
     for group, fit in fits.items():
         group_head = f"{request.by} = {'(missing)' if group is None else group}\n" if request.by is not None else ""
         group_texts.append(group_head + text(fit.parts(request.print_options)))
+        if request.ranks:
+            group_texts.append(str(_ranks(fit, request)))
     if len(fits) > 1 and _are_estimates(fits):
         group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
     return "\n\n".join(group_texts)
@@ -478,7 +490,15 @@ def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:
 
 def _plain(fit: Any, request: EstimateOptions) -> dict[str, Any]:
     """One estimate, of proportions or of a quantity, as a JSON object."""
-    return dict(fit.to_dict(options=request.print_options))
+    numbers = dict(fit.to_dict(options=request.print_options))
+    return numbers | ({"ranks": _ranks(fit, request).to_dict()} if request.ranks else {})
+
+
+def _ranks(fit: Any, request: EstimateOptions) -> estimate.Ranks:
+    """The ranks of an estimate of shares."""
+    if not isinstance(fit, Estimate):
+        raise DataError("--ranks needs shares of categories, and this estimate has none")
+    return fit.ranks(request.confidence, margin=request.margin)
 
 
 def _csv(fits: Fits, request: EstimateOptions) -> str:

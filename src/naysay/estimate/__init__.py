@@ -19,6 +19,7 @@ from naysay.estimate.mean import Distribution, Mean, Measured, distribution, mea
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
 from naysay.estimate.paper import methods_text
 from naysay.estimate.ranges import Band, Ranges, ranges
+from naysay.estimate.ranks import Ranks, ranks
 from naysay.estimate.registry import ESTIMATORS, QUANTITIES, Estimator, Quantity, default, default_quantity, suitable
 from naysay.estimate.result import Comparison, Estimate, PrintOptions, Projected
 
@@ -45,6 +46,7 @@ __all__ = [
     "Projected",
     "Quantity",
     "Ranges",
+    "Ranks",
     "answer_bounds",
     "change",
     "default",
@@ -69,6 +71,7 @@ __all__ = [
     "probability_band",
     "projected",
     "ranges",
+    "ranks",
     "stratified",
     "suitable",
 ]

@@ -56,6 +56,7 @@ from naysay.estimate.fit import (
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
 from naysay.estimate.intervals import holding, intervals, nuisance_intervals
 from naysay.estimate.linear import is_stacked
+from naysay.estimate.ranks import Ranks, ranks
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content, Picture
 from naysay.show.result import Records, Result
@@ -623,6 +624,10 @@ class Estimate(Fit, Result):
     def projected(self) -> Projected:
         """The nearest possible shares beside these, labeled as a display; see `estimate.projected`."""
         return Projected(self)
+
+    def ranks(self, confidence: float = 0.95, *, margin: float = 0.0, rng: np.random.Generator | None = None) -> Ranks:
+        """The order of the categories, who may lead, and a confidence set for each rank; see `estimate.ranks`."""
+        return ranks(self, confidence=confidence, margin=margin, rng=rng)
 
     def plot(self, *, confidence: float = 0.95, method: str | None = None) -> Picture:
         """The shares with their intervals as a picture. Needs the extra ``plots``.

@@ -1,0 +1,105 @@
+"""Ranks: by theorem, by a second route over all pairs, and their coverage with ties and on random shares."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from naysay import designs, estimate
+from naysay.errors import DataError
+from naysay.tally import Tally
+
+FOUR = ("Ada", "Ben", "Cleo", "Dan")
+
+
+def election(shares: np.ndarray, n: int, rng: np.random.Generator) -> estimate.Estimate:
+    survey = designs.negative(FOUR)
+    return estimate.moments(survey, survey.tally(count=rng.multinomial(n, survey.matrix @ shares)))
+
+
+def coverage(shares: np.ndarray, *, n: int, surveys: int, seed: int) -> tuple[float, float, float]:
+    """How often all rank sets hold, how often that of the second category does, and how often a leader is left out."""
+    rng = np.random.default_rng(seed)
+    best = 1 + (shares[:, None] > shares[None, :]).sum(axis=0)
+    worst = len(shares) - (shares[:, None] < shares[None, :]).sum(axis=0)
+    leading = np.flatnonzero(shares == shares.max())
+    together = alone = leads = 0
+    for _ in range(surveys):
+        found = election(shares, n, rng).ranks(rng=rng)
+        holds = (found.joint[:, 0] <= best) & (found.joint[:, 1] >= worst)
+        together += holds.all()
+        alone += found.single[1, 0] <= best[1] and found.single[1, 1] >= worst[1]
+        leads += found.may_lead[leading[0]]
+    return together / surveys, alone / surveys, leads / surveys
+
+
+@pytest.mark.parametrize(
+    ("shares", "n"),
+    [([0.25] * 4, 800), ([0.4, 0.4, 0.1, 0.1], 800), ([0.55, 0.3, 0.15, 0.0], 400), ([0.9, 0.04, 0.03, 0.03], 300)],
+)
+def test_the_sets_hold_the_true_ranks_and_the_leader_ties_included(shares: list[float], n: int) -> None:
+    together, alone, leads = coverage(np.array(shares), n=n, surveys=150, seed=5)
+    least = 0.95 - 4 * np.sqrt(0.95 * 0.05 / 150)
+    assert min(together, alone, leads) > least
+
+
+def test_where_all_share_the_lead_the_sets_are_no_wider_than_they_must_be() -> None:
+    together, _, leads = coverage(np.full(4, 0.25), n=2_000, surveys=300, seed=6)
+    assert abs(together - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)
+    assert abs(leads - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)
+
+
+def test_of_two_categories_the_sets_and_the_chance_are_those_of_the_normal_law() -> None:
+    survey = designs.warner(p=0.8)
+    fit = estimate.moments(survey, survey.tally(count=[560, 440]))
+    found = fit.ranks()
+    z = (fit.proportions[0] - fit.proportions[1]) / (2 * fit.standard_errors[0])
+    assert found.chance_of_leading[0] == pytest.approx(norm.cdf(z), abs=0.005)
+    assert found.leaders == (("yes",) if z > norm.ppf(0.95) else ("yes", "no"))
+    assert found.joint.tolist() == ([[1, 1], [2, 2]] if z > norm.ppf(0.975) else [[1, 2], [1, 2]])
+
+
+def test_a_rank_set_counts_the_pairs_that_are_told_apart() -> None:
+    fit = election(np.array([0.5, 0.3, 0.15, 0.05]), 3_000, np.random.default_rng(2))
+    found, narrow = fit.ranks(), fit.ranks(0.5)
+    for j, k in itertools.permutations(range(4), 2):  # a category that is surely ahead has the lower ranks
+        if found.joint[j, 1] < found.joint[k, 0]:
+            assert fit.proportions[j] > fit.proportions[k]
+    assert (found.joint[:, 0] <= found.single[:, 0]).all() and (found.joint[:, 1] >= found.single[:, 1]).all()
+    assert (found.joint[:, 0] <= narrow.joint[:, 0]).all() and (found.joint[:, 1] >= narrow.joint[:, 1]).all()
+
+
+def test_a_new_order_of_the_categories_changes_no_rank() -> None:
+    counts, order = np.array([500, 700, 780, 820]), [2, 0, 3, 1]
+    survey, other = designs.negative(FOUR), designs.negative([FOUR[place] for place in order])
+    found = estimate.moments(survey, survey.tally(count=counts)).ranks()
+    again = estimate.moments(other, other.tally(count=counts[order])).ranks()
+    assert again.rank.tolist() == found.rank[order].tolist()
+    assert again.joint.tolist() == found.joint[order].tolist()
+
+
+def test_without_randomization_sets_and_direct_counts_agree() -> None:
+    survey = designs.direct(("a", "b", "c"))
+    found = estimate.moments(survey, survey.tally(count=[300, 200, 195])).ranks()
+    assert found.joint.tolist() == [[1, 1], [2, 3], [2, 3]]
+
+
+def test_answers_that_are_all_alike_tell_no_order() -> None:
+    survey = designs.direct(("a", "b"))
+    assert estimate.moments(survey, survey.tally(count=[9, 0])).ranks().leaders == ("a", "b")
+
+
+def test_a_lead_of_three_points_is_rarer_than_a_lead() -> None:
+    fit = election(np.array([0.4, 0.35, 0.15, 0.1]), 3_000, np.random.default_rng(3))
+    assert (fit.ranks(margin=0.03).chance_of_leading <= fit.ranks().chance_of_leading).all()
+    with pytest.raises(DataError, match=r"3 points are 0\.03"):
+        fit.ranks(margin=3)
+
+
+def test_at_the_boundary_the_unbiased_estimate_is_ranked() -> None:
+    survey = designs.negative(FOUR)
+    tally: Tally = survey.tally(count=[10, 60, 70, 80])
+    likely, unbiased = estimate.maximum_likelihood(survey, tally), estimate.moments(survey, tally)
+    assert likely.proportions.min() == 0
+    assert likely.ranks().proportions.tolist() == unbiased.proportions.tolist()
