@@ -16,6 +16,8 @@ PLANNING = {
     "Variance",
     "compare",
     "detectable",
+    "detection_power",
+    "detection_size",
     "difference_power",
     "difference_sample_size",
     "power",

@@ -96,6 +96,11 @@ BATTERY: dict[str, Case] = {
         NO_BOUND,
         math.log(3),
     ),
+    **samples_of(designs.one_saying(prevalence=0.2, types=("one-sayers", "random")), NO_BOUND, NO_BOUND, NO_BOUND),
+    **samples_of(designs.item_count(items=2, placebo=True, types=("random",)), *[NO_BOUND] * 3),
+    **samples_of(designs.double_list(items=(1, 2)), NO_BOUND, NO_BOUND),
+    "single_sample_count": Case(designs.single_sample_count(), NO_BOUND),
+    **samples_of(designs.asked_twice(designs.crosswise(prevalence=0.25)), math.log(9)),
     "k_ary": Case(designs.k_ary(ABCD, epsilon=1.25), 1.25),
     "subset_selection": Case(designs.subset_selection(ABCDE, epsilon=1), 1.0),
     "subset_selection, larger sets": Case(designs.subset_selection(tuple("abcdefg"), epsilon=0.5, size=4), 0.5),
@@ -146,6 +151,8 @@ BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.ex
 
 # Designs put together from others have no steps of their own, any matrix is for a program to draw from.
 UNTOLD = (
+    "double_list",
+    "asked_twice",
     "mix",
     "then",
     "product",

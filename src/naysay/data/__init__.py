@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from typing import Any
 
-__all__ = ["gvu_counts"]
+__all__ = ["gvu_counts", "validation_counts"]
 
 
 def gvu_counts() -> dict[str, dict[str, int]]:
@@ -35,3 +36,21 @@ def gvu_counts() -> dict[str, dict[str, int]]:
     text = resources.files(__name__).joinpath("gvu8_counts.json").read_text(encoding="utf-8")
     counts: dict[str, dict[str, int]] = json.loads(text)
     return counts
+
+
+def validation_counts() -> dict[str, Any]:
+    """Surveys in which the truth was known, with their sources; `estimate.validation` computes from them.
+
+    Returns
+    -------
+    {"studies": list, "athletes": dict, "about": str}
+        Of each study the technique, what was true, how many people, and errors or a published share.
+
+    Examples
+    --------
+    >>> sorted({study["technique"] for study in validation_counts()["studies"]})
+    ['crosswise', 'direct', 'forced response', 'list', 'single sample count', 'unrelated question']
+    """
+    text = resources.files(__name__).joinpath("validation.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content

@@ -666,6 +666,7 @@ class Samples(Several):
             design.matrix if design.space.listable else design.expected_statistic for design in self.designs
         ]
         triangle = np.asarray(scipy.linalg.qr(np.vstack(part_matrices), mode="r")[0], dtype=np.float64)
+        triangle = triangle[: len(self.cells)]  # the rows below are 0, and may be hundreds of thousands
         _, singular_values, right_vectors = np.linalg.svd(triangle - triangle.mean(axis=1, keepdims=True))
         rank = int((singular_values > _SMALL * max(singular_values.max(initial=0.0), _SMALL)).sum())
         ones_row = np.full((1, len(self.cells)), 1 / np.sqrt(len(self.cells)))

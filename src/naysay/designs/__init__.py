@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from naysay.design import mix
 from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse, unknown
-from naysay.designs.compliance import controlled
+from naysay.designs.compliance import asked_twice, controlled
 from naysay.designs.frequencies import (
     affine,
     budgets,
@@ -22,6 +22,7 @@ from naysay.designs.frequencies import (
     unary,
     window,
 )
+from naysay.designs.lists import double_list, item_count, single_sample_count
 from naysay.designs.negative import (
     custom,
     direct,
@@ -54,6 +55,7 @@ from naysay.designs.stacked import (
     cheating_detection,
     cheating_detection_symmetric,
     extended_crosswise,
+    one_saying,
     samples,
     stochastic_lie_detector,
     unrelated_question_unknown,
@@ -66,6 +68,7 @@ __all__ = [
     "abul_ela",
     "affine",
     "anchored_crosswise",
+    "asked_twice",
     "budgets",
     "catalog",
     "cheating_detection",
@@ -75,6 +78,7 @@ __all__ = [
     "crosswise",
     "custom",
     "direct",
+    "double_list",
     "extended_crosswise",
     "forced_response",
     "frequency",
@@ -82,6 +86,7 @@ __all__ = [
     "hadamard",
     "heavy_hitters",
     "hierarchy",
+    "item_count",
     "k_ary",
     "kuk",
     "levels",
@@ -93,10 +98,12 @@ __all__ = [
     "negative_matrix",
     "negative_sink",
     "number",
+    "one_saying",
     "parse",
     "remembered",
     "samples",
     "singh_joarder",
+    "single_sample_count",
     "stochastic_lie_detector",
     "subset_selection",
     "triangular",

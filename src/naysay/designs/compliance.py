@@ -169,6 +169,59 @@ def _moved(truths: Sequence[Truth], people: int | Sequence[int | None] | None) -
             yield [*truths[:place], moved, *truths[place + 1 :]]
 
 
+@family("test-retest questioning", assumes=("people draw afresh the second time, and answer alike both times",))
+def asked_twice(design: Answerable, *, type: str = RANDOM) -> Samples:
+    """One question asked twice with fresh draws: agreement of the two answers shows who answers at random.
+
+    With answers ±1 of a crosswise question, C their mean product and p the prevalence, 1 - C / (1 - 2p)² of the people
+    answer at random. It needs no control, and many people: a control is about five times as precise.
+
+    Parameters
+    ----------
+    design : Design
+        The design of the question, which is the same both times.
+    type : str
+        Who does not comply, as one of `types` in `controlled`.
+
+    Raises
+    ------
+    DesignError
+        A type that the two answers do not tell from others.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.asked_twice(designs.crosswise(prevalence=0.25))
+    >>> answers = (["same", "same", "different", "different"], ["same", "different"] * 2)
+    >>> fit = estimate.maximum_likelihood(survey, survey.tally(answers, count=[530, 215, 205, 110]))
+    >>> round(float(fit.proportions[0]), 3), round(fit.nuisance["at random"].value, 3)
+    (0.023, 0.17)
+    """
+    question = _listed(design, "the design of the question")
+    people = _people(type, None, question)
+    complying = tuple(f"complies, {_checks.label(category)}" for category in question.categories)
+    sources = [
+        *(("truth", row) for row in _unit_rows(len(complying))),
+        *(person.answers(question, None) for person in people),
+    ]
+    answer = _over_cells((*complying, *(person.cell for person in people)), question, sources)
+    survey = Samples.of(
+        {None: Both.of(answer, answer, joint=True)},
+        shares=[
+            Share(category, (cell,), among=complying)
+            for category, cell in zip(question.categories, complying, strict=True)
+        ],
+        nuisance=[Share(people[0].share, tuple(person.cell for person in people))],
+        measures_compliance=True,
+        name=f"asked_twice({question.name or question.kind}{'' if type == RANDOM else f', type={type!r}'})",
+    )
+    try:
+        survey.check_identified()
+    except NotEstimable as error:
+        raise DesignError(str(error).replace("the samples must differ in their designs", _ADVICE)) from None
+    return survey
+
+
 _ADVICE = "leave a type out, add a control, or choose a control of another truth"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay._values import Exact, Key, Label
-from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
+from naysay.design import Answerable, Both, Samples, Say, Share, Step, Table, draw_lots
 from naysay.design.drawing import ChanceRows, as_fraction
 from naysay.design.protocol import words
 from naysay.designs.catalog import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
@@ -173,6 +173,77 @@ def extended_crosswise(
     return replace(
         two_samples(p),
         alternatives=tuple(two_samples(range_end) for range_end in between or ()) if first_design.alternatives else (),
+    )
+
+
+@family("Cruyff et al. (2024); with random answers Sayed et al. (2024)", assumes=(INDEPENDENT, PREVALENCE, ALIKE))
+def one_saying(
+    *, prevalence: Exact, types: Sequence[str] = ("one-sayers",), categories: Sequence[Label] = YES_NO
+) -> Samples:
+    """The extended crosswise model with people who always say "different", the answer that seems to protect.
+
+    A share θ says "different" whatever is true. If λ₁ and λ₂ say "same" in the samples with innocuous prevalence p and
+    1 - p, then θ = 1 - λ₁ - λ₂, and 1/2 - (λ₁ - λ₂) / (2 (1 - 2p) (1 - θ)) is the sensitive share among the others.
+    With "random", a third sample named "control" answers a question of which both truths are known ("same": rightly,
+    "different": wrongly): half of those who answer at random do so wrongly.
+
+    Parameters
+    ----------
+    prevalence : probability
+        p, the share of people with a yes to the innocuous question of sample 1; not 1/2.
+    types : sequence of {"one-sayers", "random"}
+        Who does not comply. One-saying is taken to concern the sensitive question only.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        A prevalence outside [0, 1], or 1/2; no type, or an unknown one.
+
+    References
+    ----------
+    Cruyff et al. (2024); Sayed et al. (2024).
+
+    Examples
+    --------
+    >>> from naysay import estimate
+    >>> survey = one_saying(prevalence=0.2)
+    >>> tally = survey.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], count=[109, 60, 46, 139])
+    >>> fit = estimate.moments(survey, tally)
+    >>> round(float(fit.proportions[0]), 4), round(fit.nuisance["one-sayers"].value, 4)
+    (0.1304, 0.1064)
+    """
+    yes, no = two(categories)
+    p = chance(prevalence, name="prevalence")
+    names = (types,) if isinstance(types, str) else tuple(types)
+    if not names or not set(names) <= {"one-sayers", "random"}:
+        raise DesignError(f"types are 'one-sayers', 'random' or both; got {names!r}")
+    if 2 * p == 1:
+        raise DesignError(f"prevalence must not be 1/2; got {prevalence!r} (the answer would carry no information)")
+    complying = (f"complies, {yes}", f"complies, {no}")
+    type_cells = tuple(name for name in ("one-sayers", "random") if name in names)
+    same_step, different_step = Say(SAME[0]), Say(SAME[1])
+    coin_step = draw_lots((Fraction(1, 2), same_step), (Fraction(1, 2), different_step))
+
+    def answers(carriers: Step, others: Step, one_sayers: Step) -> Table:
+        steps: dict[str, Step] = {"one-sayers": one_sayers, "random": coin_step}
+        ways = [(complying[0], carriers), (complying[1], others), *((name, steps[name]) for name in type_cells)]
+        return of_steps(ask(*ways, instruction=COMPARE), (*complying, *type_cells), SAME, yes_no=True)
+
+    sample_designs: dict[Any, Table] = {
+        number: answers(
+            innocuous(share, same_step, different_step), innocuous(share, different_step, same_step), different_step
+        )
+        for number, share in ((1, p), (2, 1 - p))
+    }
+    if "random" in names:
+        sample_designs["control"] = answers(same_step, same_step, same_step)
+    return Samples.of(
+        sample_designs,
+        shares=[Share(label, (cell,), among=complying) for label, cell in zip((yes, no), complying, strict=True)],
+        nuisance=[Share("at random" if name == "random" else name, (name,)) for name in type_cells],
+        measures_compliance=True,
     )
 
 

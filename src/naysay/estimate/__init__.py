@@ -22,6 +22,7 @@ from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.ranks import Ranks, ranks
 from naysay.estimate.registry import ESTIMATORS, QUANTITIES, Estimator, Quantity, default, default_quantity, suitable
 from naysay.estimate.result import Comparison, Estimate, PrintOptions, Projected
+from naysay.estimate.validation import Validated, Validation, validation
 
 __all__ = [
     "ESTIMATORS",
@@ -47,6 +48,8 @@ __all__ = [
     "Quantity",
     "Ranges",
     "Ranks",
+    "Validated",
+    "Validation",
     "answer_bounds",
     "change",
     "default",
@@ -74,4 +77,5 @@ __all__ = [
     "ranks",
     "stratified",
     "suitable",
+    "validation",
 ]

@@ -3,10 +3,12 @@
 `variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
 `sample_size` and `power`, and for two groups `difference_power` and `difference_sample_size`. `compare` compares
 designs with one another, and with the direct question, to which some people lie. `detectable` is the least share that
-shows that a category exists; `standing_out` finds such categories.
+shows that a category exists; `standing_out` finds such categories. `detection_size` says how many respondents a control
+needs to show that some do not comply; `detection_power` how often it does.
 """
 
 from naysay.planning.comparison import Comparison, Liars, Option, compare
+from naysay.planning.controls import detection_power, detection_size
 from naysay.planning.power import (
     detectable,
     difference_power,
@@ -25,6 +27,8 @@ __all__ = [
     "Variance",
     "compare",
     "detectable",
+    "detection_power",
+    "detection_size",
     "difference_power",
     "difference_sample_size",
     "power",

@@ -21,6 +21,7 @@ from naysay.designs import direct
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.comparison import comparison_html
+from naysay.planning.controls import control_lines
 from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.show import Column, Content, Points, Records, Result, Table
 from naysay.simulate.command import Preferences, preferences_of
@@ -327,6 +328,8 @@ class Plan(Result):
             below_points += [
                 f"a category stands out of the noise of all categories with an estimate above {least_share:.3g}"
             ]
+        if not self.power and self.variance.values[len(self.design.categories) :].size:
+            below_points += control_lines(self.design, float(self.variance.values[len(self.design.categories)]), self.n)
         below_points += [f"note: {warning}" for warning in self.warnings]
         return [Points(above_points), self._numbers(), Points(tuple(below_points))]
 

@@ -1,0 +1,120 @@
+"""Models of compliance of the literature give the numbers of their papers; peers' numbers come from counts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from naysay import designs, estimate
+from naysay.data import validation_counts
+from naysay.errors import DesignError
+
+CASES = json.loads((Path(__file__).parents[1] / "reference" / "compliance_literature.json").read_text(encoding="utf-8"))
+ATHLETES = validation_counts()["athletes"]["surveys"]
+
+
+def athletes(survey, types):
+    counts = ATHLETES[survey]
+    design = designs.one_saying(prevalence=counts["prevalence"], types=types)
+    same, people = np.array(counts["same"]), np.array(counts["people"])
+    answers, samples, sizes = ["same", "different"] * 2, [1, 1, 2, 2], np.column_stack([same, people - same]).ravel()
+    if "random" in types:
+        errors, people = counts["control_errors"], counts["control_people"]
+        answers, samples = [*answers, "same", "different"], [*samples, "control", "control"]
+        sizes = [*sizes, people - errors, errors]
+    return estimate.moments(design, design.tally(answers, sample=samples, count=sizes))
+
+
+@pytest.mark.parametrize("survey", CASES["athletes"])
+def test_one_saying_of_athletes_is_as_published(survey):
+    case, fit = CASES["athletes"][survey], athletes(survey, ("one-sayers",))
+    assert fit.nuisance["one-sayers"].value == pytest.approx(case["theta"], abs=1e-6)
+    assert fit.proportions[0] == pytest.approx(case["pi"], abs=1e-6)
+    assert fit.nuisance["one-sayers"].standard_error == pytest.approx(case["se_theta"], rel=0.005)  # n - 1 for n
+    assert fit.standard_errors[0] == pytest.approx(case["se_pi"], rel=0.005)
+    both = athletes(survey, ("one-sayers", "random"))
+    assert both.proportions[0] == pytest.approx(case["pi_both"], abs=1e-6)
+
+
+def test_in_three_of_four_surveys_of_athletes_nothing_is_left():
+    both = {survey: athletes(survey, ("one-sayers", "random")).proportions[0] for survey in ATHLETES}
+    assert both == pytest.approx({"A": -0.016, "B": 0.294, "C": -0.025, "D": -0.025}, abs=0.001)
+    random = {survey: athletes(survey, ("random",)).proportions[0] for survey in ATHLETES}
+    # the published difference of the samples weighs them alike; naysay weighs answers alike
+    assert random == pytest.approx({"A": 0.057, "B": 0.327, "C": 0.088, "D": 0.038}, abs=0.006)
+
+
+def test_the_single_sample_count_agrees_with_and_without_people_who_always_say_none():
+    case = CASES["single sample count"]
+    plain, zero = designs.single_sample_count(), designs.single_sample_count(types=("zero",))
+    mean = estimate.moments(plain, plain.tally(range(6), count=case["counts"]), solution="mean")
+    assert (mean.proportions[0], mean.standard_errors[0]) == pytest.approx((case["moment"], case["se"]), abs=1e-6)
+    fit = estimate.maximum_likelihood(plain, plain.tally(range(6), count=case["counts"]))
+    assert fit.proportions[0] == pytest.approx(case["ml"]["est"], abs=1e-5)
+    fit = estimate.maximum_likelihood(zero, zero.tally(range(6), count=case["counts"]))
+    assert fit.proportions[0] == pytest.approx(case["zero"]["est"], abs=1e-5)
+    assert fit.nuisance["always 0"].value == pytest.approx(case["zero_rho"]["est"], abs=1e-5)
+    assert fit.goodness_of_fit.deviance == pytest.approx(case["zero"]["G2"], abs=1e-3)
+
+
+def test_asking_twice_shows_who_answers_at_random_by_both_estimators():
+    case, survey = CASES["asked twice"], designs.asked_twice(designs.crosswise(prevalence=0.25))
+    answers = (["same", "same", "different", "different"], ["same", "different"] * 2)
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fit = estimator(survey, survey.tally(answers, count=case["counts"]))
+        random = fit.nuisance["at random"]
+        assert (random.value, random.standard_error) == pytest.approx(case["rho"], abs=6e-4)
+        assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(case["pi"], abs=6e-4)
+
+
+@pytest.mark.parametrize("name", CASES["list"])
+def test_lists_give_the_difference_of_means_and_the_likelihood(name):
+    case, survey = CASES["list"][name], designs.item_count(items=3)
+    samples = ["control"] * 4 + ["treatment"] * 5
+    tally = survey.tally([*range(4), *range(5)], sample=samples, count=case["control"] + case["treatment"])
+    fit = estimate.moments(survey, tally)
+    assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(case["moments"], abs=1e-6)
+    assert estimate.maximum_likelihood(survey, tally).proportions[0] == pytest.approx(case["likelihood"][0], abs=1e-4)
+
+
+def test_a_placebo_takes_random_answers_off_a_list():
+    survey, rng = designs.item_count(items=4, placebo=True, types=("random",)), np.random.default_rng(7)
+    others = rng.multinomial(1, [0.1, 0.2, 0.4, 0.2, 0.1], 30_000).argmax(axis=1)
+    carries, random = rng.random(30_000) < 0.2, rng.random(30_000) < 0.2
+    arms = np.repeat(["control", "treatment", "placebo"], 10_000)
+    answers = others + (carries & (arms == "treatment"))
+    numbers = np.where(random, rng.integers(0, np.where(arms == "control", 5, 6)), answers)
+    fit = estimate.maximum_likelihood(survey, survey.tally(numbers, sample=arms))
+    assert abs(fit.proportions[0] - 0.2) < 4 * fit.standard_errors[0]
+    assert fit.nuisance["at random"].value == pytest.approx(0.2, abs=4 * fit.nuisance["at random"].standard_error)
+    naive = numbers[arms == "treatment"].mean() - numbers[arms == "control"].mean()
+    assert naive == pytest.approx(0.8 * 0.2 + 0.1, abs=0.06)  # half a random answer more, by the length of the list
+
+
+def test_a_double_list_finds_the_share_as_the_published_estimate_does():
+    survey, rng = designs.double_list(items=(2, 3)), np.random.default_rng(3)
+    n = 4_000
+    a, b, carries = rng.integers(0, 3, n), rng.integers(0, 4, n), rng.random(n) < 0.3
+    sample = np.repeat([1, 2], n // 2)
+    first, second = a + (carries & (sample == 1)), b + (carries & (sample == 2))
+    fit = estimate.moments(survey, survey.tally((first.tolist(), second.tolist()), sample=sample))
+    assert abs(fit.proportions[0] - 0.3) < 4 * fit.standard_errors[0]
+    difference = first - second
+    published = (difference[sample == 1].mean() - difference[sample == 2].mean()) / 2
+    assert abs(fit.proportions[0] - published) < 2 * fit.standard_errors[0]  # least squares weighs each count
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: designs.item_count(items=3, types=("random",)), "a longer list raises random counts"),
+        (lambda: designs.single_sample_count(types=("deny",)), "types are of 'zero', 'random'"),
+        (lambda: designs.one_saying(prevalence=0.5), "must not be 1/2"),
+        (lambda: designs.one_saying(prevalence=0.2, types=()), "'one-sayers', 'random' or both"),
+        (lambda: designs.double_list(items=(0, 3)), "items"),
+    ],
+)
+def test_what_lists_and_one_saying_refuse(call, message):
+    with pytest.raises(DesignError, match=message):
+        call()
