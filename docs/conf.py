@@ -22,6 +22,7 @@ extensions = [
     "flowcharts",
     "layers",
     "mathml",
+    "opening",
     "picture",
 ]
 exclude_patterns = ["_build", "reference/reproductions/results"]

@@ -8,7 +8,8 @@ differs in nothing else stays as it is (`alike`).
 
 ``python docs/renew.py --check [PAGE …]`` writes nothing, says what is out of date, and then exits with 1.
 
-The command-line reference is put together here too, from the commands that there are.
+The command-line reference is put together here too, from the commands that there are, and the index from what each page
+says of itself at its head: for whom it is, the one thing that it teaches, and its door.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+import yaml
 
 from naysay.cli import app, main
 from naysay.design import RULES
@@ -43,6 +45,19 @@ COMMAND = "python docs/renew.py"
 BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GENERATED = "<!-- What follows is written by docs/renew.py. -->\n"
 DECIMAL = re.compile(r"(?<![\w.])-?(?:\d+\.\d*|\d+(?=e-?\d))(?:e[-+]?\d+)?(?![\w.]\w)")
+FOLDERS = {
+    "learn": "Learn",
+    "how-to": "How to",
+    "explanation": "Explanation",
+    "reference": "Reference",
+}
+DOORS = {
+    "ask": "You ask people",
+    "collect": "You collect from devices",
+    "hold": "You hold a file of people",
+    "every": "Behind every door",
+}
+_FIRST_PAGES = 5  # of each door, enough for its readers
 _SHOWN_ONLY = ("scripts/",)  # in sh blocks: what sets up or tests the project itself
 _TOOLS = ("cat", "head")  # in console blocks: what looks at a file
 _WIDTH = "80"
@@ -59,8 +74,8 @@ def pages() -> list[Path]:
 
 def renewed(text: str, page: str, folder: Path) -> str:
     """The page's text with the outputs that its blocks give, run in this folder."""
-    if page == "cli.md":
-        text = text.partition(GENERATED)[0] + GENERATED + commands()
+    if page in WRITTEN and GENERATED in text:
+        text = text.partition(GENERATED)[0] + GENERATED + WRITTEN[page]()
     namespace: dict[str, Any] = {"__name__": "__main__"}
     run: dict[str, Callable[[str, str], str]] = {
         "python": lambda source, place: _python(source, place, namespace),
@@ -109,6 +124,64 @@ def commands() -> str:
     """A section for every command, in which its help is to be filled in."""
     names = _names(typer.main.get_command(app), "naysay")
     return "".join(f"\n## `{name}`\n\n```console\n$ {name} --help\n```\n" for name in names)
+
+
+def head(page: Path) -> dict[str, Any]:
+    """What a page says of itself: its path, its title, for whom it is, what it teaches, its doors, perhaps its step."""
+    path = page.relative_to(DOCS).as_posix()
+    parts = re.fullmatch(r"---\n(.*?\n)---\n\n# (.*?)\n.*", page.read_text(encoding="utf-8"), re.DOTALL)
+    said = yaml.safe_load(parts[1]) if parts else {}
+    if not {"for", "teaches", "door"} <= said.keys():
+        raise ValueError(
+            f"{path} must begin with '---', for:, teaches:, door: (of {', '.join(DOORS)}), '---', its title"
+        )
+    title = parts[2]
+    return said | {"path": path, "title": title, "doors": said["door"].split(", ")}
+
+
+def index() -> str:
+    """The first pages of each door, all others folder by folder, and the site's tables of contents."""
+    heads = [head(page) for page in pages() if page != DOCS / "index.md"]
+    parts = []
+    for door, title in DOORS.items():
+        here = [page for page in heads if door in page["doors"]]
+        first = sorted(
+            (page for page in here if "step" in page and page["doors"][0] == door), key=lambda page: page["step"]
+        )
+        if len(first) != (_FIRST_PAGES if door != "every" else 0):
+            raise ValueError(f"the door {door!r} has {_FIRST_PAGES} pages with a step; got {len(first)}")
+        steps = "".join(f"{page['step']}. {_link(page)}: {page['teaches']}\n" for page in first)
+        rows = "".join(
+            f"| {page['for']} | {_link(page)} | {page['teaches']} |\n"
+            for folder in FOLDERS
+            for page in here
+            if page not in first and page["path"].startswith(f"{folder}/") and page["path"].count("/") == 1
+        )
+        parts.append(
+            f"\n## {title}\n\n{steps}\n| for | page | what it teaches |\n|---|---|---|\n{rows}".replace(
+                "\n\n\n", "\n\n"
+            )
+        )
+    for folder, title in FOLDERS.items():
+        inside = [page for page in heads if page["path"].startswith(f"{folder}/") and page["path"].count("/") == 1]
+        names = [page["path"].removesuffix(".md") for page in sorted(inside, key=_place)]
+        names += ["reference/reproductions/index"] if folder == "reference" else []
+        listed = "\n".join(names)
+        parts.append(f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
+    return "".join(parts)
+
+
+def _link(page: dict[str, Any]) -> str:
+    return f"[{page['title']}]({page['path']})"
+
+
+def _place(page: dict[str, Any]) -> tuple[int, int, str]:
+    """Where a page stands in its folder: by its door, its step and its title."""
+    return list(DOORS).index(page["doors"][0]), page.get("step", _FIRST_PAGES + 1), page["title"]
+
+
+WRITTEN = {"cli.md": commands, "index.md": index}
+"""Pages whose second part is written here."""
 
 
 def _names(command: Any, path: str) -> Iterator[str]:

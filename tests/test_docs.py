@@ -263,6 +263,17 @@ def test_a_board_reads_no_bound_that_is_too_small():
         assert odds / (1 + odds) <= float(hits) / float(tries) + 1e-12 < odds / (1 + odds) + 0.01
 
 
+def test_each_page_says_for_whom_it_is_and_the_one_thing_it_teaches():
+    heads = [renew.head(page) for page in PAGES if page != DOCS / "index.md"]
+    for said in heads:
+        assert said["for"] and said["teaches"] and said["doors"], said["path"]
+        assert set(said["doors"]) <= renew.DOORS.keys(), said["path"]
+        assert said["path"].split("/")[0] in renew.FOLDERS, said["path"]
+        assert len(said["teaches"].split()) <= 16, f"one thing, not many: {said['path']}"
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert not [said["path"] for said in heads if said["path"].count("/") == 1 and f"]({said['path']})" not in index]
+
+
 def test_the_command_line_reference_has_every_command():
     text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert re.findall(r"^\$ (.*) --help$", text, re.MULTILINE) == list(commands(typer.main.get_command(app)))
