@@ -26,7 +26,7 @@ def example(family):
 
     namespace = vars(inspect.getmodule(inspect.unwrap(made))) | vars(designs) | {"designs": designs, family: stop}
     try:
-        with patch.object(designs, family, stop):
+        with patch.object(designs, family, stop, create=True):
             for each in doctest.DocTestParser().get_examples(inspect.getdoc(made)):
                 exec(compile(each.source, f"<{family}>", "single"), namespace)
     except Found as found:
