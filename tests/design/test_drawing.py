@@ -1,11 +1,15 @@
 """Random bytes give the same answers everywhere, and the words in the JSON suffice to draw them."""
 
+import ctypes
+import io
 import json
+import random
+import re
 import runpy
 import shutil
 import subprocess
 import sys
-from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +21,10 @@ from naysay import Design, client, designs
 from naysay.design import RULES, ByteSource
 from naysay.errors import DataError
 from naysay.telemetry.client import draw
+from tests.node import run_node
 
+C_FOLDER = Path(client.__file__).with_name("c")
+NO_DESIGN, NO_TRUTH, NO_PART, NO_BYTES, NO_SPACE = range(-1, -6, -1)
 REFERENCE = Path(__file__).parents[1] / "reference"
 DRAWING, MEMORY = (
     json.loads((REFERENCE / f"{name}_vectors.json").read_text(encoding="utf-8"))["designs"]
@@ -128,72 +135,183 @@ def test_the_client_of_one_file_refuses_what_it_cannot_draw(given, told):
 
 
 @pytest.fixture(scope="module")
-def in_c(tmp_path_factory):
-    """The client in C, compiled."""
+def compile_c(tmp_path_factory):
+    """Compiles the library for C with these words; gives the path of what came out."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     assert compiler, "there is no C compiler; scripts/browsers installs one"
-    program = tmp_path_factory.mktemp("c") / "draw"
-    source = Path(__file__).parents[2] / "src" / "naysay" / "telemetry" / "draw.c"
-    subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, source], check=True)
-    return program
+
+    def compiled(*words):
+        program = tmp_path_factory.mktemp("c") / "naysay_draw"
+        strict = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{C_FOLDER}"]
+        subprocess.run([compiler, *strict, "-o", program, C_FOLDER / "naysay_draw.c", *words], check=True)
+        return program
+
+    return compiled
 
 
-C_KINDS = {
-    "pattern": ("own", "other"),
-    "subset_selection": ("size", "inside", "outside"),
-    "affine": ("base", "inside", "outside"),
+@pytest.fixture(scope="module")
+def draw_in_c(compile_c):
+    """Calls the library as any language would: the answer or the negative number, and how many bytes were read."""
+    library = ctypes.CDLL(str(compile_c("-shared", "-fPIC")))
+    source_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+    library.naysay_draw.restype = ctypes.c_long
+    library.naysay_draw.argtypes = [
+        *[ctypes.c_char_p] * 3,
+        source_type,
+        ctypes.c_void_p,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+
+    def drawn(design, truth, octets, part="null", size=4096):
+        stream = io.BytesIO(octets)
+
+        def give(_, target, count):
+            given = stream.read(count)
+            ctypes.memmove(target, given, len(given))
+            return len(given) < count
+
+        answer = ctypes.create_string_buffer(size)
+        texts = [text.encode() for text in (design, truth, part)]
+        length = library.naysay_draw(*texts, source_type(give), None, answer, size)
+        assert length >= 0 or not any(answer.raw), "a failure must leave nothing of an answer"
+        return answer.raw[:length].decode() if length >= 0 else length, stream.tell()
+
+    return drawn
+
+
+def test_the_library_for_c_gives_the_recorded_answers_or_refuses(draw_in_c):
+    refused = set()
+    for case in CASES + PREFIXES:
+        text = json.dumps(case["json"])
+        for vector in case["vectors"]:
+            truth, part = json.dumps(vector["truth"], ensure_ascii=False), json.dumps(vector.get("level"))
+            answer, read = draw_in_c(text, truth, bytes.fromhex(vector["bytes"]), part)
+            if answer == NO_DESIGN:
+                refused.add(case["json"]["design"]["name"].partition("(")[0])
+            else:
+                assert (answer, read) == (vector["answer"], vector["read"]), (case["json"]["design"]["name"], truth)
+    assert refused == {"heavy_hitters", "remembered", "affine", "warner"}  # of names; of warner(...).then(Redraw(...))
+
+
+ABC = ("a", "b", "c")
+SMALL = {
+    "table": designs.custom([["1/6", "5/6"], ["3/6", "1/6"], ["2/6", 0]], categories=("a", "b"), responses=ABC),
+    "pattern": designs.negative((*ABC, "d")),
+    "subset": designs.negative((*ABC, "d"), discards=2),
+    "weighted_subset": designs.negative((*ABC, "d"), discards=2, weights=(1, 2, 1, 1)),
+    "subset_selection": designs.subset_selection(ABC, epsilon=1),
+    "affine": designs.affine(ABC, epsilon=1, base=2),
+    "product": designs.warner(p=0.75) * designs.negative(ABC),
 }
 
 
-@pytest.mark.parametrize(
-    "case",
-    [case for case in CASES if case["json"]["design"]["kind"] in C_KINDS],
-    ids=lambda case: case["json"]["design"]["name"],
-)
-def test_the_client_in_c_gives_the_same_answers(case, in_c):
-    node = case["json"]["design"]
-    labels = node["categories"]
-    labels = list(range(labels["size"])) if isinstance(labels, dict) else labels
-    for vector in case["vectors"]:
-        named = node.get("named")
-        truth = client.position(node, vector["truth"], None) if named else labels.index(vector["truth"])
-        numbers = [2**48 if named else len(labels), *(node[each] for each in C_KINDS[node["kind"]]), truth]
-        words = [in_c, node["kind"], *map(str, numbers), "-"]
-        said, read = subprocess.run(
-            words, input=bytes.fromhex(vector["bytes"]), capture_output=True, check=True
-        ).stdout.split(b"\n")[:2]
-        answer = (
-            said.decode() if node["kind"] == "affine" else ";".join(str(labels[int(each)]) for each in said.split())
-        )
-        assert (answer, int(read)) == (vector["answer"], vector["read"])
+def test_all_strings_of_bytes_give_the_same_answer_in_each_language(draw_in_c):
+    """Of each integer that these designs draw, four bits decide: so these are all answers, and all rejections."""
+    replays, expected = [], []
+    for kind, design in SMALL.items():
+        form = json.loads(design.to_json())
+        assert form["design"]["kind"] == kind
+        form["design"] |= {"inside": 3, "outside": 2} if kind in ("subset_selection", "affine") else {}
+        text, vectors = json.dumps(form), []
+        truth = ["yes", "a"] if kind == "product" else "b"
+        for octets in map(bytes, product(range(16), repeat=3)):
+            stream = io.BytesIO(octets)
+            try:
+                answer, read = draw(form, truth, read=stream.read), stream.tell()
+            except EOFError:
+                assert draw_in_c(text, json.dumps(truth), octets) == (NO_BYTES, 3)
+                continue
+            assert draw_in_c(text, json.dumps(truth), octets) == (answer, read)
+            vectors.append({"truth": truth, "bytes": octets.hex()})
+            expected.append({"answer": answer, "read": read})
+        assert len(vectors) > 400
+        replays.append({"json": form, "vectors": vectors})
+    script, module = Path(__file__).parents[1] / "telemetry" / "vectors.mjs", C_FOLDER.with_name("javascript")
+    replayed = run_node(script, "replay", module / "randomize.js", {"designs": replays})
+    assert [answer for answers in replayed for answer in answers] == expected
 
 
 @pytest.mark.parametrize(
-    "case",
-    [case for case in CASES if case["json"]["design"]["kind"] == "window"],
-    ids=lambda case: case["json"]["design"]["name"],
+    ("truth", "point"),
+    [
+        ("0.04", 0),
+        ("0.05", 1),
+        ('"0.05"', 1),
+        ("-0", 0),
+        ("5e-2", 1),
+        ("1e1", 100),
+        ("9.95", 100),
+        ("0.5e0", 5),
+        ("99e-1", 99),
+    ],
 )
-def test_the_client_in_c_draws_numbers(case, in_c):
-    node = case["json"]["design"]
-    span = node["high"] - node["low"]
-    for vector in case["vectors"]:
-        scaled = Decimal(str(vector["truth"])).scaleb(node["decimals"])
-        units = int(scaled.to_integral_value(ROUND_HALF_UP)) - node["low"]
-        numbers = [span, *(node[each] for each in ("steps", "width", "inside", "outside")), min(max(units, 0), span)]
-        words = [in_c, "window", *map(str, numbers), "-"]
-        done = subprocess.run(words, input=bytes.fromhex(vector["bytes"]), capture_output=True, check=True)
-        assert done.stdout.split() == [vector["answer"].encode(), str(vector["read"]).encode()]
+def test_a_number_is_rounded_in_c_as_in_python(truth, point, draw_in_c):
+    """With as many steps as there are tenths, no lot decides where a number lies; zero bytes keep it there."""
+    form = designs.window(low=0, high=10, epsilon=1, steps=100, width=1, decimals=1).to_json()
+    assert draw_in_c(form, truth, bytes(99))[0] == str(point)
+    assert draw(form, json.loads(truth), read=bytes) == str(point)
 
 
-def test_the_client_in_c_draws_by_itself(in_c):
-    said = {
-        subprocess.run([in_c, "pattern", "3", "1", "1", "0"], capture_output=True, check=True).stdout for _ in range(40)
-    }
-    assert said == {b"0\n", b"1\n", b"2\n"}
-    wrong = [["pattern", "3"], ["other", "3", "1", "1", "0"], ["subset_selection", "9", "9", "3", "1", "0"]]
-    wrong += [["pattern", "3", "1", "1", truth] for truth in ("3", "-1", "two", "1x", "", "1.5", "9" * 17)]
-    for words in wrong:
-        assert subprocess.run([in_c, *words], capture_output=True, check=False).returncode == 2
+@pytest.mark.parametrize(
+    ("design", "truth", "part", "code"),
+    [
+        ("{}", '"a"', "null", NO_DESIGN),
+        (designs.warner(p=0.7).to_json() + "x", '"yes"', "null", NO_DESIGN),
+        (designs.warner(p=0.7).to_json(), '"maybe"', "null", NO_TRUTH),
+        (designs.warner(p=0.7).to_json(), "yes", "null", NO_TRUTH),
+        (designs.warner(p=0.7).to_json(), "true", "null", NO_TRUTH),
+        (designs.unary(300, epsilon=1).to_json(), "300", "null", NO_TRUTH),
+        (designs.unary(300, epsilon=1).to_json(), "1.5", "null", NO_TRUTH),
+        (designs.window(low=0, high=10, epsilon=1, steps=10, width=1).to_json(), "11", "null", NO_TRUTH),
+        (designs.negative_levels(ABC).to_json(), '"a"', "3", NO_PART),
+        (designs.unary(300, epsilon=1).to_json(), "3", "null", NO_SPACE),
+    ],
+)
+def test_the_library_for_c_refuses_what_it_cannot_draw(design, truth, part, code, draw_in_c):
+    assert draw_in_c(design, truth, bytes(1200), part, size=64)[0] == code
+
+
+def test_the_command_in_c_draws_by_itself(compile_c):
+    program, design = compile_c("-DNAYSAY_DRAW_COMMAND"), designs.uniform(ABC).to_json()
+    drawn = {subprocess.run([program, design, '"a"'], capture_output=True, check=True).stdout for _ in range(40)}
+    assert drawn == {b"a\n", b"b\n", b"c\n"}
+    refused = subprocess.run([program, design, '"d"'], capture_output=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert refused.stderr == b"naysay-draw: the truth is no category of this design\n"
+
+
+def test_no_text_leads_the_library_for_c_out_of_its_memory(compile_c):
+    """Texts that are nearly designs, under the sanitizers of addresses and of undefined behaviour."""
+    program = compile_c("-fsanitize=address,undefined", "-fno-sanitize-recover=all", Path(__file__).with_name("fuzz.c"))
+    chance = random.Random(1)
+    cases = [case for case in CASES + PREFIXES if len(json.dumps(case["json"])) < 5000]
+    texts = []
+    for _ in range(5000):
+        case = chance.choice(cases)
+        vector = chance.choice(case["vectors"])
+        form = {key: value for key, value in case["json"].items() if key != "drawing"}
+        triple = [
+            json.dumps(each, ensure_ascii=chance.random() < 0.5)
+            for each in (form, vector["truth"], vector.get("level"))
+        ]
+        if chance.random() < 0.4:  # another number in one place
+            places = [match.span() for match in re.finditer(r"(?<=[ \[])\d+(?=[,}\]])", triple[0])]
+            start, end = chance.choice(places)
+            triple[0] = triple[0][:start] + chance.choice(["0", "1", "3", "70", str(2**53)]) + triple[0][end:]
+        for _ in range(chance.choice([0, 0, 1, 2, 4])):
+            which = chance.choice([0, 0, 0, 1, 2])
+            text, inserted = triple[which], chance.choice('"{}[]:,-.eE0123456789\\unt ')
+            start, end = sorted(chance.randrange(len(text) + 1) for _ in range(2))
+            end = chance.choice([start, start + 1, start + 9, end])  # nothing, a letter, a few, or much goes
+            triple[which] = text[:start] + inserted * chance.choice([0, 1, 2, 80]) + text[end:]
+        texts += triple
+    corpus = b"".join(text.encode() + b"\0" for text in texts)
+    done = subprocess.run([program], input=corpus, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    drawn, refused = map(int, done.stdout.split())
+    assert drawn + refused == 5000
+    assert min(drawn, refused) > 500
 
 
 def test_the_recorded_vectors_are_what_the_script_writes():
