@@ -11,8 +11,21 @@ from naysay.errors import DataError
 from naysay.estimate.paper import references
 from naysay.sampling import Sampling
 
-NO_PAPER = {"a lottery of designs", "direct questioning", "noise, for mixtures", "any matrix", "stacked samples"}
+NO_PAPER = {
+    "a lottery of designs",
+    "direct questioning",
+    "noise, for mixtures",
+    "any matrix",
+    "stacked samples",
+    "test-retest questioning",
+}
 """Sources that are no publications."""
+TO_LOOK_UP = {
+    "Cruyff et al. (2024)",
+    "with random answers Sayed et al. (2024)",
+    "with a placebo statement Riambau & Ostwald (2019)",
+}
+"""Publications whose journal and pages nobody has checked: an entry from memory would be worse than none."""
 
 
 def fitted(design, counts, made_by=estimate.maximum_likelihood):
@@ -22,7 +35,7 @@ def fitted(design, counts, made_by=estimate.maximum_likelihood):
 @pytest.mark.parametrize("family", designs.FAMILIES)
 def test_every_source_of_a_family_has_a_reference(family):
     for source in designs.SOURCES[family].split("; "):
-        assert bool(references([source])) == (source not in NO_PAPER)
+        assert bool(references([source])) == (source not in NO_PAPER | TO_LOOK_UP)
 
 
 def test_the_numbers_are_those_of_the_print():

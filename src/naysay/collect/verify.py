@@ -107,7 +107,7 @@ def verify(
     >>> with background(create_app([sample()])) as server:
     ...     found = verify(f"{server}/s/sample", hash="0" * 64)
     >>> len(found.compared), found.differences
-    (19, ('survey.json: the hash is ..., and should be 0000...',))
+    (21, ('survey.json: the hash is ..., and should be 0000...',))
     """
     import httpx2
 

@@ -132,7 +132,7 @@ class LotTest:
     --------
     >>> test = LotTest(("masked", "direct"), (2, 1), (540, 360), 0.95)
     >>> round(test.p_value, 5), [round(end, 3) for end in test.completion(0)]
-    (2e-05, [0.75, 0.656, 0.859])
+    (3e-05, [0.75, 0.655, 0.859])
     """
 
     labels: tuple[str, ...]
