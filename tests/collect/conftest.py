@@ -71,7 +71,8 @@ FILES = {
 
 @pytest.fixture(scope="session")
 def client():
-    return Client(FILES)
+    """The files that a survey with invitations and lots is stored with: pages of the server are not among them."""
+    return Client(FILES).serving(invites=True, lots=True)
 
 
 def label(text):

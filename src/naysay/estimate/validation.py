@@ -16,7 +16,7 @@ _KINDS = {
     "carrier": "false no, of people of whom it is true",
     "control": "answered at random, by a control",
 }
-_CHI_SQUARE = float(scipy.stats.chi2.ppf(0.95, 1))
+_CHI_SQUARE = float(scipy.special.chdtri(1, 0.05))
 
 
 @dataclass(frozen=True)
