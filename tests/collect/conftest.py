@@ -70,9 +70,15 @@ FILES = {
 
 
 @pytest.fixture(scope="session")
-def client():
+def whole_client():
+    """The files that a server is started with, pages of its own among them."""
+    return Client(FILES)
+
+
+@pytest.fixture(scope="session")
+def client(whole_client):
     """The files that a survey with invitations and lots is stored with: pages of the server are not among them."""
-    return Client(FILES).serving(invites=True, lots=True)
+    return whole_client.serving(invites=True, lots=True)
 
 
 def label(text):

@@ -23,9 +23,9 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture
-def preview(run, published, client):
+def preview(run, published, whole_client):
     """An application without a database."""
-    return run([published], client=client)
+    return run([published], client=whole_client)
 
 
 def test_the_page_is_the_same_for_everybody(preview, published):
