@@ -58,12 +58,39 @@ def test_without_an_estimate_the_line_says_what_is_assumed():
         designs.warner(p=0.7),
         designs.extended_crosswise(prevalence=0.2),
         designs.cheating_detection(p=(0.25, 0.75)),
-        designs.anchored_crosswise(prevalence=0.15, anchor=0.1),
     ],
     ids=lambda design: design.name,
 )
 def test_other_cells_are_no_finer_categories(design):
     assert privacy.about_categories(design) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        designs.crosswise(prevalence=0.25),
+        designs.negative(tuple("abcd")),
+        designs.negative(tuple("abcde"), discards=2),
+        designs.k_ary(tuple("abc"), epsilon=1),
+    ],
+    ids=lambda design: design.name or design.kind,
+)
+@pytest.mark.parametrize("more", [{"truth": "lot"}, {"truth": ["lot", "lot"]}])
+def test_a_control_tells_nothing_of_those_who_comply(question, more):
+    """People who answer at random are no category, and all truths by lot are as private as the question alone."""
+    [line] = privacy.lines(designs.controlled(question, **more))
+    alone = privacy.statement(question)
+    assert line.startswith(f"privacy: {str(alone).split('; ε')[0]}; ε = ")
+    assert line.endswith("about the category alone, of those who comply")
+    for told in privacy.about_categories(designs.controlled(question, **more)).values():
+        assert told.epsilon == pytest.approx(alone.epsilon, rel=1e-9)
+        assert told.bits == pytest.approx(alone.bits, abs=1e-9)
+
+
+def test_what_an_anchored_answer_tells_is_what_the_question_tells():
+    told = privacy.about_categories(designs.anchored_crosswise(prevalence=0.15, anchor=0.1))[None]
+    assert told.epsilon == pytest.approx(math.log(0.85 / 0.15))
+    assert told.categories == 2
 
 
 @pytest.mark.parametrize("given_", [{"innocuous": 0.3}, {"innocuous yes": 1.2}])

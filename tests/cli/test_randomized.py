@@ -210,8 +210,8 @@ def test_the_kind_of_standard_errors_is_chosen_and_named(naysay, groups, kind, w
 
 def test_the_share_of_those_who_do_not_comply_is_chosen(naysay, groups):
     words = ("estimate", groups, *WARNER)
-    assert "if up to 0.1 of the respondents did not comply" in naysay(*words).out
-    assert "if up to 0.25 of the respondents did not comply" in naysay(*words, "--noncompliance", "0.25").out
+    assert "if up to 10 of 100 did not comply" in naysay(*words).out
+    assert "if up to 25 of 100 did not comply" in naysay(*words, "--noncompliance", "0.25").out
     narrow, wide = (
         json.loads(naysay(*words, "--noncompliance", share, "--format", "json").out)["noncompliance"]
         for share in ("0.05", "0.25")

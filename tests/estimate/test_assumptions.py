@@ -226,7 +226,7 @@ def test_sets_have_no_safest_answer():
 def test_the_band_is_printed_without_being_asked_for():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
     how = "whatever is true of them, they gave the safest answer always or answered at random"
-    told = f"if up to 0.1 of the respondents did not comply ({how}): “yes” from"
+    told = f"if up to 10 of 100 did not comply ({how}): “yes” from"
     assert f"{told} 0.150 to 0.375 (around the estimate, before sampling error)" in str(fit)
     told = fit.to_dict()["noncompliance"]
     assert (told["share"], told["noncompliers"]) == (0.1, "anyone")

@@ -250,6 +250,50 @@ def test_below_zero_nothing_is_said_of_half_as_many_again():
     assert fit.to_dict()["compliance"]["half_as_many_again"] is None
 
 
+@pytest.mark.parametrize("counts", [[[642, 171], [305, 82]], [[300, 90], [90, 20]]])
+def test_far_below_zero_the_interval_is_that_of_nobody_in_words_and_table(counts):
+    """A negative share of random answers is bad luck, and no proof that nobody answers at random."""
+    survey = designs.controlled(designs.crosswise(prevalence=0.25), truth="no")
+    tally = tallied(survey, counts, SAME, SAME)
+    people, n = compliance(survey, tally), np.sum(counts)
+    assert people.share < -0.1
+    z2 = stats.norm.ppf(0.975) ** 2 / n  # Wilson's upper end at an observed share of l₀ = ¼, in ρ = (λ - ¼) / ¼
+    center, half = (0.25 + z2 / 2) / (1 + z2), np.sqrt(z2 * 0.25 * 0.75 + z2**2 / 4) / (1 + z2)
+    assert people.interval() == pytest.approx((0, (center + half - 0.25) / 0.25))
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fit = estimator(survey, tally)
+        low, high = (
+            float(end) for end in next(line for line in str(fit).splitlines() if "at random " in line).split()[4:6]
+        )
+        said = next(line for line in str(fit).splitlines() if line.startswith("about "))
+        assert said.startswith(f"about 0 of 100 answered the control as if at random ({low:.0f} to ")
+        assert float(said.split(" to ")[1].split(")")[0]) == pytest.approx(100 * high, rel=0.06)
+
+
+@pytest.mark.parametrize("estimator", [estimate.moments, estimate.maximum_likelihood])
+def test_words_of_those_who_do_not_comply_are_the_numbers_of_the_table(estimator):
+    fit = estimator(CROSSWISE, worked_crosswise())
+    [(share, _)], numbers = fit.nuisance.values(), fit.to_dict()["compliance"]
+    low, high = fit.to_dict()["nuisance"]["at random"]["interval"]
+    assert f"about {100 * share:.0f} of 100 answered the control as if at random ({100 * low:.0f} to" in str(
+        fit
+    ).replace(f"({100 * low:.1f} to", f"({100 * low:.0f} to")
+    assert high > share
+    # ρ half as large again, with the same answers: u = (1 - ρ)π + ρ/2 stays
+    answers = (1 - share) * fit.proportions[0] + share / 2
+    assert numbers["half_as_many_again"][0] == pytest.approx((answers - 0.75 * share) / (1 - 1.5 * share))
+    assert numbers["tipping"] == {"category": "yes", "share": pytest.approx(answers / 0.5)}
+    assert f"“yes” would be 0 if {100 * answers / 0.5:.0f} of 100 had answered the question as if at random" in str(fit)
+
+
+@pytest.mark.parametrize(("share", "people"), [("0.45", 100), ("0.5", 10_000)])
+def test_a_control_that_looks_like_random_answers_within_its_own_error_is_refused(share, people):
+    truth = {"yes": share, "no": str(1 - float(share))}
+    with pytest.raises(DesignError, match=r"only .* standard errors from those of people who comply \(2 at least\)"):
+        designs.controlled(designs.crosswise(prevalence=0.25), truth=truth, people=people)
+    designs.controlled(designs.crosswise(prevalence=0.25), truth={"yes": "0.45", "no": "0.55"}, people=1_000)
+
+
 def test_few_violations_and_nobody_left_are_said():
     survey = designs.controlled(designs.negative(ABCD), truth="lot")
     said = [[one, other, truth] for truth in ABCD for one in ABCD for other in ABCD if other != truth]

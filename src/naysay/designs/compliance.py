@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from naysay import _checks
-from naysay._values import Exact, Label
+from naysay._values import Exact, Floats, Label
 from naysay.design import Answerable, Both, Design, Do, Protocol, Samples, Share, Table
 from naysay.design.base import check_channel
 from naysay.design.drawing import LIMIT, as_fraction, table_weights
@@ -132,7 +132,7 @@ def controlled(
         measures_compliance=True,
         uncertain=tuple(
             controlled(question, truth=moved_truths, control=controls, types=types)
-            for moved_truths in _moved(truths, people)
+            for moved_truths in _moved(truths, people, controls, types_of_people)
         ),
         name=call(
             "controlled", truth=truth, control=control, types=None if types == (RANDOM,) else types, people=people
@@ -145,7 +145,34 @@ def controlled(
     return survey
 
 
-def _moved(truths: Sequence[Truth], people: int | Sequence[int | None] | None) -> Iterator[list[Truth]]:
+def _check_apart(
+    part: Design, truth: Mapping[Any, Exact], covariance: Floats, types_of_people: Sequence[_People]
+) -> None:
+    """Refuse a control whose known shares, within two standard errors, look like people who do not comply."""
+    codes = part.space.listing()
+    chances = part.rows(codes)
+    of_truth = chances[:, [place_of(label, part.categories) for label in truth]]
+    exact_shares = [as_fraction(truth.get(category, 0)) for category in part.categories]
+    spread = of_truth @ covariance @ of_truth.T
+    for person in types_of_people:
+        kind, weights = person.answers(part, _whole(exact_shares))
+        column = np.array(weights, dtype=float) / sum(weights)
+        apart = (chances @ column if kind == "truth" else column) - chances @ np.array(exact_shares, dtype=float)
+        standardized = np.linalg.pinv(spread, rcond=1e-9, hermitian=True) @ apart
+        if np.abs(spread @ standardized - apart).max() < 1e-9 and apart @ standardized < 4:
+            raise DesignError(
+                f"the answers to the control of those counted as {person.share!r} are only "
+                f"{math.sqrt(max(apart @ standardized, 0.0)):.2g} standard errors from those of people who comply "
+                "(2 at least): choose a control of another truth, or find its shares from more people"
+            )
+
+
+def _moved(
+    truths: Sequence[Truth],
+    people: int | Sequence[int | None] | None,
+    controls: Sequence[Design],
+    types_of_people: Sequence[_People],
+) -> Iterator[list[Truth]]:
     """The truths, with the shares of one control moved by a tenth of a standard error in one direction."""
     counts = [people] * len(truths) if people is None or isinstance(people, int) else list(people)
     for place, (truth, count) in enumerate(zip(truths, counts, strict=True)):
@@ -155,7 +182,9 @@ def _moved(truths: Sequence[Truth], people: int | Sequence[int | None] | None) -
             raise DesignError(f"people= goes with known shares of the truth; the truth of this control is {truth!r}")
         size = _checks.whole_number(count, 1, LIMIT, what="people")
         shares = np.array([float(as_fraction(share)) for share in truth.values()])
-        variances, directions = np.linalg.eigh((np.diag(shares) - np.outer(shares, shares)) / size)
+        covariance = (np.diag(shares) - np.outer(shares, shares)) / size
+        _check_apart(controls[place], truth, covariance, types_of_people)
+        variances, directions = np.linalg.eigh(covariance)
         for variance, direction in zip(variances.tolist(), directions.T, strict=True):
             if variance < 1e-15:
                 continue

@@ -31,6 +31,7 @@ MEASURED = (0.23, 0.39)
 ELSEWHERE = 0.3
 """The share of random answers for which an estimate without a control is shown: about the middle of `MEASURED`."""
 
+_ALL = 0.995  # of people; a larger share is printed as everybody
 _NONE = 1e-10
 
 
@@ -78,7 +79,7 @@ class Compliance:
     rules_out: bool
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The interval of ρ, within [0, 1].
+        """The interval of ρ, within [0, 1]; an estimate below 0 or above 1 gets that of an estimate at this end.
 
         Examples
         --------
@@ -96,10 +97,10 @@ class Compliance:
             high = scipy.special.betaincinv(amount + 1, self.n - amount, 1 - tail) if amount < self.n else 1.0
             ends = np.clip([low / self.visible, high / self.visible, self.share], 0.0, 1.0)
             return float(min(ends)), float(max(ends[1:]))
-        comply, others = self.variances
+        (comply, others), share = self.variances, min(max(self.share, 0.0), 1.0)
         scaled = scipy.special.ndtri(0.5 + confidence / 2) ** 2 / self.n
-        middle = (2 * self.share + scaled * (others - comply + 1)) / (2 * (1 + scaled))
-        root = math.sqrt(max(middle**2 - (self.share**2 - scaled * comply) / (1 + scaled), 0.0))
+        middle = (2 * share + scaled * (others - comply + 1)) / (2 * (1 + scaled))
+        root = math.sqrt(max(middle**2 - (share**2 - scaled * comply) / (1 + scaled), 0.0))
         return min(max(middle - root, 0.0), 1.0), min(max(middle + root, 0.0), 1.0)
 
     @property
@@ -111,6 +112,24 @@ class Compliance:
         if self.variances[0] < _NONE:
             return float(self.observed <= 0)
         return float(scipy.special.ndtr(-self.share / math.sqrt(self.variances[0] / self.n)))
+
+    @property
+    def more(self) -> float | None:
+        """Half as many again who do not comply; None where there are none, or this is everybody."""
+        return 1.5 * self.share if 0 < 1.5 * self.share < 1 else None
+
+    @property
+    def tipping(self) -> tuple[int, float] | None:
+        """The place of the category that is 0 first if more people did not comply, and their share; None for none.
+
+        With ū = (1 - ρ) π + ρ v, it is 0 at ρ* = ū / v. Of two categories it is the first.
+        """
+        shares = [
+            (float(naive / look), place)
+            for place, (naive, look) in enumerate(zip(self.naive, self.look, strict=True))
+            if self.share * look < naive < _ALL * look and (place == 0 or len(self.naive) > 2)
+        ]
+        return min(shares)[::-1] if shares else None
 
     def corrected(self, share: float) -> Floats:
         """The shares (t,) if this share of people did not comply: (ū - ρv) / (1 - ρ)."""
@@ -160,6 +179,7 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
     )
 
 
+FOR_OTHERS = "the estimate is for the others, and right for all only if those are like them"
 DENIERS = "people who understand and deny pass every control; no number here sees them"
 _FEWEST = 5  # violations, below which the share of those who do not comply rests on single people
 
@@ -181,9 +201,21 @@ def behavior_text(type_name: str) -> str:
     return f"as if {type_name}" if always or not answer else f"as if they always say “{answer}”"
 
 
-def sentences(people: Compliance, categories: Sequence[str], confidence: float, places: int) -> list[str]:
-    """What the controls say, what it rests on, and what the shares would be otherwise, one sentence each."""
-    low, high = map(of_hundred, people.interval(confidence))
+def share_sentence(type_name: str, share: float, ends: tuple[float, float]) -> str:
+    """How many did not comply, with the interval."""
+    low, high = map(of_hundred, ends)
+    return (
+        f"about {of_hundred(max(share, 0.0))} of 100 answered the control {behavior_text(type_name)} ({low} to {high})"
+    )
+
+
+def sentences(
+    people: Compliance, shown: Compliance, ends: tuple[float, float], categories: Sequence[str], places: int
+) -> list[str]:
+    """What the controls say, what it rests on, and what the shares would be otherwise, one sentence each.
+
+    Shown is what stands in the table, by moments or by likelihood, with the interval of the share of such people.
+    """
     lines = []
     if people.violations is not None:
         violated, asked = people.violations
@@ -194,17 +226,17 @@ def sentences(people: Compliance, categories: Sequence[str], confidence: float, 
         )
         lines.append(f"{violated:,} of {asked:,} {done}; nobody who followed the instruction can")
     behavior = behavior_text(people.type_name)
-    lines.append(
-        f"about {of_hundred(max(people.share, 0.0))} of 100 answered the control {behavior} ({low} to {high}); the "
-        "estimate is for the others, and right for all only if those are like them"
-    )
+    lines.append(f"{share_sentence(people.type_name, shown.share, ends)}; {FOR_OTHERS}")
     lines.append(DENIERS)
     assumed = "this assumes that people treat the sensitive question as they treat the control"
-    more = 1.5 * people.share
-    if 0 < more < 1:
-        otherwise = _shares(people.corrected(more), categories, places)
+    if shown.more is not None:
+        otherwise = _shares(shown.corrected(shown.more), categories, places)
         assumed += f"; if half as many again answer it {behavior}, the estimate is {otherwise}"
     lines.append(assumed)
+    if (first := shown.tipping) is not None:
+        lines.append(
+            f"“{categories[first[0]]}” would be 0 if {of_hundred(first[1])} of 100 had answered the question {behavior}"
+        )
     lines.append(
         f"without the control it would be {_shares(people.naive, categories, places)}; by moments with it, which hold "
         f"also if each answer is at random by itself, {_shares(people.corrected(people.share), categories, places)}"

@@ -7,6 +7,7 @@ Some estimates have *findings* beside their numbers: another estimate, a test, a
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,12 +35,13 @@ from naysay.estimate.bounds import answer_bounds, fits_badly, is_open, least_sha
 from naysay.estimate.compliance import (
     DENIERS,
     ELSEWHERE,
+    FOR_OTHERS,
     MEASURED,
     Compliance,
-    behavior_text,
     compliance,
     of_hundred,
     sentences,
+    share_sentence,
 )
 from naysay.estimate.controls import tells_types
 from naysay.estimate.fit import (
@@ -413,23 +415,35 @@ class Complied(Finding):
         return cls(fit, compliance(fit.design, fit.tally) or ()) if tells_types(fit.design) else None
 
     def content_below(self, options: PrintOptions) -> Sequence[Content]:
-        if self.value:
-            names = [_checks.label(category) for category in self.fit.categories]
-            lines = sentences(self.value, names, options.confidence, decimals_of(self.fit))
-        else:  # several types
-            ends = nuisance_intervals(self.fit, confidence=options.confidence, method=options.method)
-            lines = [
-                f"about {of_hundred(max(parameter.value, 0.0))} of 100 answered the control {behavior_text(str(name))} "
-                f"({of_hundred(ends[name][0])} to {of_hundred(ends[name][1])})"
-                for name, parameter in self.fit.nuisance.items()
-            ]
-            lines += ["the estimate is for the others, and right for all only if those are like them", DENIERS]
-        return [Points(tuple(lines))]
+        ends = nuisance_intervals(self.fit, confidence=options.confidence, method=options.method)
+        types = [(str(name), parameter.value, ends[name]) for name, parameter in self.fit.nuisance.items()]
+        if not self.value:  # several types
+            return [Points((*itertools.starmap(share_sentence, types), FOR_OTHERS, DENIERS))]
+        people: Compliance = self.value
+        shown, [(_, _, (low, high))] = self._shown, types
+        if self._counts_others:
+            low, high = 1 - high, 1 - low
+        names = [_checks.label(category) for category in self.fit.categories]
+        return [Points(tuple(sentences(people, shown, (low, high), names, decimals_of(self.fit))))]
+
+    @property
+    def _counts_others(self) -> bool:
+        """Whether the share of those who comply is estimated."""
+        return self.value.type_name not in self.fit.design.nuisance[0].of
+
+    @property
+    def _shown(self) -> Compliance:
+        """The controls at the shares of the table, which can be those of the likelihood."""
+        [(share, _)] = self.fit.nuisance.values()
+        share = 1 - share if self._counts_others else share
+        people: Compliance = self.value
+        return replace(people, share=share, naive=(1 - share) * self.fit.proportions + share * people.look)
 
     def numbers(self, options: PrintOptions) -> object:
         if not self.value:
             return None
         people: Compliance = self.value
+        shown = self._shown
         return {
             "share": people.share,
             "standard_error": people.standard_error,
@@ -439,7 +453,8 @@ class Complied(Finding):
             "violations": people.violations and people.violations[0],
             "uncorrected": people.naive,
             "corrected": people.corrected(people.share),
-            "half_as_many_again": people.corrected(1.5 * people.share) if 0 < 1.5 * people.share < 1 else None,
+            "half_as_many_again": None if shown.more is None else shown.corrected(shown.more),
+            "tipping": shown.tipping and {"category": self.fit.categories[shown.tipping[0]], "share": shown.tipping[1]},
         }
 
 
@@ -459,7 +474,7 @@ class Noncompliance(Finding):
         share, noncomplier_kind = options.noncompliance, options.noncompliers
         behavior_text = f"{NONCOMPLIERS[noncomplier_kind]} {' or '.join(behaviors(self.fit.design))}"
         ranges_text = _ranges(self.fit, self.value(share=share, noncompliers=noncomplier_kind))
-        return f"if up to {share:.3g} of the respondents did not comply ({behavior_text}): {ranges_text}"
+        return f"if up to {100 * share:.3g} of 100 did not comply ({behavior_text}): {ranges_text}"
 
     def numbers(self, options: PrintOptions) -> object:
         share, who = options.noncompliance, options.noncompliers

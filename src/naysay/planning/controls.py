@@ -128,6 +128,6 @@ def control_lines(design: Answerable, share_of: float, n: int) -> list[str]:
         return []
     found = detection_power(design, share_of, n=n)
     return [
-        f"if {share_of:.3g} do not comply, the control shows it with a power of {found:.3f}; "
+        f"if {100 * share_of:.3g} of 100 do not comply, the control shows it with a power of {found:.3f}; "
         f"{detection_size(design, share_of):,} respondents show it with a power of 0.8"
     ]

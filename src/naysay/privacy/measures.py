@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, localcontext
 from functools import singledispatch
 from typing import Any
@@ -712,6 +712,7 @@ def about_categories(design: Answerable, nuisance: Mapping[str, float] | None = 
     -------
     {sample: Statement}, or None
         None if the cells are the categories, or if the nuisance shares do not say how cells make up the categories.
+        Where some people do not comply, it is about those who do.
 
     Raises
     ------
@@ -729,14 +730,15 @@ def about_categories(design: Answerable, nuisance: Mapping[str, float] | None = 
     shares_within = _within(design, nuisance or {})
     if shares_within is None:
         return None
-    nuisance_text = ", ".join(
-        f"{_checks.label(share.name)} = {_value(share, nuisance or {}):.3g}" for share in design.nuisance
-    )
-    nuisance_text += "" if nuisance else " (assumed; ε depends on it)"
-    note_text = f"about the sensitive category alone, if {nuisance_text}"
+    if any(share.among for share in design.shares):
+        note_text = "about the category alone, of those who comply"
+    else:
+        nuisance_text = ", ".join(
+            f"{_checks.label(share.name)} = {_value(share, nuisance or {}):.3g}" for share in design.nuisance
+        )
+        nuisance_text += "" if nuisance else " (assumed; ε depends on it)"
+        note_text = f"about the sensitive category alone, if {nuisance_text}"
     channels_by_name = channels_about(design, shares_within, notes=(note_text,))
-    if channels_by_name is None:
-        return None
     return {sample_name: statement(sample_channel) for sample_name, sample_channel in channels_by_name.items()}
 
 
@@ -770,11 +772,12 @@ together tell 1.58 of 1.58 bits at most
         )
         return [f"privacy, at any level: {'; '.join((str(worst_statement), *design.notes))}"]
     if design.offer.assigned_by != "respondent":
-        each_sample = (about_categories(design, nuisance) or statement(design)).items()
-        return [
-            f"privacy{'' if sample_name is None else f', sample {sample_name}'}: {part_statement}"
-            for sample_name, part_statement in each_sample
-        ]
+        sample_statements = {
+            name: str(part) for name, part in (about_categories(design, nuisance) or statement(design)).items()
+        }
+        if len(set(sample_statements.values())) == 1:
+            return [f"privacy: {next(iter(sample_statements.values()))}"]
+        return [f"privacy, sample {sample_name}: {text}" for sample_name, text in sample_statements.items()]
     level_lines = [
         f"privacy, level {level_name}: {part_statement}" for level_name, part_statement in statement(design).items()
     ]
@@ -787,7 +790,7 @@ together tell 1.58 of 1.58 bits at most
 
 def channels_about(
     design: Answerable, within: NDArray[np.float64], *, notes: tuple[str, ...] = ()
-) -> dict[Any, Design] | None:
+) -> dict[Any, Design]:
     """P(response | category) in each sample, averaged over the cells that make up each category.
 
     Parameters
@@ -800,8 +803,7 @@ def channels_about(
 
     Returns
     -------
-    {sample: Design}, or None
-        None if a response is not a single label.
+    {sample: Design}
 
     Examples
     --------
@@ -815,8 +817,11 @@ def channels_about(
     channel_of_sample: dict[Any, Design] = {}
     for sample_name, sample_channel in design.parts.items():
         space = sample_channel.space
-        if not space.one_label:
-            return None
+        if not space.one_label:  # sets, or several answers: a cell of the category is drawn first
+            cell_weights = table_weights(within.tolist(), columns=design.categories)
+            cell_of_category = Table(categories=design.categories, space=Labels(design.cells), weights=cell_weights)
+            channel_of_sample[sample_name] = replace(cell_of_category.then(sample_channel), notes=notes)
+            continue
         integer_weights = table_weights((sample_channel.matrix @ within).tolist(), columns=design.categories)
         all_notes = (*notes, *sample_channel.notes)
         channel_of_sample[sample_name] = Table(
@@ -832,7 +837,7 @@ def _within(design: Answerable, nuisance_shares: Mapping[str, float]) -> NDArray
             raise DesignError(
                 f"nuisance shares of this design, within [0, 1], are needed; got {nuisance_name!r}: {assumed_share!r}"
             )
-    if not any(len(share.of) > 1 for share in design.shares):
+    if not any(len(share.of) > 1 or share.among for share in design.shares):
         return None
     share_columns = []
     for category_share in design.shares:
@@ -849,7 +854,7 @@ def _within(design: Answerable, nuisance_shares: Mapping[str, float]) -> NDArray
             share_column *= [
                 assumed_share if cell_name in share.of else 1 - assumed_share for cell_name in design.cells
             ]
-        if category_share.among or (len(category_cells) > 1 and not is_divided) or abs(share_column.sum() - 1) > 1e-9:
+        if (len(category_cells) > 1 and not is_divided) or abs(share_column.sum() - 1) > 1e-9:
             return None
         share_columns.append(np.where(share_column < _NOTHING, 0.0, share_column))
     return np.column_stack(share_columns)
