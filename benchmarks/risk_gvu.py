@@ -17,7 +17,7 @@ import polars as pl
 
 from naysay import microdata
 from naysay.microdata import QuasiIdentifier, Theta
-from naysay.microdata.formats import spanned
+from naysay.show.result import spanned
 
 POPULATION = 50_000_000  # assumed: people on the web in 1997
 

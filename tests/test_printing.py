@@ -13,7 +13,7 @@ import naysay
 from naysay import designs, show
 from naysay.errors import ExtraMissing
 from naysay.show import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
-from naysay.show.html import PHONE, WIDE, notebook
+from naysay.show.result import PHONE, WIDE, notebook
 
 TABLE = Table(
     (Column("<name>", words=True), Column("truth", role="truth"), Column("holds", role="holds")),
@@ -99,7 +99,7 @@ CELLS = ("a", "", "日本", "é", "–", "0.12", "∞", " x", "y ", "long " * 5,
 
 
 def test_tables_are_laid_out_as_rich_does():
-    text = sys.modules["naysay.show.text"]  # whose name is that of its function
+    text = sys.modules["naysay.show.result"]  # whose name is that of its function
     rng, quick = random.Random(1), 0
     for _ in range(500):
         columns = tuple(Column(rng.choice(CELLS), words=rng.random() < 0.4) for _ in range(rng.randint(1, 5)))

@@ -12,8 +12,8 @@ from naysay.errors import DesignError, ExtraMissing
 from naysay.estimate.page import estimate_html, estimate_section
 from naysay.privacy.measures import posterior_chart as posterior
 from naysay.show import Column, Content, Points, Sentence, Table, charts
-from naysay.show.html import notebook
 from naysay.show.page import Section, html
+from naysay.show.result import notebook
 
 __all__ = [
     "ExtraMissing",

@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect
 
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
-from naysay.collect.refusals import STATUS
 from naysay.collect.results import sharing
 from naysay.collect.server import guard
 from naysay.collect.server.guard import ASSETS, DATA, SECURITY, Guard, Rates
+from naysay.collect.survey.submission import STATUS
 
 JSON = {"content-type": "application/json"}
 

@@ -15,10 +15,9 @@ from naysay.collect.admin import backup as backups
 from naysay.collect.app import create_app
 from naysay.collect.device.memory import Draft
 from naysay.collect.invitations import data_of
-from naysay.collect.refusals import Refusal
 from naysay.collect.serving import background
 from naysay.collect.storage import Reply, Store, tables, today
-from naysay.collect.survey.submission import Reader
+from naysay.collect.survey.submission import Reader, Refusal
 
 JSON = {"content-type": "application/json"}
 VECTORS = "rfc9497_voprf.json"

@@ -62,7 +62,7 @@ def test_lists_need_parquet_or_json_lines(tmp_path, suffix):
 
 
 def test_a_workbook_has_no_room_for_more(tmp_path, monkeypatch):
-    monkeypatch.setattr("naysay.files.workbook.MOST_ROWS", 3)
+    monkeypatch.setattr("naysay.files.statistical.MOST_ROWS", 3)
     with pytest.raises(DataError, match=r"Excel takes 2 rows; write .parquet or .csv instead"):
         files.write(pl.DataFrame({"n": [1, 2, 3]}), tmp_path / "x.xlsx")
     assert not list(tmp_path.iterdir())

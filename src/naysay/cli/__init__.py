@@ -16,7 +16,7 @@ from typer.completion import completion_init  # type: ignore[attr-defined]
 
 import naysay
 from naysay.console import output
-from naysay.console.commands import Place, group_of
+from naysay.console.output import Place, group_of
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -52,9 +52,9 @@ DOORS = {
         "risk search": Place("microdata.commands.risk", "search"),
         "risk report": Place("microdata.commands.risk", "report"),
         "panel": Place("microdata.commands.panel", "group"),
-        "protect": Place("microdata.commands.protect"),
+        "protect": Place("microdata.commands.risk", "protect"),
         "utility": Place("microdata.commands.utility"),
-        "attack": Place("microdata.commands.attack"),
+        "attack": Place("microdata.commands.utility", "attack"),
         "table": Place("microdata.commands.table"),
     },
 }

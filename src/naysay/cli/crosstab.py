@@ -15,8 +15,8 @@ from rich.console import Console
 from naysay import _checks, crosstab, files
 from naysay.collect.commands.database import Surveyed
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepare_frame
+from naysay.console.output import takes
 from naysay.crosstab import Crosstab, Variable
 from naysay.crosstab.result import crosstab_html
 from naysay.errors import DataError
@@ -183,7 +183,7 @@ def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
 
 def _of_survey(request: CrosstabOptions) -> Crosstab:
     """The crosstab of a survey's answers, with the designs that its questions were published with."""
-    from naysay.collect.survey.repeated import cautioned
+    from naysay.collect.survey.tallies import cautioned
 
     role_options = [
         option_field.name

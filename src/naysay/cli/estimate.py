@@ -18,16 +18,16 @@ from naysay._values import Label
 from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import Answered, Plain, of_database, of_export
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepare_frame, with_labels
+from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
 from naysay.estimate.paper import methods_texts
 from naysay.estimate.result import checks
 from naysay.show import Chart, Content, Table, text
-from naysay.show.text import csv_text
+from naysay.show.result import csv_text
 from naysay.tally import Tally
 
 if TYPE_CHECKING:

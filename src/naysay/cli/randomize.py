@@ -13,8 +13,8 @@ import typer
 
 from naysay import _checks, files, frames, privacy
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.options import numbers, with_labels
+from naysay.console.output import takes
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
 

@@ -20,12 +20,12 @@ from rich.table import Table
 
 from naysay import _checks, estimate, files
 from naysay.console import options, output
-from naysay.console.commands import takes
+from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.privacy.repeated import Schedule, of_tables
 from naysay.show.page import Section, html
-from naysay.show.text import csv_text
+from naysay.show.result import csv_text
 from naysay.tally import Tally
 from naysay.telemetry import audit, batches
 from naysay.telemetry.audit import Callee, Client, Command, Endpoint

@@ -27,7 +27,6 @@ from naysay.collect.api.app import SILENT, api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations import RANDOM_BYTES, REQUEST_BYTES, Asking
 from naysay.collect.questionnaire import Questionnaire
-from naysay.collect.refusals import CLOSED, STATUS, Refusal
 from naysay.collect.reports import Desk, Topics
 from naysay.collect.results.counting import folding
 from naysay.collect.server.documents import Catalog, Served, SharedResults, home, threats
@@ -35,6 +34,7 @@ from naysay.collect.server.guard import MINUTE, Guard, Rates, Straight, body_of,
 from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
+from naysay.collect.survey.submission import CLOSED, STATUS, Refusal
 from naysay.collect.writer import Line, Unstored, Writer
 from naysay.telemetry.batches import LONGEST, ONE_LINE
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from naysay import report
 from naysay.collect.questionnaire import Questionnaire, check, in_words, statements, together
 from naysay.collect.questionnaire.privacy import private_questions, times
-from naysay.collect.survey import repeated
+from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
@@ -117,7 +117,7 @@ class Statement:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The numbers that matter most, each with what it is."""
         form, words = self.published.questionnaire, self._words
-        moved_points, private_disclosures = repeated.most_moved_points(form), self._disclosures
+        moved_points, private_disclosures = tallies.most_moved_points(form), self._disclosures
         facts = [(str(len(private_disclosures)), str(words["private"]).format(all=len(form.asked)))]
         if moved_points is None:
             return tuple(facts)
@@ -136,7 +136,7 @@ class Statement:
             [cell_template.format(**placeholders) for cell_template in flow_words[station]]
             for station in ("device", "wire", "server", "database", "export")
         ]
-        points_text = repeated.moved_points_text(self.published.questionnaire)
+        points_text = tallies.moved_points_text(self.published.questionnaire)
         moved_text = words["access"]["moves"].format(moved=points_text) if points_text else ""
         access_text = words["access"]["open" if self.published.key is None else "invited"].format(moved=moved_text)
         section_parts: tuple[tuple[str, list[Content]], ...] = (
@@ -277,7 +277,7 @@ class Statement:
         placeholders = {
             "drawn": self._words["drawn"][hand_extent].format(some=by_hand, private=len(private_disclosures)),
             "once": self._words["once"]["open" if self.published.key is None else "invited"],
-            "moved": repeated.moved_points_text(self.published.questionnaire) or "–",
+            "moved": tallies.moved_points_text(self.published.questionnaire) or "–",
             "smallest": "____" if self.smallest is None else f"{self.smallest:,}",
         }
         safe_rows = [(threat["who"], threat["what"]) for threat in words["safe"]]

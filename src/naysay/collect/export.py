@@ -30,13 +30,13 @@ from naysay.collect.questionnaire.kinds import Lot
 from naysay.collect.questionnaire.questionnaire import ARM, truth_column
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.replies import Replies
-from naysay.collect.survey import repeated
+from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.codebook import place_of
-from naysay.files.kinds import PROGRAMS, library
 from naysay.files.statistical import portable
+from naysay.files.text import PROGRAMS, library
 from naysay.files.writing import whole
 
 __all__ = ["Columns", "Exported", "export", "places"]
@@ -517,11 +517,11 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
         files.write_pieces(chain([first_piece], table_pieces), data_path, separator=separator, book=columns.book)
     with data_path.open("rb") as data_file:
         data_digest = hashlib.file_digest(data_file, "sha256").hexdigest()
-    caution_text = f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
+    caution_text = f"{tallies.BY_INVITATION[:1].upper()}{tallies.BY_INVITATION[1:]}."
     if published.key is None:  # how many may have answered more than once, and what that would move
-        points_text = repeated.moved_points_text(published.questionnaire)
+        points_text = tallies.moved_points_text(published.questionnaire)
         effect_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
-        caution_text = f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{effect_text}."
+        caution_text = f"{tallies.OPEN_LINK[:1].upper()}{tallies.OPEN_LINK[1:]}{effect_text}."
     book = columns.book
     codebook_text = markdown(
         book, file=data_path.name, replies=reply_count, caution=caution_text, escaped=file_kind == "csv"

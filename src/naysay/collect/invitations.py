@@ -19,10 +19,10 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from naysay.collect import voprf
-from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Store, Taking, tables
 from naysay.collect.storage.arrivals import digest
 from naysay.collect.survey import submission
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError
 
 __all__ = ["Counts", "code_of", "codes", "counts", "enlist", "invite", "link", "replace", "untaken"]
@@ -59,7 +59,7 @@ class Asking:
     --------
     >>> Asking.of_body(b'{"invitation":"0123456789012345678901","blinded":"zz"}')
     Traceback (most recent call last):
-    naysay.collect.refusals.Refusal: a request for a token must hold an invitation and what was blinded
+    naysay.collect.survey.submission.Refusal: a request for a token must hold an invitation and what was blinded
     """
 
     code: str

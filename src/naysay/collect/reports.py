@@ -23,11 +23,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from naysay._values import Label
-from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, body_of, refused
 from naysay.collect.storage import Reports, Store, today
-from naysay.collect.storage.reported import TOPIC, Cell
+from naysay.collect.storage.arrivals import TOPIC, Cell
 from naysay.collect.storage.tables import report_count, report_topic
+from naysay.collect.survey.submission import Refusal
 from naysay.collect.writer import Writer
 from naysay.design import Answerable, Design
 from naysay.errors import DataError

@@ -13,8 +13,8 @@ from concurrent.futures import Future
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from naysay._checks import several
-from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Outcome, Reply, Reports, Store, Taking, today
+from naysay.collect.survey.submission import Refusal
 
 log = logging.getLogger("naysay.collect")
 

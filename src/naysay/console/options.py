@@ -20,7 +20,7 @@ import typer
 from naysay import _checks, files
 from naysay._values import Label
 from naysay.errors import DataError, DesignError
-from naysay.show.text import csv_text
+from naysay.show.result import csv_text
 
 if TYPE_CHECKING:  # designs and sampling are loaded by the commands that are asked for them
     import polars as pl

@@ -37,7 +37,7 @@ from naysay.sampling import Sampling
 from naysay.show import Chart, Column, Content, Note, Points, Records, Result, Sentence, Table
 from naysay.show.charts import heat_map
 from naysay.show.page import Section, html
-from naysay.show.text import fixed_decimals
+from naysay.show.result import fixed_decimals
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame

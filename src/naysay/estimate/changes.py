@@ -25,8 +25,7 @@ from naysay.estimate.linear import linear_map, plainly_apart
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 from naysay.show import Column, Content, Note, Sentence, Table, plain
-from naysay.show.result import Records, Result
-from naysay.show.text import csv_text
+from naysay.show.result import Records, Result, csv_text
 
 RULES = {
     "fresh": "each wave drew a new answer",

@@ -22,7 +22,7 @@ from naysay.design import Answerable, Share
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.likelihood import Maximum
 from naysay.estimate.linear import Indicators, LinearMaps, Named
-from naysay.show.text import fixed_decimals
+from naysay.show.result import fixed_decimals
 from naysay.tally import Tally
 
 _ROUNDING = 1e-12  # of sums of shares: below it nothing but rounding is left

@@ -31,8 +31,8 @@ from naysay.show import (
     charts,
     finish,
 )
-from naysay.show.html import PHONE
 from naysay.show.page import Section, html
+from naysay.show.result import PHONE
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """The word for the parts of a design, by who assigns them."""

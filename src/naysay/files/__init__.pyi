@@ -6,8 +6,6 @@ from naysay.files.codebook import codebook_of as codebook_of
 from naysay.files.codebook import designs_of as designs_of
 from naysay.files.codebook import explained as explained
 from naysay.files.codebook import place_of as place_of
-from naysay.files.kinds import kind as kind
-from naysay.files.kinds import readable as readable
 from naysay.files.reading import randomized_columns as randomized_columns
 from naysay.files.reading import scan as scan
 from naysay.files.reading import stored_cells as stored_cells
@@ -18,6 +16,8 @@ from naysay.files.text import as_measured as as_measured
 from naysay.files.text import as_numbers as as_numbers
 from naysay.files.text import as_text as as_text
 from naysay.files.text import check_columns as check_columns
+from naysay.files.text import kind as kind
+from naysay.files.text import readable as readable
 from naysay.files.text import together as together
 from naysay.files.writing import Original as Original
 from naysay.files.writing import write as write

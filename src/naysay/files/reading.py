@@ -20,8 +20,8 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.files import statistical, text
 from naysay.files.codebook import codebook_of, explained, is_randomized
-from naysay.files.kinds import kind, library, no_rows, readable
-from naysay.files.workbook import labels_in, scan_workbook
+from naysay.files.statistical import labels_in, scan_workbook
+from naysay.files.text import kind, library, no_rows, readable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -21,11 +21,9 @@ from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
 from naysay.files.codebook import Codebook, codebook_of
-from naysay.files.kinds import PROGRAMS, kind, library
 from naysay.files.reading import scan
-from naysay.files.statistical import Code, labels_of, stored, write_statistical
-from naysay.files.text import escaped, text_of
-from naysay.files.workbook import write_workbook
+from naysay.files.statistical import Code, labels_of, stored, write_statistical, write_workbook
+from naysay.files.text import PROGRAMS, escaped, kind, library, text_of
 
 Attribute = TypeVar("Attribute")
 

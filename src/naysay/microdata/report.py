@@ -25,12 +25,12 @@ from naysay.microdata import (
     Search,
     charts,
 )
-from naysay.microdata.formats import DASH, grid, percent, spanned
 from naysay.microdata.risk.measure import Measure, OnRequest
 from naysay.microdata.risk.theta import theta_percent
 from naysay.microdata.risk.uniques import Pitman
 from naysay.show import Chart, Content, Facts, Points, Sentence, html, page
 from naysay.show.page import Section
+from naysay.show.result import DASH, grid, percent, spanned
 
 _ROWS = 25  # of a table of combinations or recodings
 

@@ -12,9 +12,9 @@ import typer
 from naysay import _checks, planning, privacy
 from naysay._values import Floats
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.methods import estimators
 from naysay.console.options import numbers, record_cells
+from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.designs import direct

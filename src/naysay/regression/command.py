@@ -9,8 +9,8 @@ import typer
 
 from naysay import _checks, files
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.options import SamplingOptions, prepare_frame, record_cells, with_labels
+from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.regression.fitting import regress
 from naysay.regression.reading import parse

@@ -19,9 +19,7 @@ from naysay.show.content import (
     Sentence,
     Table,
 )
-from naysay.show.html import html
-from naysay.show.result import Records, Result
-from naysay.show.text import latex, markdown, markdown_text, number, plain, show, text
+from naysay.show.result import Records, Result, html, latex, markdown, markdown_text, number, plain, show, text
 
 __all__ = [
     "Bar",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from naysay.show.content import Content
 from naysay.show.finish import FILLS, INKS
-from naysay.show.html import html as content_html
-from naysay.show.html import template
+from naysay.show.result import html as content_html
+from naysay.show.result import template
 
 
 @dataclass(frozen=True, init=False)

@@ -22,7 +22,7 @@ from naysay._values import Label
 from naysay.errors import need
 from naysay.show import finish
 from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink
-from naysay.show.html import template
+from naysay.show.result import template
 
 _BAR, _STEP, _RIGHT_PADDING = 16, 10, 18
 _FLUSH = {"labelFlush": False, "labelSeparation": 8}

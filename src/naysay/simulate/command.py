@@ -15,9 +15,9 @@ from rich.console import Console
 from naysay import _checks, files, simulate
 from naysay._values import Floats
 from naysay.console import options, output
-from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
 from naysay.console.options import numbers, record_cells
+from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.simulate import Behavior, Population

@@ -6,9 +6,9 @@ import pytest
 
 from naysay import DataError
 from naysay.collect.admin import tokens
-from naysay.collect.refusals import Refusal
 from naysay.collect.storage import today
 from naysay.collect.storage.tables import token as table
+from naysay.collect.survey.submission import Refusal
 
 READ, EXPORT = tokens.SCOPES
 

@@ -10,9 +10,9 @@ import pytest
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.formats import percent
 from naysay.microdata.protect.clues import ceiling
 from naysay.microdata.protect.releases import protect_html
+from naysay.show.result import percent
 
 
 def best(true, known, rows):

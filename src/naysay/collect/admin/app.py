@@ -20,10 +20,10 @@ from starlette.routing import Route
 from naysay.collect.admin import drafts, making, surveys, tokens
 from naysay.collect.admin.visits import HOME, Visit, route
 from naysay.collect.client import Client
-from naysay.collect.refusals import Refusal
 from naysay.collect.server.documents import FOREVER, Document, Served
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError
 
 QUESTIONNAIRE = 5_100_000

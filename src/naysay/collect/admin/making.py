@@ -24,7 +24,7 @@ from naysay.collect.questionnaire.kinds import Decimal, Integer, SelectMultiple,
 from naysay.collect.questionnaire.offers import bins_of, carried_out, parted, private_of
 from naysay.collect.questionnaire.privacy import statements
 from naysay.collect.questionnaire.xlsform_rows import number_of
-from naysay.collect.refusals import Refusal
+from naysay.collect.survey.submission import Refusal
 from naysay.design import read
 from naysay.errors import DataError
 

@@ -37,11 +37,11 @@ from naysay.collect.questionnaire import (
 )
 from naysay.collect.questionnaire.kinds import Decimal, Integer, SelectMultiple, SelectOne
 from naysay.collect.questionnaire.xlsform_sheets import Sheet, read_sheets
-from naysay.collect.refusals import Refusal
 from naysay.collect.results import findings, sharing
 from naysay.collect.results import page as results_page
 from naysay.collect.storage import Listed, today
-from naysay.collect.survey import repeated
+from naysay.collect.survey import tallies
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError
 
 FORMATS = {
@@ -143,7 +143,7 @@ def survey(visit: Visit) -> Response:
         formats=FORMATS,
         questions=_questions(published.questionnaire),
         privacy=lines(published.questionnaire),
-        caution=repeated.OPEN_LINK,
+        caution=tallies.OPEN_LINK,
     )
 
 

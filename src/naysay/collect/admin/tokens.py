@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, insert, select, update
 
-from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Store, today
 from naysay.collect.storage.tables import token as table
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError
 
 SCOPES = {
@@ -88,7 +88,7 @@ def create(
     'our dashboard'
     >>> check(store, secret, scope="read:export", survey="sample")
     Traceback (most recent call last):
-    naysay.collect.refusals.Refusal: this token is not good for read:export
+    naysay.collect.survey.submission.Refusal: this token is not good for read:export
     >>> store.dispose()
     """
     name, scope_names = name.strip(), set(scopes)

@@ -23,9 +23,9 @@ from starlette.types import Message
 from naysay.collect.admin import log
 from naysay.collect.admin.account import Account, Session, Sessions
 from naysay.collect.client import Client
-from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, Tries
 from naysay.collect.storage import Store
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError, NaysayError
 
 HOME = "/admin/"

@@ -28,9 +28,9 @@ from naysay._checks import several
 from naysay.collect import reports, results
 from naysay.collect.admin import log, tokens
 from naysay.collect.export import packed
-from naysay.collect.refusals import Refusal
 from naysay.collect.server.guard import Rates, failed, refused
 from naysay.collect.storage import Listed, Store
+from naysay.collect.survey.submission import Refusal
 from naysay.errors import DataError
 
 VERSION = "v1"

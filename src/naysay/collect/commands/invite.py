@@ -13,8 +13,8 @@ from naysay import files
 from naysay._checks import several
 from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
-from naysay.console.commands import takes
 from naysay.console.options import Encoding, Force, Separator
+from naysay.console.output import takes
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used

@@ -18,8 +18,8 @@ from naysay._checks import several
 from naysay.collect import respond
 from naysay.collect.respond import People, Sent, Survey
 from naysay.console import output
-from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Separator
+from naysay.console.output import takes
 from naysay.errors import DataError
 
 

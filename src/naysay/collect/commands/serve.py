@@ -21,7 +21,7 @@ import typer
 from naysay.collect.commands import database
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
-from naysay.console.commands import takes
+from naysay.console.output import takes
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ServeOptions:
     webhook: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="URL", help="Tell this server each hour how many have replied, in steps of 10; may be repeated."
+            metavar="URL", help="Tell this server each hour how many have replied, in steps of 10; may be tallies."
         ),
     ] = None
     webhook_within: Annotated[
@@ -239,11 +239,11 @@ def _of_survey(published: Published) -> Iterator[str]:
     """How far a few dishonest answers move a share, and whether there is a newer page."""
     from naysay.collect import Client
     from naysay.collect.client import FOLDER
-    from naysay.collect.survey import repeated
+    from naysay.collect.survey import tallies
 
-    name, points_text = published.name, repeated.moved_points_text(published.questionnaire)
+    name, points_text = published.name, tallies.moved_points_text(published.questionnaire)
     moved_text = f"; 1 % of repeated or dishonest answers moves a share by {points_text}" if points_text else ""
-    yield f"{name}: {repeated.OPEN_LINK}{moved_text}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
+    yield f"{name}: {tallies.OPEN_LINK}{moved_text}" if published.key is None else f"{name}: {tallies.BY_INVITATION}"
     if not published.has(Client.of(FOLDER)):
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
 

@@ -17,8 +17,8 @@ from naysay._checks import several
 from naysay.collect.commands import database, invite
 from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
-from naysay.console.commands import takes
 from naysay.console.options import Force, Separator
+from naysay.console.output import takes
 from naysay.errors import DataError
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from naysay.collect.client import Client
 from naysay.collect.questionnaire import Questionnaire
-from naysay.collect.refusals import CLOSED
 from naysay.collect.survey.published import Published, complaint
+from naysay.collect.survey.submission import CLOSED
 from naysay.errors import DataError, NaysayError
 
 if TYPE_CHECKING:

@@ -294,7 +294,7 @@ class Answered:
 def of_database(replies: Replies, *, names: bool, language: str | None) -> Answered:
     """The replies in a database; every estimate says what repeated answers would do."""
     from naysay.collect.export import Columns
-    from naysay.collect.survey.repeated import cautioned
+    from naysay.collect.survey.tallies import cautioned
 
     columns = Columns(replies.published, language=language)
     table = columns.book.read(columns.table(replies).lazy(), names=names).collect()

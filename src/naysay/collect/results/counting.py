@@ -16,7 +16,7 @@ from naysay.collect.export import Columns
 from naysay.collect.results.answered import COUNT, Answered, controls_of
 from naysay.collect.storage import Replies, Store, replies, tables
 from naysay.collect.storage.replies import Key, Row
-from naysay.collect.survey import repeated
+from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
 from naysay.files import Codebook
 
@@ -180,7 +180,7 @@ def answered_of(
     """Tallies of a survey, told in a language; with an open link, estimates say what repeated answers would do."""
     book = Columns(counting.published, language=language).book
     cells = Counted(counting, counts, book, names)
-    cautioned = partial(repeated.cautioned, invites=counting.published.key is not None)
+    cautioned = partial(tallies.cautioned, invites=counting.published.key is not None)
     return Answered(book, cells, names, cautioned, groupable(book))
 
 

@@ -40,7 +40,7 @@ from naysay.estimate.intervals import METHODS
 from naysay.estimate.plain import Numbers, Shares
 from naysay.files.codebook import PHRASES
 from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
-from naysay.show.html import template
+from naysay.show.result import template
 from naysay.show.rows import Mark
 
 _WEEKLY = 62  # days from which on the columns of a chart are weeks

@@ -29,7 +29,7 @@ from naysay.collect.results.fragments import fragment
 from naysay.collect.storage import Store, tables
 from naysay.collect.storage.replies import Key
 from naysay.errors import DataError
-from naysay.show.html import template
+from naysay.show.result import template
 
 __all__ = ["PATH", "Shared", "revoke", "share", "shared", "shared_page", "survey_of"]
 

@@ -25,12 +25,11 @@ from starlette.responses import HTMLResponse, Response
 from naysay.collect import results
 from naysay.collect.client import ENTRY, TYPES, Client
 from naysay.collect.invitations import Issuer
-from naysay.collect.refusals import Refusal
 from naysay.collect.results import sharing
 from naysay.collect.server.guard import Rates, policy_of, policy_within
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
-from naysay.collect.survey.submission import Reader
+from naysay.collect.survey.submission import Reader, Refusal
 
 _HOME = Path(__file__).with_name("home.html")
 

@@ -27,7 +27,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from naysay.collect.refusals import Refusal
+from naysay.collect.survey.submission import Refusal
 
 log = logging.getLogger("naysay.collect")
 

@@ -18,11 +18,10 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 
 from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import arrivals, migrations, reported, tables
-from naysay.collect.storage.arrivals import Outcome, Reply, Taking, outcome_of
+from naysay.collect.storage import arrivals, migrations, tables
+from naysay.collect.storage.arrivals import Outcome, Reply, Reports, Taking, outcome_of
 from naysay.collect.storage.backends import BACKENDS, address_of
 from naysay.collect.storage.replies import Replies
-from naysay.collect.storage.reported import Reports
 from naysay.collect.storage.tables import deletion
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
@@ -412,7 +411,7 @@ class Store:
                 for taking in group
                 if isinstance(taking, Taking)
             ]
-            report_outcomes = reported.add(
+            report_outcomes = arrivals.add_reports(
                 connection, [report_group for report_group in group if isinstance(report_group, Reports)]
             )  # locks go last
             outcomes_by_type = {
@@ -425,7 +424,7 @@ class Store:
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
         with self.engine.begin() as connection:
-            reported.forget(connection, today())
+            arrivals.forget_receipts(connection, today())
         self._backend.settle(self.engine)
 
     def dispose(self) -> None:

@@ -1,5 +1,8 @@
 """A body of answers, held against the survey that it is for. Pure: bytes in, a submission or a refusal out.
 
+A refusal says why the server does not take a request: a code, a status, and one sentence that never repeats what was
+sent.
+
 What an answer must look like as it is sent. Pure: a value in, a complaint or nothing out.
 
 A complaint is the rest of a sentence that begins with the question's name. It says what must hold, and never repeats
@@ -23,11 +26,69 @@ from typing import Any
 
 from naysay.collect.questionnaire import Question, Questionnaire, canonical, truth
 from naysay.collect.questionnaire.expressions import Meaning, compiled
-from naysay.collect.refusals import Refusal
 from naysay.collect.survey.published import TOKEN, Published
 from naysay.design import Design
 from naysay.errors import NaysayError
 from naysay.responses import JOINER
+
+STATUS = {
+    "malformed": 422,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "unknown": 404,
+    "wrong_method": 405,
+    "too_slow": 408,
+    "uninvited": 403,
+    "used": 409,
+    "spent": 409,
+    "wrong_survey": 409,
+    "conflict": 409,
+    "closed": 410,
+    "too_large": 413,
+    "wrong_type": 415,
+    "busy": 429,
+    "internal": 500,
+    "unavailable": 503,
+}
+"""The HTTP status of each code."""
+
+CLOSED = "this survey is closed and takes no more answers"
+
+
+class Refusal(NaysayError):
+    """A request that the server does not take, and what must hold.
+
+    Parameters
+    ----------
+    code : str
+        One of `STATUS`.
+    message : str
+        What must hold, for the respondent's page and for authors of clients; never a value that was sent.
+    retry_after : int, optional
+        Seconds after which trying again makes sense.
+
+    Examples
+    --------
+    >>> refusal = Refusal("unknown", "there is no survey of this name")
+    >>> refusal.status, refusal.form()["error"]["code"]
+    (404, 'unknown')
+    """
+
+    def __init__(self, code: str, message: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return STATUS[self.code]
+
+    def form(self) -> dict[str, Any]:
+        """The refusal as a JSON object."""
+        return {"error": {"code": self.code, "message": self.message}}
+
 
 _KEYS = ("naysay", "version", "survey", "id", "answers", "padding")
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -79,7 +140,7 @@ class Reader:
     >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
     >>> Reader(published).read(b"{}", today=datetime.date(2026, 11, 20))
     Traceback (most recent call last):
-    naysay.collect.refusals.Refusal: ...
+    naysay.collect.survey.submission.Refusal: ...
     """
 
     def __init__(self, published: Published) -> None:
@@ -329,7 +390,7 @@ def read(body: bytes) -> Any:
     >>> read(b'{"a":1,"a":2}')
     Traceback (most recent call last):
         ...
-    naysay.collect.refusals.Refusal: the body must not name a key twice
+    naysay.collect.survey.submission.Refusal: the body must not name a key twice
     """
     try:
         body_text = body.decode("utf-8")

@@ -19,12 +19,12 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.attack.linkage import Linkage, nearest_records
 from naysay.microdata.attack.register import Register, Share, frame_of, share_of, texts
-from naysay.microdata.formats import DASH, Printed, percent
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.uniques import Sample, pitman
 from naysay.show import Chart, Content, Facts, Note, Sentence, charts, page
 from naysay.show.page import Section
+from naysay.show.result import DASH, Printed, percent
 from naysay.show.rows import Mark
 
 _Z = 1.959963984540054

@@ -27,12 +27,11 @@ from naysay import _checks
 from naysay._values import Floats
 from naysay.errors import DataError, NaysayError
 from naysay.microdata.attack.register import Linked, Register, Share, Success, Value, texts
-from naysay.microdata.formats import Printed, grid
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.show import Content, Facts, Note, Records, Sentence
-from naysay.show.text import csv_text
+from naysay.show.result import Printed, csv_text, grid
 
 _PAIRS = 3_000_000
 _LEAST = 100  # people, however many records there are

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._values import Array, Flags, Floats
 from naysay.errors import DataError
-from naysay.microdata.formats import percent
 from naysay.microdata.keys.codes import check_names
+from naysay.show.result import percent
 
 Places = NDArray[np.int64]
 Value = TypeVar("Value")

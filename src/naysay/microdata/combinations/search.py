@@ -26,13 +26,13 @@ from naysay import _checks
 from naysay._values import JsonObject, Label
 from naysay.errors import DataError
 from naysay.microdata.combinations.lattice import Combination, Finished, Lattice, Trial, all_keys, number_of
-from naysay.microdata.formats import DASH, Printed, explained, grid, share
 from naysay.microdata.keys.codes import check_choice, check_names, months_of
 from naysay.microdata.keys.counting import RULES, adder
 from naysay.microdata.keys.matches import HISTOGRAM_MEASURES
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.theta import sampling_fraction, theta_cells
 from naysay.show import Content, Heading, Note, Sentence
+from naysay.show.result import DASH, Printed, explained, grid, share
 
 LONGEST = 24 * 3600.0
 """Seconds that a search may be expected to take before it asks for a limit."""

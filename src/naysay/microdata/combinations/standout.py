@@ -25,9 +25,9 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.lattice import Lattice, Places, all_keys, number_of
 from naysay.microdata.combinations.search import SIGN, Search, check_how
-from naysay.microdata.formats import Printed, explained, grid, share
 from naysay.microdata.keys.variables import Keys
 from naysay.show import Content, Points, Sentence
+from naysay.show.result import Printed, explained, grid, share
 
 _OF_ONE = 5  # keys that are tried for one respondent by default
 _ROOM = 2_000_000_000  # choices × tuples

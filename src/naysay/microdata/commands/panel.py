@@ -13,8 +13,8 @@ from typer import Argument, Option
 
 from naysay import _checks, files
 from naysay.console import output
-from naysay.console.commands import takes
 from naysay.console.options import Encoding, Force, Separator, column
+from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.microdata import panel
 from naysay.microdata.commands import inputs

@@ -1,12 +1,22 @@
-"""``naysay risk``: who stands out in a file of respondents, on which keys, and how sure an intruder could be."""
+"""``naysay risk``, with `risk search` and `risk report`, and ``naysay protect``: a file made safer by a plan.
+
+What they do is in `request` and `protecting`, which are loaded when a command runs.
+"""
 
 from __future__ import annotations
 
 import typer
 
 from naysay.console import output
-from naysay.console.commands import takes
-from naysay.microdata.commands.options import OF_REPORT, OF_SEARCH, ReportOptions, RiskOptions, SearchOptions
+from naysay.console.output import takes
+from naysay.microdata.commands.options import (
+    OF_REPORT,
+    OF_SEARCH,
+    ProtectOptions,
+    ReportOptions,
+    RiskOptions,
+    SearchOptions,
+)
 
 _INTERRUPTED = 130
 
@@ -95,3 +105,52 @@ def _answer(options: RiskOptions) -> None:
     output.write(options.html, answers.page)
     if answers.search is not None and answers.search.stopped == "interrupted":
         raise typer.Exit(_INTERRUPTED)
+
+
+@takes(ProtectOptions)
+def protect(options: ProtectOptions) -> None:
+    """Protect a file before release, and show what that costs.
+
+    The command proposes a plan that reaches the target with few losses, says what it changes, and writes the release
+    in the format that its name says, with labels and all. Beside it stands a log that repeats it: keep the log as
+    secret as the original. Risk before and after is that of the file as written. Without --out nothing is written.
+
+    \b
+    Examples:
+      naysay protect survey.sav --keys age,gender,occupation
+      naysay protect survey.sav --keys age,gender,occupation --target "k >= 3" \\
+          --importance occupation=high --out safe.sav
+      naysay protect survey.sav --keys age,gender,occupation --bins age=5 \\
+          --save proposed.toml
+      naysay protect survey.sav --plan plan.toml --out safe.sav
+      naysay protect survey.sav --keys age,gender,occupation \\
+          --write-hierarchies levels.xlsx
+      naysay protect survey.sav --keys age,gender,occupation \\
+          --hierarchies levels.xlsx --out safe.sav --html board.html
+    """
+    from naysay.microdata.commands.protecting import Protecting
+    from naysay.microdata.protect.releases import protect_html
+
+    output.check(options.html)
+    work = Protecting(options)
+    if options.write_hierarchies is not None:
+        key_hierarchies = work.levels(options.write_hierarchies)
+        hierarchy_sizes = {
+            key_name: {"values": len(hierarchy.levels), "levels": hierarchy.height}
+            for key_name, hierarchy in key_hierarchies.items()
+        }
+        if options.format_ == "json":
+            output.say(output.json_text({"hierarchies": hierarchy_sizes}))
+        else:
+            output.say(
+                "\n".join(
+                    f"{key_name}: {size_of['values']:,} values, {size_of['levels']} levels"
+                    for key_name, size_of in hierarchy_sizes.items()
+                )
+            )
+    else:
+        release = work.run_plan()
+        output.write(options.html, lambda: protect_html(release))
+        output.result(release, options.format_)
+    for note in work.notes:
+        output.note(note)

@@ -10,8 +10,8 @@ from typer import Option
 
 from naysay import files
 from naysay.console import output
-from naysay.console.commands import takes
 from naysay.console.options import Count, Encoding, File, Force, Format, Html, Separator, column
+from naysay.console.output import takes
 from naysay.errors import DataError
 from naysay.microdata.commands import inputs
 from naysay.microdata.protect.hierarchies import Hierarchy

@@ -2,7 +2,7 @@
 
 from naysay.microdata.keys.variables import composite
 from naysay.microdata.panel.changes import Birthdays, Dated, Gain, gain, month_of_birth, when_changed
-from naysay.microdata.panel.merge import Merged, merge_waves
+from naysay.microdata.panel.waves import Merged, merge_waves
 
 __all__ = [
     "Birthdays",

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import JsonNode
 from naysay.errors import DataError
-from naysay.files.kinds import library
-from naysay.files.workbook import MOST_ROWS
+from naysay.files.statistical import MOST_ROWS
+from naysay.files.text import library
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.protect.method import Method, texts
 from naysay.microdata.protect.recoding import Coarser, Dates, enum_of_labels, label_between

@@ -23,9 +23,9 @@ from naysay._values import Floats, JsonNode, JsonObject
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.frames import is_frame
-from naysay.microdata.formats import Printed, grid, percent
 from naysay.microdata.keys.codes import check_names, engine_of, texts_of_values
 from naysay.show import Content, Note, Points
+from naysay.show.result import Printed, grid, percent
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from naysay._values import Floats
 from naysay.errors import DataError
-from naysay.microdata.formats import Printed, grid, percent
 from naysay.microdata.keys.codes import check_choice, check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect.hierarchies import Generalize, Hierarchy, nesting
@@ -23,6 +22,7 @@ from naysay.microdata.protect.recoding import Bins, Coarser, Intervals
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.target import Target, Units, prices, totals
 from naysay.show import Content, Note, Sentence
+from naysay.show.result import Printed, grid, percent
 
 Node = tuple[int, ...]
 

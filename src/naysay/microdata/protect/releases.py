@@ -23,7 +23,6 @@ from naysay._values import JsonNode, JsonObject
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Original, Value, explained
-from naysay.microdata.formats import DASH, Printed, grid, percent
 from naysay.microdata.protect.clues import Hint, Hints, grouping, hints, naming, numbers_of_people
 from naysay.microdata.protect.drawn import Synthesize
 from naysay.microdata.protect.method import Log, Random
@@ -32,6 +31,7 @@ from naysay.microdata.protect.recoding import Drop, Renumber, Shuffle
 from naysay.microdata.protect.standings import Losses, Standing, WrittenFile, losses_of, standing_on
 from naysay.show import Content, Facts, Note, Sentence, page
 from naysay.show.page import Section
+from naysay.show.result import DASH, Printed, grid, percent
 
 __all__ = ["Release", "Standing", "check_out", "closed", "codebook", "log_of", "log_text", "planned", "release"]
 

@@ -18,7 +18,6 @@ from naysay._values import JsonObject
 from naysay.errors import DataError
 from naysay.microdata.attack.linkage import nearest
 from naysay.microdata.attack.register import Register, Share, frame_of, share_of
-from naysay.microdata.formats import DASH, grid, share
 from naysay.microdata.keys.codes import texts_of_values
 from naysay.microdata.protect.clues import ROW_ORDER, Hints, ceiling, weighing
 from naysay.microdata.protect.method import Random, alike, texts
@@ -26,6 +25,7 @@ from naysay.microdata.protect.plan import Guarantee, Plan
 from naysay.microdata.protect.target import unmet
 from naysay.microdata.risk.intruders import InformedIntruder, informed
 from naysay.show import Content, Note, Sentence
+from naysay.show.result import DASH, grid, share
 
 _FEWEST_TRIED, _MOST_TRIED = 50, 1_000
 _DISTANCES = 200_000_000  # between people and records, key by key: a few seconds

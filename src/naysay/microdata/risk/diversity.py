@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import Array, Flags, Floats, Integers
 from naysay.errors import DataError
-from naysay.microdata.formats import amount, share
 from naysay.microdata.keys.cells import grouped
 from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.measure import Case, Measure, OnRequest
+from naysay.show.result import amount, share
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._values import Array, Floats
 from naysay.errors import DataError
-from naysay.microdata.formats import DASH, amount
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.keys.matches import matches_of_tuples
 from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.risk.measure import Case, OnRequest, ShareRow
 from naysay.microdata.risk.theta import FEWEST
+from naysay.show.result import DASH, amount
 
 ASSUMPTION = "given a class in the file, its people outside the file are negative binomial around the weights' estimate"
 WITHOUT = "it rests on estimated numbers of people, whose error one file does not tell; for unique records it is low"

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from naysay._values import Floats, Label
 from naysay.errors import DataError
-from naysay.microdata.formats import DASH, amount
 from naysay.microdata.keys.cells import packed
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.theta import FEWEST, sampling_fraction
 from naysay.microdata.risk.uniques import UNEQUAL
+from naysay.show.result import DASH, amount
 
 ASSUMPTION = "people with each combination of keys are Poisson, their mean log-linear, and all were equally likely"
 MOST = 20_000_000  # cells of a table that is fitted; several arrays of this size are held

@@ -18,7 +18,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay._values import Array
-from naysay.microdata.formats import DASH, amount, percent, share, spanned
 from naysay.microdata.keys.matches import Readings, matches_of_tuples, readings
 from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.risk.theta import (
@@ -34,6 +33,7 @@ from naysay.microdata.risk.theta import (
     theta_percent,
     weighted_theta,
 )
+from naysay.show.result import DASH, amount, percent, share, spanned
 
 
 class Measure(ABC):

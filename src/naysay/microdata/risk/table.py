@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks, show
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.formats import DASH, Printed, explained, grid
 from naysay.microdata.keys.codes import Form, Table, check_choice
 from naysay.microdata.keys.matches import anonymity
 from naysay.microdata.keys.variables import Keys
@@ -25,7 +24,7 @@ from naysay.microdata.risk.measure import Case, LeastReadings, Listwise, Matches
 from naysay.microdata.risk.theta import FEWEST, Scale, sampling_fraction
 from naysay.microdata.risk.uniques import Pitman, Snb, Zayatz
 from naysay.show import Content, Heading, Note, plain
-from naysay.show.text import csv_text
+from naysay.show.result import DASH, Printed, csv_text, explained, grid
 
 Policies = str | Mapping[str, str]
 Progress = Callable[[str, float], None]

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay._values import Array
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.formats import DASH, percent
 from naysay.microdata.keys.cells import by_size
 from naysay.microdata.keys.matches import matches, matches_of_tuples
 from naysay.microdata.keys.variables import Keys
 from naysay.show import number, plain
+from naysay.show.result import DASH, percent
 
 FEWEST = 10  # θ is withheld with fewer unique records, or fewer pairs; the page on risk shows what few pairs do to it
 

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, expit, gammaln, poch, polygamma
 
 from naysay.errors import DataError
-from naysay.microdata.formats import DASH, percent
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.measure import Case, OnRequest, ShareRow
 from naysay.microdata.risk.theta import FEWEST, sampling_fraction
+from naysay.show.result import DASH, percent
 
 NOWHERE = (math.nan, math.nan)
 

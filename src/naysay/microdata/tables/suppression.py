@@ -28,11 +28,10 @@ from scipy.sparse import csr_array, vstack
 
 from naysay._values import Floats, JsonObject
 from naysay.errors import DataError
-from naysay.microdata.formats import Printed, grid
 from naysay.microdata.keys.codes import check_choice
 from naysay.microdata.tables.table import CellTable, Dimension, Rules, summed
 from naysay.show import Content, Facts, Note, Records, Sentence, page
-from naysay.show.text import csv_text
+from naysay.show.result import Printed, csv_text, grid
 
 Bools = NDArray[np.bool_]
 

@@ -21,11 +21,11 @@ from naysay import _checks
 from naysay._values import Array, Floats
 from naysay.design.drawing import Source, as_fraction, source_of
 from naysay.errors import DataError
-from naysay.microdata.formats import Printed, grid
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.protect.hierarchies import Hierarchy
 from naysay.microdata.protect.method import opened, texts
 from naysay.show import Content, Facts, Records, Sentence, page
+from naysay.show.result import Printed, grid
 
 Bools = NDArray[np.bool_]
 

@@ -17,10 +17,10 @@ from naysay import _checks
 from naysay._values import Array, Floats
 from naysay.errors import DataError
 from naysay.microdata.attack.register import frame_of, joined, recoding, texts
-from naysay.microdata.formats import DASH, grid, share
 from naysay.microdata.keys.codes import check_names
 from naysay.microdata.keys.variables import positive
 from naysay.show import Content, Facts, Sentence, Table
+from naysay.show.result import DASH, grid, share
 
 _PAIRS_IN_TABLE = 15  # pairs in a table
 _EXACT = 400.0  # expected people up to which E√X is summed term by term

@@ -17,11 +17,11 @@ from naysay._values import Array, Floats
 from naysay.design import Answerable
 from naysay.errors import DataError, NaysayError
 from naysay.microdata.attack.register import texts
-from naysay.microdata.formats import DASH, grid
 from naysay.microdata.keys.codes import check_choice, check_names
 from naysay.microdata.utility.distances import Pair, Variable, cells_as_labels
 from naysay.regression.reading import Formula, parse, table_of
 from naysay.show import Column, Content, Facts, Note, Sentence, Table
+from naysay.show.result import DASH, grid
 
 _CATEGORIES = 20  # of a variable whose shares are compared
 _ROWS_IN_TABLE = 15

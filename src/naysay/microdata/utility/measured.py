@@ -13,15 +13,14 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.microdata.attack.linkage import Linkage, link
 from naysay.microdata.attack.register import frame_of
-from naysay.microdata.formats import DASH, WIDTH, Printed, grid, percent, share
 from naysay.microdata.utility.distances import Changes, Distances, Pair, changes, distances
 from naysay.microdata.utility.estimates import Estimates, Propensity, estimates, propensity
 from naysay.show import Chart, Content, Facts, Heading, Note, Records, Sentence, charts, page, text
 from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
 from naysay.show.page import Section
+from naysay.show.result import DASH, RISK_WIDTH, Printed, csv_text, grid, percent, share
 from naysay.show.rows import Mark
-from naysay.show.text import csv_text
 
 Measure = Changes | Distances | Propensity | Estimates
 
@@ -80,7 +79,7 @@ class Utility(Printed):
         for content_block in later_blocks:  # an empty line before each heading
             block_groups = [*block_groups, []] if isinstance(content_block, Heading) else block_groups
             block_groups[-1].append(content_block)
-        return "\n\n".join(text(block_group, width=WIDTH) for block_group in block_groups)
+        return "\n\n".join(text(block_group, width=RISK_WIDTH) for block_group in block_groups)
 
     @property
     def reservations(self) -> list[str]:
