@@ -228,8 +228,8 @@ def categories(walk: Walk) -> Iterator[Problem]:
             if shows_options and "none" in meanings:
                 message = f"{part.name!r} must not be offered where only some of the options are shown"
                 reason = (
-                    "none of which? beside one other option it is read as none of these two, and its chances are "
-                    "unknown (Esponda 2006, section 3.1.1)"
+                    "respondents see it beside one other option and read it as 'neither of these two', and nobody "
+                    "knows how likely it then is (Esponda 2006, section 3.1.1)"
                 )
                 way_out = "say what it holds, such as 'another party', or leave the coin and two_option out"
                 yield Problem("none_of_the_above", message, reason, way_out, path=label_path)
