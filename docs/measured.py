@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "explanation" / "respondent.md"
+PAGE = ROOT / "docs" / "reference" / "page_rules.md"
 
 sys.path.insert(0, str(ROOT / "tests" / "collect" / "page"))
 

@@ -190,7 +190,7 @@ def table(found):
 
 
 PLACE = r"(<!-- measured -->\n).*?(\n<!-- /measured -->)"
-"""Where the table stands in docs/explanation/respondent.md."""
+"""Where the table stands in docs/reference/page_rules.md."""
 
 SPOKEN = Path(__file__).with_name("spoken.txt")
 """What a screen reader reads on each private screen, reviewed; ``python docs/measured.py`` writes it anew."""

@@ -310,14 +310,14 @@ def test_a_page_that_another_one_opened_or_frames_asks_nothing(unguarded, how):
 
 
 def test_a_page_that_hides_that_it_opened_this_one_is_not_seen(unguarded):
-    """A limit, stated in docs/explanation/threats.md: nothing within a page can tell who else holds it."""
+    """A limit, stated in docs/reference/attackers.md: nothing within a page can tell who else holds it."""
     page, address = unguarded
     page.evaluate(HIDE, address)
     page.wait_for_function("() => window.other.document.querySelector('.welcome')")
 
 
 def test_another_page_of_the_website_reads_the_box(respond, served):
-    """A limit, stated in docs/explanation/threats.md: it takes a page of the same website, and the key of the day."""
+    """A limit, stated in docs/reference/attackers.md: it takes a page of the same website, and the key of the day."""
     respondent = respond("private").start()
     other = respondent.page.context.new_page()
     other.goto(f"{served.address}/health")

@@ -255,7 +255,7 @@ def test_what_passes_for_a_preview_is_told_no_draw(respond, liar):
 
 
 def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tmp_path):
-    """A limit, stated in docs/explanation/respondent.md: the header comes with the page, before any of its code."""
+    """A limit, stated in docs/reference/page_rules.md: the header comes with the page, before any of its code."""
 
     def wiping(inner):
         async def app(scope, receive, send):

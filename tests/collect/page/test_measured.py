@@ -1,4 +1,4 @@
-"""What the page must reach, measured in the browser; docs/explanation/respondent.md has the table."""
+"""What the page must reach, measured in the browser; docs/reference/page_rules.md has the table."""
 
 import difflib
 import operator
@@ -13,7 +13,7 @@ SIGNS = {"≤": operator.le, "≥": operator.ge}
 
 @pytest.fixture(scope="module")
 def document():
-    return test_words.DOCUMENT.read_text(encoding="utf-8")
+    return (test_words.DOCUMENT.parents[1] / "reference" / "page_rules.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
