@@ -20,6 +20,8 @@ PLANNING = {
     "detection_size",
     "difference_power",
     "difference_sample_size",
+    "lead_power",
+    "lead_sample_size",
     "power",
     "sample_size",
     "standard_error",

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -595,3 +596,5 @@ def test_ranks_stand_below_the_estimate_and_in_json(naysay, write):
     assert "leads: a (0.95 confidence set)" in naysay(*words).out
     ranks = json.loads(naysay(*words, "--margin", "0.03", "--format", "json").out)["ranks"]
     assert (ranks["leaders"], ranks["ranks"], ranks["margin"]) == (["a"], [1, 2, 3, 4], 0.03)
+    naysay(*words, "--html", "ranks.html")
+    assert "a: rank 1, possible 1 to 1" in Path("ranks.html").read_text(encoding="utf-8")

@@ -86,6 +86,15 @@ def test_a_difference_has_a_standard_error_of_its_own(naysay):
     assert "difference" not in json.loads(naysay("plan", *WARNER, "--format", "json").out)
 
 
+def test_who_leads_and_by_how_much(naysay):
+    ballot = ("plan", "--design", "negative()", "--categories", "Ada,Ben,Cleo", "--proportions", "0.5,0.3,0.2")
+    shown = naysay(*ballot, "--lead", "0.05").out
+    assert "respondents show that 'Ada' leads by more than 5 points with a power of 0.80" in shown
+    few, many = (json.loads(naysay(*ballot, "--lead", margin, "--format", "json").out)["n"] for margin in ("0", "0.1"))
+    assert few < many
+    assert json.loads(naysay(*ballot, "--lead", "0", "--n", few, "--format", "json").out)["power"] >= 0.8
+
+
 def test_without_a_goal_a_thousand_respondents(naysay):
     out = naysay("plan", "--design", "negative_levels()", "--categories", "a,b,c", "--proportions", "0.2,0.3,0.5").out
     assert out.startswith("negative_levels(): 1,000 respondents\nmoments, exact\n")
@@ -161,6 +170,8 @@ def test_the_page_of_a_plan_tells_its_power(naysay, tmp_path):
         ([*WARNER, "--standard-error", "0.1", "--n", "5"], "one follows from the other"),
         ([*WARNER, "--null", "0.1"], "no number of respondents tells 0.1 from 0.1"),
         ([*WARNER, "--versus", "0.1,0.9"], "two equal proportions"),
+        ([*WARNER, "--lead", "0.9"], "no number of respondents shows a lead of more than 0.9"),
+        ([*WARNER, "--lead", "3"], "3 points are 0.03"),
         ([*WARNER, "--null", "0.05", "--n", "0"], "n must be at least one respondent; got 0"),
         ([*WARNER, "--versus", "0.2,0.8", "--n", "0"], "n must be at least one respondent; got 0"),
         ([*WARNER, "--versus", "0.1,0.8"], "must sum to one"),

@@ -89,7 +89,7 @@ class Estimated:
         False
     )
     margin: Annotated[
-        float, typer.Option(metavar="SHARE", help="With --ranks: to lead means by so much, such as 0.03.")
+        float, typer.Option(metavar="SHARE", help="With --ranks: to lead means by so much at least, such as 0.03.")
     ] = 0.0
     format_: options.Format = "table"
     separator: options.Separator = ","
@@ -195,7 +195,7 @@ def command(request: EstimateOptions) -> None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
     if request.file.suffix == options.TALLY_SUFFIX:
         tally_question, fits = _of_tally(request, request.file)
-        output.write(request.html, lambda: page_of(None, {tally_question: fits}, request.print_options, by=None))
+        output.write(request.html, lambda: page_of(None, {tally_question: fits}, request, by=None))
         _say(fits, request)
         return
     # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
@@ -223,7 +223,7 @@ def command(request: EstimateOptions) -> None:
         )
     fits = _of_file(request, file, response, design, truth_columns)
     question_name = response[0]
-    output.write(request.html, lambda: page_of(None, {question_name: fits}, request.print_options, by=request.by))
+    output.write(request.html, lambda: page_of(None, {question_name: fits}, request, by=request.by))
     _say(fits, request)
 
 
@@ -332,7 +332,7 @@ def _say_survey(request: EstimateOptions, answered: Answered) -> None:
             else:
                 results_of_question[question_name] = question_results
     if request.html is not None:
-        output.write(request.html, lambda: page_of(answered, results_of_question, request.print_options, by=request.by))
+        output.write(request.html, lambda: page_of(answered, results_of_question, request, by=request.by))
     if request.format_ == "csv":
         [question_results] = results_of_question.values()
         output.say(
@@ -607,13 +607,13 @@ def plain_csv(plain_of_group: Mapping[Any, Plain], *, by: str | None) -> str:
 
 
 def page_of(
-    answered: Answered | None, results: Mapping[str, Mapping[Any, Any]], options: PrintOptions, *, by: str | None
+    answered: Answered | None, results: Mapping[str, Mapping[Any, Any]], request: EstimateOptions, *, by: str | None
 ) -> str:
     """All estimates, and what was said to plain questions, as one page."""
     page_sections = [
         page_section
         for question_results in results.values()
-        for page_section in _sections(question_results, options, by)
+        for page_section in _sections(question_results, request, by)
     ]
     first_result = next(iter(next(iter(results.values())).values()))
     page_title = answered.book.title if answered is not None else first_result.tally.question or next(iter(results))
@@ -628,12 +628,17 @@ def page_of(
     )
 
 
-def _sections(results_of_group: Mapping[Any, Any], options: PrintOptions, by: str | None) -> Iterator[report.Section]:
+def _sections(
+    results_of_group: Mapping[Any, Any], request: EstimateOptions, by: str | None
+) -> Iterator[report.Section]:
+    options = request.print_options
     for group, result in results_of_group.items():
         group_text = f"{_group(by, group)}" if by is not None and len(results_of_group) > 1 else ""
         if isinstance(result, Estimate):
             section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
             yield report.estimate_section(result, heading=section_heading, options=options)
+            if request.ranks:
+                yield report.Section(" · ".join(filter(None, ["Ranks", group_text])), _ranks(result, request).parts())
         elif isinstance(result, estimate.Measured):
             section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
             yield report.Section(section_heading, result.body(options))

@@ -1,8 +1,10 @@
 """Ranks: who leads, and which ranks each category may have, from the differences between all of its rivals.
 
-With D_kj = π̂_k - π̂_j and s_kj its standard error, category k is ahead of j where D_kj > c s_kj. Category j then has a
-rank between 1 + #{k ahead of j} and t - #{k behind j}. The critical value c is a quantile of the largest |D - E D| / s
-over pairs, so that no pair is called in the wrong order; what ties, is called ahead no more often than that.
+With D_kj = π̂_k - π̂_j and s_kj its standard error, category k is ahead of j where D_kj > c sqrt(s_kj² + D_kj²/n): the
+error that D would have if the two tied, as in a score test, because with few people s is smallest where chance has
+parted two most. Category j then has a rank between 1 + #{k ahead of j} and t - #{k behind j}. The critical value c is a
+quantile of the largest |D - E D| / s over pairs, so that no pair is called in the wrong order; what ties, is called
+ahead no more often than that.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from naysay import _checks
 from naysay._values import Floats
 from naysay.errors import DataError
 from naysay.estimate.fit import Fit, number_text
-from naysay.show import Column, Note, Records, Result, Sentence, Table
+from naysay.show import Chart, Column, Note, Records, Result, Sentence, Table
 from naysay.show.content import Content
 
 _MOST = 300  # categories: the work grows with their square
@@ -63,8 +65,8 @@ class Ranks(Result):
     single : (t, 2) int
         The same for one category that was chosen before the answers came.
     may_lead : (t,) bool
-        The confidence set of the leader. Whoever leads is in it in the stated share of surveys at least; of several
-        who share the lead, each.
+        The confidence set of the leader: whoever leads, or is behind the leader by `margin` at most, is in it in the
+        stated share of surveys. Where one is alone in it, it leads by more than `margin`.
     confidence : float
     margin : float
     decimals : int
@@ -107,9 +109,15 @@ class Ranks(Result):
             )
             for place in self._in_order
         )
-        leader_sentence = f"the leader is one of: {leaders_text}" if len(self.leaders) > 1 else f"leads: {leaders_text}"
+        if len(self.leaders) == 1:
+            leader_sentence = f"leads{margin_text}: {leaders_text}"
+        elif self.margin:
+            leader_sentence = f"the leader, and whoever is behind{margin_text} at most, is one of: {leaders_text}"
+        else:
+            leader_sentence = f"the leader is one of: {leaders_text}"
         return [
             Sentence(f"{leader_sentence} ({self.confidence:.4g} confidence set)"),
+            Chart(self._draw),
             Table((Column("category", words=True, width=40), *map(Column, names)), rows),
             Note(
                 f"ranks: {self.confidence:.4g} confidence sets from all pairwise differences, by the normal law; "
@@ -117,6 +125,14 @@ class Ranks(Result):
             ),
             Note("leads: the share of normal draws around the estimates in which it is largest, no test"),
         ]
+
+    def _draw(self, size: int, room: int) -> str:
+        """The rank of each category in the estimate, and its set among the joint ones."""
+        from naysay.show import charts
+
+        in_order = self._in_order
+        names = tuple(self.categories[place] for place in in_order)
+        return charts.ranks(names, self.rank[in_order], self.joint[in_order], size=min(size, 640), room=room)
 
     def numbers(self) -> dict[str, object]:
         return {
@@ -151,7 +167,7 @@ def ranks(fit: Fit, *, confidence: float = 0.95, margin: float = 0.0, rng: np.ra
     confidence : float
         Of all rank sets together, of each single one, and of the set of the leader.
     margin : float
-        "Leads" means: by so much at least, such as 0.03 for 3 points. It enters `chance_of_leading` alone.
+        "Leads" means: by so much at least, such as 0.03 for 3 points. It enters `chance_of_leading` and `may_lead`.
     rng : numpy Generator, optional
         Of the draws; by default one with a fixed seed.
 
@@ -192,7 +208,8 @@ def ranks(fit: Fit, *, confidence: float = 0.95, margin: float = 0.0, rng: np.ra
     deviations = normal_draws(covariance, rng or np.random.default_rng(20), degrees_of_freedom)
     errors = difference_errors(covariance)
     ahead = proportions[:, None] - proportions[None, :]  # [k, j]: how far k is ahead of j
-    lead_ratios = ahead / errors
+    effective_n = fit.tally.effective if complex_sample is None else degrees_of_freedom + 1
+    lead_ratios = tie_ratios(ahead, errors, effective_n)
     critical = critical_values(deviations, errors, confidence)
     drawn_shares = proportions + deviations
     two_largest = np.partition(drawn_shares, -2, axis=1)[:, -2:] if t > 1 else drawn_shares
@@ -205,7 +222,7 @@ def ranks(fit: Fit, *, confidence: float = 0.95, margin: float = 0.0, rng: np.ra
         lead_counts / len(drawn_shares),
         _rank_sets(lead_ratios > critical.joint),
         _rank_sets(lead_ratios > critical.single, -lead_ratios > critical.single),
-        np.asarray((lead_ratios <= critical.leader).all(axis=0)),
+        np.asarray((tie_ratios(ahead - margin, errors, effective_n) <= critical.leader).all(axis=0)),
         confidence,
         margin,
         min(max(2, 1 - math.floor(math.log10(max(float(np.sqrt(np.diagonal(covariance).max())), 1e-6)))), 6),
@@ -235,6 +252,11 @@ def difference_errors(covariance: Floats) -> Floats:
     variances = np.diagonal(covariance)
     of_differences = variances[:, None] + variances[None, :] - 2 * covariance
     return np.where(of_differences > 1e-18, np.sqrt(np.maximum(of_differences, 0)), np.inf)
+
+
+def tie_ratios(ahead: Floats, errors: Floats, n: float) -> Floats:
+    """Differences over the errors that they would have if they were 0: a mean square in place of a variance."""
+    return np.asarray(ahead / np.sqrt(errors**2 + ahead**2 / n))
 
 
 def critical_values(deviations: Floats, errors: Floats, confidence: float) -> CriticalValues:

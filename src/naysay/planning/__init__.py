@@ -1,10 +1,11 @@
 """Planning a survey: how many respondents, how precise, how private, and whether randomizing pays.
 
 `variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
-`sample_size` and `power`, and for two groups `difference_power` and `difference_sample_size`. `compare` compares
-designs with one another, and with the direct question, to which some people lie. `detectable` is the least share that
-shows that a category exists; `standing_out` finds such categories. `detection_size` says how many respondents a control
-needs to show that some do not comply; `detection_power` how often it does.
+`sample_size` and `power`, for who leads `lead_power` and `lead_sample_size`, and for two groups `difference_power` and
+`difference_sample_size`. `compare` compares designs with one another, and with the direct question, to which some
+people lie. `detectable` is the least share that shows that a category exists; `standing_out` finds such categories.
+`detection_size` says how many respondents a control needs to show that some do not comply; `detection_power` how
+often it does.
 """
 
 from naysay.planning.comparison import Comparison, Liars, Option, compare
@@ -13,6 +14,8 @@ from naysay.planning.power import (
     detectable,
     difference_power,
     difference_sample_size,
+    lead_power,
+    lead_sample_size,
     power,
     sample_size,
     standard_error,
@@ -31,6 +34,8 @@ __all__ = [
     "detection_size",
     "difference_power",
     "difference_sample_size",
+    "lead_power",
+    "lead_sample_size",
     "power",
     "sample_size",
     "standard_error",

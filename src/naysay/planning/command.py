@@ -46,6 +46,9 @@ class PlanOptions:
     versus: Annotated[
         str | None, typer.Option(metavar="SHARES", help="Assumed proportions of a second group to compare with.")
     ] = None
+    lead: Annotated[
+        float | None, options.share("Show who leads by more than this, such as 0.03; 0 for who leads at all.")
+    ] = None
     power: float = 0.8
     confidence: float = 0.95
     category: str | None = None
@@ -83,12 +86,17 @@ class PlanOptions:
 
     def check(self) -> None:
         """Raise if goals or options exclude each other."""
-        goals = {"--standard-error": self.standard_error, "--null": self.null, "--versus": self.versus}
+        goals = {
+            "--standard-error": self.standard_error,
+            "--null": self.null,
+            "--versus": self.versus,
+            "--lead": self.lead,
+        }
         goal_options = [option_name for option_name, value in goals.items() if value is not None]
         if len(goal_options) > 1:
             raise DataError(f"{' and '.join(goal_options)} are different goals; give one of them")
         if self.compare and goal_options and self.standard_error is None:
-            raise DataError("--compare is about precision; leave --null and --versus out")
+            raise DataError("--compare is about precision; leave --null, --versus and --lead out")
         if self.compare:
             return
         if self.standard_error is not None and self.people is not None:
@@ -107,10 +115,10 @@ def command(request: PlanOptions) -> None:
 
     With --compare: precision against privacy.
 
-    Give --n to see what this many respondents reach, --standard-error to see how many are needed, and --null or
-    --versus for a difference to detect. With --compare, give --design once for each design. With --compare and --liars,
-    the direct question is compared too. Lying biases it, however many people answer. So above some number of
-    respondents, randomizing pays.
+    Give --n to see what this many respondents reach, --standard-error to see how many are needed, --null or
+    --versus for a difference to detect, and --lead for who leads. With --compare, give --design once for each design.
+    With --compare and --liars, the direct question is compared too. Lying biases it, however many people answer. So
+    above some number of respondents, randomizing pays.
 
     \b
     Examples:
@@ -121,6 +129,8 @@ def command(request: PlanOptions) -> None:
       naysay plan --design "two_coins()" --proportions 0.1,0.9 --null 0.05
       naysay plan --design "warner(p=0.8)" --proportions 0.1,0.9 \\
           --versus 0.2,0.8 --power 0.9
+      naysay plan --design "negative()" --categories "Ada,Ben,Cleo" \\
+          --proportions 0.45,0.35,0.2 --lead 0.03
       naysay plan --compare --design "warner(p=0.7)" --vary p=0.6,0.7,0.8,0.9 \\
           --proportions 0.1,0.9 --liars 0.4 --says no --html plan.html
     """
@@ -218,6 +228,11 @@ def _plan_of(design: Answerable, request: PlanOptions) -> Plan:
             n = planning.sample_size(design, request.pi, null=request.null, power=request.power, **test_options)
         power = planning.power(design, request.pi, n=n, null=request.null, **test_options)
         return Plan(request, design, variance, n, power=power)
+    if request.lead is not None:
+        lead_options = {"margin": request.lead, "confidence": request.confidence, **assumed}
+        if n is None:
+            n = planning.lead_sample_size(design, request.pi, power=request.power, **lead_options)
+        return Plan(request, design, variance, n, power=planning.lead_power(design, request.pi, n=n, **lead_options))
     if request.versus is not None:
         if n is None:
             group_sizes = planning.difference_sample_size(
@@ -274,7 +289,7 @@ class Plan(Result):
         advice_text = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
         cut_off = [f"within two standard errors of 0: {', '.join(near_zero)}; {advice_text}"] if near_zero else []
         request, warning_lines = self.request, cut_off
-        if self.power is None:
+        if self.power is None or request.lead is not None:
             return warning_lines
         if request.target == "file":  # shares that no whole number of people has
             for n, shares in [(self.n, request.pi), *([(self.second, request.second)] if self.second else [])]:
@@ -305,6 +320,10 @@ class Plan(Result):
             return f"{self.n:,} respondents: a standard error of {request.standard_error:g} for {where_text}"
         if self.power is None:
             return f"{self.n:,} respondents"
+        if request.lead is not None:
+            leader_name = _checks.label(self.variance.names[int(np.argmax(self.variance.values))])
+            lead_text = f" by more than {100 * request.lead:.4g} points" if request.lead else ""
+            return f"{self.n:,} respondents show that {leader_name!r} leads{lead_text} with a power of {self.power:.3f}"
         category_place = self.variance.place(request.category)
         category_name, category_share = (
             _checks.label(self.variance.names[category_place]),
@@ -323,7 +342,8 @@ class Plan(Result):
         """What is reached, the numbers, and what one answer tells."""
         above_points = (f"{self.design.name or self.design.kind}: {self.reached}", self.variance.kind)
         below_points, channel = privacy.lines(self.design), next(iter(self.design.parts.values()))
-        if not self.design.offer.several and channel.structure.pure:
+        pure = not self.design.offer.several and channel.structure.pure
+        if pure and np.isfinite(privacy.epsilon(channel)):
             least_share = planning.detectable(channel, n=self.n, confidence=self.request.confidence)
             below_points += [
                 f"a category stands out of the noise of all categories with an estimate above {least_share:.3g}"

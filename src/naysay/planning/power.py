@@ -28,6 +28,7 @@ from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
 from naysay.design.several import number, positive, share
 from naysay.errors import DataError
+from naysay.estimate.ranks import critical_values, difference_errors, normal_draws, tie_ratios
 from naysay.estimate.result import Estimate
 from naysay.planning.exclusion import (
     SURVEYS,
@@ -607,6 +608,135 @@ def difference_sample_size(
     test = two_groups([(design, first), (other or design, second)], sizes, category, confidence, **assumed)
     n = test.enough(_least(test, wanted_power, far="the groups differ too little"), wanted_power)
     return n, math.ceil(n * ratio)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A lead that a survey shall show, with normal draws around the true shares, as in `estimate.ranks`.
+
+    Parameters
+    ----------
+    ahead : (t, t) float
+        How far the first of two is ahead of the second, less the margin.
+    errors, deviations : (t, t), (draws, t) float
+        Of one respondent: standard errors of differences, and deviations from the truth.
+    critical : (t,) float
+    leader : int
+    """
+
+    ahead: Floats
+    errors: Floats
+    deviations: Floats
+    critical: Floats
+    leader: int
+
+    @classmethod
+    def of(cls, design_variance: Variance, margin: float, confidence: float) -> Lead:
+        """The lead of the largest assumed share."""
+        t = design_variance.categories
+        shares, covariance = design_variance.values[:t], design_variance.covariance[:t, :t]
+        leader, runner_up = np.argsort(-shares, kind="stable")[:2].tolist()
+        if not 0 <= margin < 1:
+            raise DataError(f"the margin of a lead must be at least 0 and below 1; got {margin!r} (3 points are 0.03)")
+        true_lead = float(shares[leader] - shares[runner_up])
+        if true_lead <= margin + _MARGIN:
+            names = [_checks.label(design_variance.names[place]) for place in (leader, runner_up)]
+            raise DataError(
+                f"no number of respondents shows a lead of more than {margin:g}: the assumed shares of {names[0]!r} "
+                f"and {names[1]!r} differ by {true_lead:.4g}; assume a larger lead, or ask for a smaller one"
+            )
+        deviations, errors = normal_draws(covariance, np.random.default_rng(20)), difference_errors(covariance)
+        critical = critical_values(deviations, errors, _checks.confidence(confidence)).leader
+        return cls(shares[:, None] - shares - margin, errors, deviations, critical, leader)
+
+    def at(self, n: float) -> float:
+        """How often the set of the leader holds the true leader alone."""
+        is_alone = np.ones(len(self.deviations), dtype=np.bool_)
+        for place in range(len(self.critical)):
+            ahead = self.ahead[:, place] + (self.deviations - self.deviations[:, [place]]) / math.sqrt(n)
+            ratios = tie_ratios(ahead, self.errors[:, place] / math.sqrt(n), n)
+            is_alone &= (ratios > self.critical[place]).any(axis=1) == (place != self.leader)
+        return float(is_alone.mean())
+
+
+def lead_power(
+    design: Answerable,
+    proportions: ArrayLike,
+    *,
+    n: float,
+    margin: float = 0.0,
+    confidence: float = 0.95,
+    **assumed: Any,
+) -> float:
+    """How often a survey will show who leads: the confidence set of the leader (`estimate.ranks`) holds one category.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    proportions : (t,) float
+        The assumed proportions of the population; the largest leads.
+    n : int
+        Respondents who answer.
+    margin : float
+        Show that it leads by more than this, such as 0.03 for 3 points.
+    confidence : float
+        Of the set of the leader.
+    **assumed
+        As in `variance`: estimator, preferences, target.
+
+    Raises
+    ------
+    DataError
+        Proportions whose lead is not larger than the margin; anything that `variance` refuses.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> ballot = designs.negative(("Ada", "Ben", "Cleo", "Dan"))
+    >>> round(planning.lead_power(ballot, (0.4, 0.31, 0.2, 0.09), n=2_000), 2)
+    0.48
+    """
+    return Lead.of(variance(design, proportions, **assumed), margin, confidence).at(respondents(n))
+
+
+def lead_sample_size(
+    design: Answerable,
+    proportions: ArrayLike,
+    *,
+    margin: float = 0.0,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    **assumed: Any,
+) -> int:
+    """The smallest number of answers that shows who leads with this power; see `lead_power`.
+
+    Parameters
+    ----------
+    design, proportions, margin, confidence, **assumed
+        As in `lead_power`.
+    power : float
+        How often the set of the leader shall hold the true leader alone.
+
+    Raises
+    ------
+    DataError
+        Anything that `lead_power` refuses.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> ballot = designs.negative(("Ada", "Ben", "Cleo", "Dan"))
+    >>> planning.lead_sample_size(ballot, (0.4, 0.31, 0.2, 0.09), margin=0.03)
+    9277
+    """
+    lead, wanted_power = Lead.of(variance(design, proportions, **assumed), margin, confidence), power
+    checked_power(wanted_power, confidence)
+    enough = 2
+    while lead.at(enough) < wanted_power:
+        enough *= 2
+        if enough > MOST:
+            raise DataError(f"a power of {wanted_power:g} needs more than {MOST:,} respondents: the lead is too small")
+    return 1 + bisect_left(range(1, enough), True, key=lambda n: lead.at(n) >= wanted_power)
 
 
 def _least(test: Exclusion, power: float, *, far: str) -> int:

@@ -22,7 +22,7 @@ from naysay.show.finish import INKS, LETTER, LINE, Axis, data, image, ink, label
 from naysay.show.page import Section
 from naysay.show.rows import Mark, marks_in_rows
 
-__all__ = ["Line", "Mark", "changes", "convergence", "differences", "dots", "heat_map", "lines"]
+__all__ = ["Line", "Mark", "changes", "convergence", "differences", "dots", "heat_map", "lines", "ranks"]
 
 
 def dots(
@@ -183,6 +183,45 @@ def _shares(marks: Sequence[Mark], title: str, *, signed: bool) -> Axis:
         nice=is_nice,
         words=label_expression,
     )
+
+
+def ranks(categories: Sequence[Label], places: ArrayLike, bounds: ArrayLike, *, size: int = 640, room: int = 26) -> str:
+    """An SVG image with one row for each category: its rank, and the ranks that it may have.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+    places : (t,) int
+        1 for the first.
+    bounds : (t, 2) int
+        The lowest and highest rank of each.
+    size, room : int
+        As in `dots`.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> svg = ranks(("Ada", "Ben"), (1, 2), ((1, 2), (1, 2)))
+    >>> svg[:4], "Ada: rank 1, possible 1 to 2" in svg
+    ('<svg', True)
+    """
+    t = len(categories)
+    rank_pairs = np.asarray(bounds, dtype=int).tolist()
+    tips = [
+        f"rank {place}, possible {low} to {high}"
+        for place, (low, high) in zip(np.asarray(places).tolist(), rank_pairs, strict=True)
+    ]
+    description = "; ".join(
+        f"{finish.label_line(category)}: {tip}" for category, tip in zip(categories, tips, strict=True)
+    )
+    axis = Axis("rank", (0.7, t + 0.3), "d", ticks=range(1, t + 1, math.ceil(t / 12)))
+    mark = Mark("estimate", "rank of the estimate", places, bounds, told=tips)
+    title = "ranks, and those that are possible"
+    return marks_in_rows(categories, [mark], axis, title=title, description=description, size=size, room=room)
 
 
 def convergence(path: ArrayLike, categories: Sequence[Label], *, title: str, size: int = 640) -> str:
