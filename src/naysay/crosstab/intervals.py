@@ -5,7 +5,7 @@ layers of a table of three variables too.
 
 The bounds of a profile interval are the smallest and the largest value among the tables whose log-likelihood is within
 half a quantile of the maximum. At the edge, where cells are 0 and standard errors mean little, the likelihood still
-holds; the delta method does not (see ``docs/how-to/crosstab.md``).
+holds; the delta method does not (see ``docs/reference/coverage_crosstab.md``).
 """
 
 from __future__ import annotations

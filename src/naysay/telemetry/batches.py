@@ -2,7 +2,7 @@
 
 A batch is what devices send and servers keep until they have counted it. `write` makes batches, `read` takes them out
 of a stream with the memory of one batch, `count` and `tally` count them with memory that depends on the design and not
-on n. Reports are sorted, so that a batch does not tell in which order they came. docs/how-to/batches.md has
+on n. Reports are sorted, so that a batch does not tell in which order they came. docs/reference/batch_format.md has
 both forms byte by byte.
 """
 
