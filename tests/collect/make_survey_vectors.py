@@ -120,6 +120,28 @@ PRACTICE = {"label": ASK, "choices": [{"name": name, "label": {"en": name}} for 
 ITEMS, WHOLE = ["questionnaire", "items", "+"], "questionnaire"
 PRIVACY = "privacy"
 
+
+def in_arms(*shares, of=("x",), place=0):
+    """The survey in two arms, with a note, or another item, in one of them."""
+    arm_forms = [{"name": name, "share": share} for name, share in zip("xyz", shares, strict=False)]
+    return (["questionnaire", "arms"], arm_forms), (at(place, "arms"), list(of))
+
+
+def control(truth, *, of="party", label="Suppose ${party_control_truth}.", **fields):
+    """A control of the question about parties, with what the survey states of it."""
+    party = next(item for item in SURVEY["questionnaire"]["items"] if item["name"] == "party")
+    item = {**party, "name": "party_control", "label": {"en": label}, "control": {"of": of, "truth": truth}, **fields}
+    return (
+        (ITEMS, {name: field for name, field in item.items() if field is not None}),
+        ([PRIVACY, "party_control"], SURVEY[PRIVACY]["party"]),
+        (["together", "bits"], 99),
+    )
+
+
+SURVEY = survey()
+LOT = {"lot": True}
+CONTROL = "items[18]"
+
 VECTORS = [
     ("nothing is changed", None),
     ("another kind of document", WHOLE, (["naysay"], "questionnaire")),
@@ -216,7 +238,7 @@ VECTORS = [
     ("a mixture with a weight of zero", "items[10]", (design(10, "weights"), [3, 0])),
     ("a mixture of other sizes", "items[10]", (design(10, "components", 1, "discards"), 1)),
     ("a mixture of other categories", "items[10]", (design(10, "components", 1, "categories"), [*"abdc"])),
-    ("a second design for other categories", "items[11]", (design(11, "first", "responses"), [*"abce"])),
+    ("a second design for other categories", "items[11]", (design(11, "second", "categories"), [*"abce"])),
     ("a set that is followed", "items[11]", (design(11, "first"), SUBSET)),
     # two integers in place of a table
     ("a pattern", None, (design(4), PATTERN)),
@@ -328,11 +350,43 @@ VECTORS = [
     ("invitations without a key", "invitations", (["invitations"], {"suite": SUITE})),
     ("invitations with more", "invitations", (["invitations"], {"suite": SUITE, "key": "ab" * 32, "more": 1})),
     ("invitations that are null", "invitations", (["invitations"], None)),
+    # arms and controls
+    ("two arms", None, *in_arms(2, 1)),
+    ("no arm, and ε that is less than the integers give", WHOLE, (["questionnaire", "arms"], []),
+     ([PRIVACY, "smoking", 0, "epsilon"], 0.1)),
+    ("two arms, and ε that is less than the integers give", f"{PRIVACY}.smoking", *in_arms(2, 1),
+     ([PRIVACY, "smoking", 0, "epsilon"], 0.1)),
+    ("one arm", WHOLE, *in_arms(1)),
+    ("an arm without a share", WHOLE, *in_arms(0, 1)),
+    ("a share that is no whole number", WHOLE, *in_arms(1.5, 1)),
+    ("shares whose sum is rounded", WHOLE, *in_arms(BIG, 1)),
+    ("arms of one name", WHOLE, *in_arms(1, 1), (["questionnaire", "arms", 1, "name"], "x")),
+    ("an arm that there is not", "items[0]", *in_arms(1, 1, of=("z",))),
+    ("arms in a text", "items[0]", *in_arms(1, 1), (at(0, "arms"), "x")),
+    ("arms without a survey in arms", "items[0]", (at(0, "arms"), ["x"])),
+    ("the name of the column with the arm", "items[13].items[0]", *in_arms(1, 1), (at(13, "items", 0, "name"), "arm")),
+    ("one innocuous question in two arms", None, *in_arms(1, 1, place=14), (at(15, "arms"), ["y"]),
+     (at(15, "private", "innocuous", "en"), "Was your mother born in spring?")),
+    ("one innocuous question twice in an arm", "questionnaire.items", *in_arms(1, 1, of="xy", place=14),
+     (at(15, "arms"), ["y"]), (at(15, "private", "innocuous", "en"), "Was your mother born in spring?")),
+    ("a control that lot decides", None, *control(LOT)),
+    ("choices that are shuffled", None, (at(9, "order"), "shuffled")),
+    ("an order that there is not", "items[9]", (at(9, "order"), "by truth")),
+    ("a control that states less than it tells", f"{PRIVACY}.party_control", *control(LOT),
+     ([PRIVACY, "party_control"], [{**SURVEY[PRIVACY]["party"][0], "bits": 0}])),
+    ("a control that repeats another answer", CONTROL, *control(LOT, label="Suppose ${party}.")),
+    ("a control without a lot that repeats one", CONTROL, *control({"category": "a"})),
+    ("a question that repeats what lot has drawn", "items[3]", *control(LOT),
+     (at(3, "label", "en"), "${party_control_truth}")),
+    ("a control with something more", CONTROL, *control({**LOT, "seen": True})),
+    ("the name of the column of a lot", "items[13].items[0]", *control(LOT),
+     (at(13, "items", 0, "name"), "party_control_truth")),
     ("ε that is more than the integers give", None, ([PRIVACY, "smoking", 0, "epsilon"], 1)),
     ("ε for which nothing is promised", None, ([PRIVACY, "smoking", 0, "epsilon"], None)),
 ]  # fmt: skip
 
 PAGE_ALONE = [
+    ("a plain control", CONTROL, *control(LOT, private=None)),
     ("levels beside a table", "items[4]", (design(4, "levels"), [{"level": "1", "design": WARNER}])),
     ("a pattern with responses of its own", "items[4]", (design(4), {**PATTERN, "responses": ["no", "yes"]})),
     ("words that turn a response around", "items[4]", (at(4, "private", "responses"), {"yes": {"en": "no"}})),
@@ -352,7 +406,7 @@ def main():
         for what, page, *changes in kind
     ]
     lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors)
-    text = f'{{"survey": {json.dumps(survey(), ensure_ascii=False)},\n"vectors": [\n{lines}\n]}}\n'
+    text = f'{{"survey": {json.dumps(SURVEY, ensure_ascii=False)},\n"vectors": [\n{lines}\n]}}\n'
     (HERE / "survey_vectors.json").write_text(text, encoding="utf-8")
 
 

@@ -83,13 +83,14 @@ function asked(questionnaire, at) {
   const { arms = [] } = questionnaire;
   listed(arms, "name share");
   for (const { share } of arms) whole(share, 1);
-  must(arms.length !== 1);
+  must(questionnaire.arms === undefined || arms.length > 1); // what is stated is held against each arm: without any, nothing is
+  must(arms.reduce((sum, { share }) => sum + BigInt(share), 0n) <= LIMIT);
   const [items, before] = [walked(questionnaire.items), new Map()];
   const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : [])), ...(arms.length ? ["arm"] : []), ...items.flatMap(([{ name, control }]) => (control?.truth.lot ? [`${name}_truth`] : []))]);
   distinct(items.map(([{ name }]) => name));
   for (const [item, path] of items) {
     at.path = path;
-    must((item.arms ?? []).every((name) => arms.some((arm) => arm.name === name)));
+    must(item.arms === undefined || (item.arms.length && item.arms.every((name) => arms.some((arm) => arm.name === name))));
     one(item, item.control?.truth.lot ? new Map(before).set(`${item.name}_truth`, {}) : before);
     if (item.kind === "note" || item.kind === "group") continue;
     must(!columns.has(item.name));
