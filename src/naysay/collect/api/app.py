@@ -322,6 +322,7 @@ class Aggregates(_Form):
     hash: str
     replies: int = Field(ge=0)
     by: str | None
+    notes: list[str] = Field(description="What must be known of all numbers, such as that controls do not count.")
     days: list[Day]
     questions: list[dict[str, Any]]
 

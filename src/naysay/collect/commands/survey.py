@@ -240,6 +240,12 @@ def export(options: ExportOptions) -> None:
     )
     for file_place in other_files:
         output.say(f"{file_place}: written")
+    if export_result.withheld:
+        output.note(
+            f"without the answers to controls of {', '.join(export_result.withheld)}: while the survey is open, or few "
+            "people answered alike, they could tell of one person whether they followed the instruction; "
+            f"naysay estimate --survey {options.survey} counts them"
+        )
     output.say(f"hash: {export_result.hash}")
     output.note("direct answers are as people gave them; before you share the file, see naysay risk --help")
 

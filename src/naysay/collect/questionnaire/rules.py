@@ -82,6 +82,10 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, walk: Walk) -> Iter
             message = f"sent() must not be of the select multiple {target}"
             way_out = "ask a select one, or branch on something else"
             yield Problem("references", message, "it sends one response for each choice", way_out, path=path)
+        elif question.control is not None:
+            message = f"what is asked must not depend on the control {target}"
+            reason = "which questions a person answers would tell whether they followed the instruction"
+            yield Problem("skip_logic", message, reason, "ask everybody, or branch on another answer", path=path)
         return
     if question.privacy is not None and question is not entry.item:
         rule_name, what, telling = (

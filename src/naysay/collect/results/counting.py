@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from sqlalchemy import delete, func, insert, select
 
-from naysay.collect.export import Columns
+from naysay.collect.export import Columns, betrays
 from naysay.collect.results.answered import COUNT, Answered, controls_of
 from naysay.collect.storage import Replies, Store, replies, tables
 from naysay.collect.storage.replies import Key, Row
@@ -54,9 +54,10 @@ class Counting:
     def specs(self) -> tuple[_Spec, ...]:
         """Its tallies: replies and levels by day, then each question by itself, and beside each that makes groups."""
         book, specs = self.columns.book, [_Spec("", "", by_day=True, columns=())]
+        plain_book = Columns(self.published, controls=False).book  # with controls, a level is a sample
         level_columns = {
             listed_entry.asked.level
-            for listed_entry in book.entries
+            for listed_entry in plain_book.entries
             if listed_entry.asked is not None and listed_entry.asked.level
         }
         specs += [
@@ -175,10 +176,34 @@ class Counted:
 
 
 def answered_of(
-    counting: Counting, counts: Mapping[Key, int], *, language: str | None = None, names: bool = False
+    counting: Counting,
+    counts: Mapping[Key, int],
+    *,
+    language: str | None = None,
+    names: bool = False,
+    controls: bool = False,
 ) -> Answered:
-    """Tallies of a survey, told in a language; with an open link, estimates say what repeated answers would do."""
-    book = Columns(counting.published, language=language).book
+    """Tallies of a survey, told in a language; with an open link, estimates say what repeated answers would do.
+
+    Parameters
+    ----------
+    counting : Counting
+    counts : {Key: people}
+    language : str, optional
+    names : bool
+        Whether answers are called by their names in the questionnaire.
+    controls : bool
+        Whether answers to controls count, if they betray nobody: of a closed survey, and without groups. Otherwise two
+        looks, or two groups, could be subtracted from each other until one person is left.
+    """
+    form, book = counting.published.questionnaire, counting.columns.book
+    named = Counted(counting, counts, book, names=True)
+    controls = controls and not any(
+        betrays(form, entry, named.of(entry.column, *entry.asked.columns), count=COUNT)
+        for entry in book.entries
+        if entry.asked is not None and entry.asked.beside
+    )
+    book = Columns(counting.published, language=language, controls=controls).book
     cells = Counted(counting, counts, book, names)
     cautioned = partial(tallies.cautioned, invites=counting.published.key is not None)
     return Answered(book, cells, names, cautioned, groupable(book))

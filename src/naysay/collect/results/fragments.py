@@ -19,6 +19,7 @@ import numpy as np
 from naysay import show
 from naysay._checks import several
 from naysay._values import Floats
+from naysay.collect.questionnaire import Questionnaire
 from naysay.collect.results.answered import (
     CELL,
     COUNT,
@@ -521,7 +522,23 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
         (f"{len(day_counts):,}", "day with replies" if len(day_counts) == 1 else "days with replies"),
     ]
     choices = [(column, column) for column in groupable(answered.book)]
-    return fragment(answered, by=by, least=CELL, facts=facts, choices=choices, day_counts=day_counts, repeated=repeated)
+    notes = control_notes(store.published(name).questionnaire, answered)
+    return fragment(
+        answered, by=by, least=CELL, facts=facts, notes=notes, choices=choices, day_counts=day_counts, repeated=repeated
+    )
+
+
+def control_notes(form: Questionnaire, answered: Answered) -> list[str]:
+    """What is said above results in which answers to controls do not count."""
+    is_counted = any(entry.asked is not None and entry.asked.beside for entry in answered.book.entries)
+    has_controls = any(question.control is not None for question in form.asked)
+    return [_UNCOUNTED] if has_controls and not is_counted else []
+
+
+_UNCOUNTED = (
+    "Answers to controls do not count here: while the survey is open, in groups, and where few people answered alike, "
+    "they could tell of one person whether they followed the instruction."
+)
 
 
 def findings(store: Store, name: str) -> list[tuple[str, str]]:
@@ -565,6 +582,7 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
         "hash": answered.book.hash,
         "replies": answered.cells.replies,
         "by": by,
+        "notes": control_notes(store.published(name).questionnaire, answered),
         "days": [{"day": day.isoformat(), "replies": count} for day, count in days(answered).items()],
         "questions": column_objects,
     }
@@ -576,4 +594,6 @@ def of_store(
     """What was answered to a survey so far."""
     published = store.published(name)
     tally_counts = current_counts(store, published, beside=[] if by is None else [by])
-    return answered_of(Counting(published), tally_counts, language=language, names=names)
+    is_closed = not store.standing()[name][1]
+    controls = is_closed and by is None
+    return answered_of(Counting(published), tally_counts, language=language, names=names, controls=controls)

@@ -25,7 +25,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from naysay.collect.results.counting import Counting, answered_of, current_counts
-from naysay.collect.results.fragments import fragment
+from naysay.collect.results.fragments import control_notes, fragment
 from naysay.collect.storage import Store, tables
 from naysay.collect.storage.replies import Key
 from naysay.errors import DataError
@@ -145,7 +145,8 @@ def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
     steps = f"Results appear from {settings.least} answers on, and change in steps of {settings.least} answers or more."
     facts = [(f"{answered.cells.replies:,}", "replies are shown here")]
     open_link = counting.published.key is None
-    fragment_options = {"facts": facts, "notes": [steps], "hidden": settings.least, "repeated": open_link, "level": 1}
+    notes = [steps, *control_notes(counting.published.questionnaire, answered)]
+    fragment_options = {"facts": facts, "notes": notes, "hidden": settings.least, "repeated": open_link, "level": 1}
     page_body = fragment(answered, by=settings.by, least=settings.least, **fragment_options)  # type: ignore[arg-type]
     page_title, page_language = answered.book.title, answered.book.language
     return template("naysay.collect.results", "shared.html", title=page_title, body=page_body, language=page_language)

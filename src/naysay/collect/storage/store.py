@@ -195,7 +195,20 @@ class Store:
         return restricted_survey
 
     def reopen(self, name: str) -> None:
-        """Take answers to a closed survey again."""
+        """Take answers to a closed survey again.
+
+        Raises
+        ------
+        DataError
+            It has controls: how their answers go together with others has left the server when it was closed, and what
+            comes out after one more reply could be subtracted.
+        """
+        is_closed = not self.standing().get(name, ("", True))[1]
+        if is_closed and any(question.control is not None for question in self.published(name).questionnaire.asked):
+            raise DataError(
+                f"survey {name!r} has controls and stays closed: what their counts tell after one more reply would say "
+                "whether its person followed the instruction; open it under another name"
+            )
         self._change(name, closed=None)
 
     def close(self, name: str) -> None:

@@ -31,10 +31,19 @@ export function draws({ arms = [], items }, chance) {
   for (const { name, control, order, ...question } of all) {
     if (control?.truth.lot) drawn.truths[name] = categories(question)[chance.below(categories(question).length, chance.system)].name;
     if (order === "shuffled") drawn.orders[name] = shuffled(question.choices.length, chance);
-    if (order === "reversed" && chance.below(2, chance.system)) drawn.orders[name] = question.choices.map((_, place) => question.choices.length - 1 - place);
+    if (order === "reversed") drawn.orders[name] = chance.below(2, chance.system) ? [...question.choices.keys()].reverse() : [...question.choices.keys()];
     if (control) drawn.places[control.of] ??= shuffled(1 + all.filter((other) => other.control?.of === control.of).length, chance);
   }
   return drawn;
+}
+
+/** What was drawn before, as far as it fits what is asked now, and the fresh draws for the rest: a server that asks
+ *  something else under the same name gets no second draw of what has stayed, and breaks nothing. */
+export function fitting(before, fresh, { arms = [], items }) {
+  const lists = new Map(walked(items).map((item) => [item.name, categories(item)]));
+  const fits = (old, drawn, list) => (Array.isArray(drawn) ? old?.length === drawn.length : list.some(({ name }) => name === old));
+  const each = (kind) => Object.fromEntries(Object.entries(fresh[kind]).map(([name, drawn]) => [name, fits(before[kind][name], drawn, lists.get(name)) ? before[kind][name] : drawn]));
+  return { arm: fits(before.arm, fresh.arm, arms) ? before.arm : fresh.arm, truths: each("truths"), orders: each("orders"), places: each("places") };
 }
 
 /** The survey as this device asks it, and in `lots` what is sent beside its answers. */
@@ -85,11 +94,11 @@ export function take(survey, hash, chance) {
     try {
       const clear = JSON.parse(localStorage.getItem(item)) ?? { version: 2, questions: {}, surveys: {} };
       const mine = (clear.surveys[own] ??= {});
-      if (!mine.lots && !mine.answered) {
-        mine.lots = draws(survey.questionnaire, chance);
-        localStorage.setItem(item, JSON.stringify(clear));
-      }
-      return taken(survey, mine.lots ?? draws(survey.questionnaire, chance));
+      const fresh = draws(survey.questionnaire, chance);
+      if (mine.answered) return taken(survey, fresh);
+      mine.lots = mine.lots ? fitting(mine.lots, fresh, survey.questionnaire) : fresh;
+      localStorage.setItem(item, JSON.stringify(clear));
+      return taken(survey, mine.lots);
     } catch {
       return taken(survey, draws(survey.questionnaire, chance)); // nothing can be kept here, and the page says so
     }

@@ -1,0 +1,178 @@
+"""What leaves the server of controls: enough for an estimate, and of nobody that they failed."""
+
+import csv
+import datetime
+import json
+import secrets
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import questionnaire
+from naysay.collect import Published
+from naysay.collect.export import export
+from naysay.collect.questionnaire.problems import QuestionnaireError
+from naysay.collect.results import aggregates, page
+from naysay.collect.results.answered import of_export
+from naysay.collect.storage import Reply, Store
+from naysay.errors import DataError
+
+PARTIES = ("red", "green", "blue")
+DAY = datetime.date(2026, 11, 28)
+SHEET = """
+| survey | | | | | | |
+| | type | name | label::English (en) | bind::naysay_design | bind::naysay_control | relevant |
+| | select_one party | home | Which party does your town vote for? | | | |
+| | select_one party | vote | Whom do you vote for? | negative() | | |
+| | select_one party | vote_control | {label} | | vote: {truth} | |
+| | text | why | Why? | | | {relevant} |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | party | red | The Reds |
+| | party | green | The Greens |
+| | party | blue | The Blues |
+| settings | | | |
+| | form_id | form_title | |
+| | club | Club | |
+"""
+
+
+def club(tmp_path, *, truth="lot", label="", relevant=""):
+    sheet = tmp_path / "club.md"
+    sheet.write_text(SHEET.format(truth=truth, label=label, relevant=relevant).lstrip(), encoding="utf-8")
+    return questionnaire.load(sheet)
+
+
+def reply(published, **answers):
+    """A reply: plain answers as they are, private ones as what is sent."""
+    content = {}
+    for question in published.questionnaire.questions:
+        said = answers.get(question.name)
+        content[question.name] = said if said is None or not question.privacy else {"level": None, "response": said}
+    return Reply(published.name, published.hash, secrets.token_hex(16), json.dumps(content), DAY)
+
+
+def stored(tmp_path, client, form, rows, *, name="club.db"):
+    """A store with these rows."""
+    store = Store(tmp_path / name)
+    published = Published.of(form, client=client)
+    store.open(published)
+    store.add([reply(published, **row) for row in rows])
+    return store
+
+
+def told(folder):
+    """Of whom an export tells that they failed, by the columns of its rows: {cell: [failed, all]}; None: no table."""
+    if not (table := folder / "club.csv.vote.controls.csv").exists():
+        return None
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    shown = [column for column in rows[0] if column in pl.read_csv(folder / "club.csv").columns]
+    cells = {}
+    for row in rows:
+        truth = row.get("vote_control_truth") or row.get("home")
+        cell = cells.setdefault(tuple(row[column] for column in shown), [0, 0])
+        cell[0] += int(row["people"]) * (row["vote_control"] == truth != "")
+        cell[1] += int(row["people"])
+    return cells
+
+
+PASSED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "green"}
+FAILED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "red"}
+
+
+@pytest.mark.parametrize(
+    ("what", "rows", "written"),
+    [
+        ("all who ruled out blue have failed", [FAILED] * 3 + [{**PASSED, "vote": "red"}] * 9, False),
+        ("one of them has passed, and knows it", [FAILED] * 3 + [PASSED], False),
+        ("two have passed", [FAILED] * 3 + [PASSED] * 2, True),
+        ("only who left the question out has failed", [{**FAILED, "vote": None}] + [PASSED] * 9, False),
+        ("who was asked nothing hides nobody", [{**FAILED, "vote": None}] + [{}] * 9 + [PASSED] * 9, False),
+        ("nobody has failed", [PASSED], True),
+    ],
+)
+def test_counts_of_controls_are_written_where_no_row_tells_who_failed(tmp_path, client, what, rows, written):
+    store = stored(tmp_path, client, club(tmp_path), rows)
+    store.close("club")
+    exported = export(store, "club", tmp_path / "club.csv")
+    assert (told(tmp_path) is not None) == written, what
+    assert exported.withheld == (() if written else ("vote",))
+    store.dispose()
+
+
+def test_an_intruder_with_rows_and_counts_and_one_row_of_their_own_finds_nobody_who_failed(tmp_path, client):
+    """Random small surveys, whose truth comes from the file in every second: its column is in the rows."""
+    rng = np.random.default_rng(30)
+    forms = [club(tmp_path), club(tmp_path, truth="file home", label="Rule out one that your town does not vote for.")]
+    written = 0
+    for survey in range(24):
+        people = int(rng.integers(4, 40))
+        column = "home" if survey % 2 else "vote_control_truth"
+        rows = [
+            dict(zip(("vote", "vote_control", column), rng.choice(PARTIES, 3).tolist(), strict=True))
+            for _ in range(people)
+        ]
+        for row in rows:  # most do as they are told
+            if rng.random() < 0.8 and row["vote_control"] == row[column]:
+                row["vote_control"] = next(party for party in PARTIES if party != row[column])
+        (folder := tmp_path / str(survey)).mkdir()
+        store = stored(folder, client, forms[survey % 2], rows)
+        store.close("club")
+        export(store, "club", folder / "club.csv")
+        store.dispose()
+        cells = told(folder) or {}
+        written += bool(cells)
+        assert all(not failed or everybody - failed >= 2 for failed, everybody in cells.values())
+    assert 6 < written < 24
+
+
+def test_a_survey_with_controls_stays_closed_so_that_no_two_exports_differ_by_one_reply(tmp_path, client):
+    store = stored(tmp_path, client, club(tmp_path), [PASSED] * 3)
+    store.reopen("club")  # it is open
+    store.close("club")
+    with pytest.raises(DataError, match="has controls and stays closed"):
+        store.reopen("club")
+    store.dispose()
+
+
+def test_no_page_of_an_open_survey_and_no_group_depends_on_who_failed(tmp_path, client):
+    """Else two looks, one reply apart, would tell of its person."""
+    rng = np.random.default_rng(5)
+    votes = rng.choice(PARTIES, 60).tolist()
+    seen = []
+    for number, failed in enumerate((0, 9)):
+        rows = [
+            {**(FAILED if place < failed else PASSED), "vote": vote, "home": PARTIES[place % 2]}
+            for place, vote in enumerate(votes)
+        ]
+        store = stored(tmp_path, client, club(tmp_path), rows, name=f"{number}.db")
+        looks = [page(store, "club"), aggregates(store, "club")]
+        store.close("club")
+        looks += [page(store, "club", by="home"), aggregates(store, "club", by="home")]
+        seen.append((looks, aggregates(store, "club")))
+        store.dispose()
+    assert seen[0][0] == seen[1][0]
+    assert "Answers to controls do not count here" in seen[0][0][0]
+    whole = [next(each for each in end["questions"] if each["column"] == "vote")["result"] for _, end in seen]
+    assert whole[0]["compliance"] != whole[1]["compliance"]
+    assert not seen[0][1]["notes"]
+
+
+def test_the_counts_of_a_closed_survey_give_the_estimate_of_its_database(tmp_path, client):
+    rows = [{**PASSED, "vote": PARTIES[place % 3]} for place in range(90)] + [FAILED] * 6
+    store = stored(tmp_path, client, club(tmp_path), rows)
+    store.close("club")
+    export(store, "club", tmp_path / "club.csv")
+    expected = aggregates(store, "club")
+    store.dispose()
+    table = of_export(tmp_path / "club.csv.vote.controls.csv", names=True, separator=",", encoding=None, columns=())
+    fit = table.estimates("vote")[None]
+    result = next(each for each in expected["questions"] if each["column"] == "vote")["result"]
+    assert fit.proportions.tolist() == pytest.approx(result["proportions"])
+    assert fit.nuisance["at random"].value == pytest.approx(6 / 96 * 3)
+
+
+def test_nobody_is_asked_something_because_they_failed(tmp_path):
+    with pytest.raises(QuestionnaireError, match="must not depend on the control"):
+        club(tmp_path, relevant="selected(sent(${vote_control}), 'red')")
