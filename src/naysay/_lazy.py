@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 
@@ -29,7 +29,7 @@ def loader(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         is_module = homes[name] == package  # a module that is public itself
-        value = import_module(f"{package}.{name}") if is_module else getattr(import_module(homes[name]), name)
+        value = resolve_name(f"{package}.{name}" if is_module else f"{homes[name]}:{name}")
         setattr(sys.modules[package], name, value)  # from now on it is found without this
         return value
 

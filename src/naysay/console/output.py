@@ -13,8 +13,8 @@ import re
 import sys
 from collections import Counter, UserDict
 from collections.abc import Callable, Collection
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import typer
@@ -170,15 +170,15 @@ class Place(NamedTuple):
 
     def load_command(self, name: str) -> Any:
         """The command, after importing its module."""
-        module = import_module(f"naysay.{self.module}")
         if self.function == "group":
-            for command_info in module.app.registered_commands:
+            app = resolve_name(f"naysay.{self.module}:app")
+            for command_info in app.registered_commands:
                 command_info.cls = _Command
-            module.app.info.cls = _Group
-            command: Any = typer.main.get_group(module.app)
+            app.info.cls = _Group
+            command: Any = typer.main.get_group(app)
         else:
             command_app = typer.Typer(rich_markup_mode=None, add_completion=False)
-            command_app.command(name, cls=_Command)(getattr(module, self.function))
+            command_app.command(name, cls=_Command)(resolve_name(f"naysay.{self.module}:{self.function}"))
             command = typer.main.get_command(command_app)
         command.name = name
         return command

@@ -30,7 +30,7 @@ from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.fit import Intervals, alike, decimals_of, number_text, reliable_errors
 from naysay.estimate.fitting import score_test
-from naysay.estimate.linear import check_rank
+from naysay.estimate.likelihood import check_rank
 from naysay.estimate.result import beyond, cautions
 from naysay.responses.spaces import MISSING
 from naysay.sampling import Sampling

@@ -19,8 +19,8 @@ from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError
 from naysay.estimate.fit import Fit
-from naysay.estimate.likelihood import answering
-from naysay.estimate.linear import is_stacked, linear_map
+from naysay.estimate.likelihood import answering, is_stacked
+from naysay.estimate.linear import linear_map
 from naysay.estimate.samples import shares_of_means, slopes
 from naysay.tally import Channel, Part, Tally
 

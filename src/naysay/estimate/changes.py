@@ -21,7 +21,8 @@ from naysay import _checks
 from naysay._values import Array, Floats, Label
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.linear import linear_map, plainly_apart
+from naysay.estimate.likelihood import plainly_apart
+from naysay.estimate.linear import linear_map
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 from naysay.show import Column, Content, Note, Sentence, Table, plain

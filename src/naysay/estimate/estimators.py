@@ -32,11 +32,13 @@ from naysay.estimate.likelihood import (
     Maximum,
     answered_under,
     answering,
+    check_identified,
     checked_target,
     evidence,
     expected_information,
     information,
     inverse,
+    is_stacked,
     likelihood_covariance,
     maximize,
     maximize_by,
@@ -44,16 +46,7 @@ from naysay.estimate.likelihood import (
     suspicions,
     warnings_of,
 )
-from naysay.estimate.linear import (
-    Indicators,
-    LinearMaps,
-    check_identified,
-    efficient_indicators,
-    indicator_variances,
-    indicators,
-    is_stacked,
-    named,
-)
+from naysay.estimate.linear import Indicators, LinearMaps, efficient_indicators, indicator_variances, indicators, named
 from naysay.estimate.result import Comparison, Estimate, EvenEstimate
 from naysay.tally import Channel, Part, Tally
 

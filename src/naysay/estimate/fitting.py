@@ -32,9 +32,9 @@ from naysay.estimate.likelihood import (
     evidence,
     is_answering,
     maximize,
+    rank_of,
     tangent,
 )
-from naysay.estimate.linear import rank_of
 from naysay.responses.spaces import MISSING
 from naysay.show import number
 from naysay.tally import Channel, Part, Tally

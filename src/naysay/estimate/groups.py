@@ -22,8 +22,8 @@ from naysay.estimate import fitting, samples
 from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.estimators import unbounded
 from naysay.estimate.fit import certified, decimals, number_text, reliable_errors
-from naysay.estimate.likelihood import answering, evidence, is_answering, maximize, tangent
-from naysay.estimate.linear import Indicators, efficient_indicators, rank_of, unbiased
+from naysay.estimate.likelihood import answering, evidence, is_answering, maximize, rank_of, tangent
+from naysay.estimate.linear import Indicators, efficient_indicators, unbiased
 from naysay.estimate.result import Estimate
 from naysay.show import Column, Sentence, Table, plain, text
 from naysay.show.content import Content

@@ -42,8 +42,8 @@ from naysay.estimate import inversion, samples
 from naysay.estimate.compliance import compliance
 from naysay.estimate.fit import Fit, Intervals, certified
 from naysay.estimate.inversion import score_bounds
-from naysay.estimate.likelihood import evidence, likelihood_covariance, maximize
-from naysay.estimate.linear import Indicators, LinearMap, Named, check_identified, efficient_indicators, indicators
+from naysay.estimate.likelihood import check_identified, evidence, likelihood_covariance, maximize
+from naysay.estimate.linear import Indicators, LinearMap, Named, efficient_indicators, indicators
 
 _LEAST = 2  # fewer replicates have no spread
 _SEED = 1998  # fixed, so that a printed number can be reproduced

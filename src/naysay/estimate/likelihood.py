@@ -13,12 +13,13 @@ Each step is Newton's among the categories that may move, projected onto π ≥ 
 with H = Pᵀ diag(s / (Pπ)²) P by conjugate gradients, which need nothing but products with P and Pᵀ.
 
 What must hold of answers whatever the proportions are is in `client_test`: a client that is broken, or lies, shows.
+`check_identified` says whether the answers can tell the proportions apart at all.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -27,13 +28,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay._values import Floats
+from naysay._values import Floats, Label
 from naysay.design import Answerable
 from naysay.design.algebra import Remembered
 from naysay.design.base import check_design
 from naysay.design.lot import Grouped
 from naysay.design.pure import AffineHash, Unary, binomial
-from naysay.errors import DataError, NaysayError, StatisticalWarning
+from naysay.design.several import opposed
+from naysay.errors import DataError, NaysayError, NotEstimable, StatisticalWarning
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Sums, Tally
 
@@ -603,3 +605,55 @@ def _along(
             if change_of_phi <= _SUFFICIENT * min(float(gradient @ (next_pi - pi)), 0.0) or step_length < _SHORTEST:
                 return next_pi / next_pi.sum(), next_fitted / next_pi.sum()
         step_length /= 2
+
+
+_NOTHING = 1e-11  # singular values below this count as zero
+
+
+def is_stacked(design: Answerable) -> bool:
+    """Whether proportions are shares of cells that several samples, or the answers to two questions, tell together.
+
+    It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
+    """
+    return design.offer.assigned_by == "researcher" or design.structure.finer
+
+
+def rank_of(expected: Floats) -> int:
+    """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
+    singular_values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
+    return int((singular_values > _NOTHING * max(1.0, singular_values.max(initial=0.0))).sum())
+
+
+def plainly_apart(design: Channel) -> bool:
+    """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
+    return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
+
+
+def check_rank(expected: Floats, categories: Sequence[Label]) -> None:
+    """Raise `NotEstimable` unless the expected statistic tells all proportions apart."""
+    t = len(categories)
+    basis = tangent(t)
+    rank = rank_of(expected)
+    if rank == t - 1:
+        return
+    _, _, singular_rows = np.linalg.svd(expected @ basis, full_matrices=True)
+    contrast = basis @ singular_rows[-1]
+    leading_entry = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
+    contrast = contrast / np.abs(contrast).max() * np.sign(leading_entry)
+    growing_text, shrinking_text = opposed(categories, contrast)
+    raise NotEstimable(
+        f"the answers cannot tell {growing_text} from {shrinking_text}: "
+        f"shares can move between them without changing any response probability (rank {rank}, {t - 1} needed); "
+        "merge these categories or change the design",
+        contrast=contrast.tolist(),
+        rank=rank,
+    )
+
+
+def check_identified(tally: Tally) -> None:
+    """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
+    designs = {id(part.design): part.design for part in tally.parts if part.n}
+    if any(plainly_apart(design) for design in designs.values()):
+        return
+    stacked_statistics = np.vstack([design.expected_statistic for design in designs.values()])
+    check_rank(stacked_statistics, tally.categories)

@@ -18,7 +18,7 @@ Variances are made of the `second_moments` of T under a design, listed or in clo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
@@ -27,19 +27,16 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay._values import Floats, Label
-from naysay.design import Answerable
 from naysay.design.algebra import Mixture, Remembered
 from naysay.design.base import Product, Then
 from naysay.design.channels import Subset, WeightedSubset, symmetric_sums
 from naysay.design.pure import AffineHash, SubsetSelection, Unary
-from naysay.design.several import opposed
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.likelihood import Maximum, likelihood_covariance, tangent
+from naysay.estimate.likelihood import Maximum, check_rank, likelihood_covariance, plainly_apart, tangent
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Sums, Tally
 
 _SOLUTIONS = ("mean", "least_squares")
-_NOTHING = 1e-11  # singular values below this count as zero
 _SUMS = ("count", "weight", "weight_squared")
 
 
@@ -149,14 +146,6 @@ def indicator_variances(design: Channel) -> Floats:
     return _variances(u, design.matrix)
 
 
-def is_stacked(design: Answerable) -> bool:
-    """Whether proportions are shares of cells that several samples, or the answers to two questions, tell together.
-
-    It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
-    """
-    return design.offer.assigned_by == "researcher" or design.structure.finer
-
-
 def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     """The unbiased linear map of a design.
 
@@ -262,38 +251,6 @@ def _variances(u: Floats, chances: Floats) -> Floats:
     """Variance of the indicators of one answer, (t,), if all categories are equally common."""
     chance = chances.mean(axis=1)
     return np.asarray(chance @ u**2 - (chance @ u) ** 2)
-
-
-def rank_of(expected: Floats) -> int:
-    """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
-    singular_values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
-    return int((singular_values > _NOTHING * max(1.0, singular_values.max(initial=0.0))).sum())
-
-
-def plainly_apart(design: Channel) -> bool:
-    """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
-    return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
-
-
-def check_rank(expected: Floats, categories: Sequence[Label]) -> None:
-    """Raise `NotEstimable` unless the expected statistic tells all proportions apart."""
-    t = len(categories)
-    basis = tangent(t)
-    rank = rank_of(expected)
-    if rank == t - 1:
-        return
-    _, _, singular_rows = np.linalg.svd(expected @ basis, full_matrices=True)
-    contrast = basis @ singular_rows[-1]
-    leading_entry = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
-    contrast = contrast / np.abs(contrast).max() * np.sign(leading_entry)
-    growing_text, shrinking_text = opposed(categories, contrast)
-    raise NotEstimable(
-        f"the answers cannot tell {growing_text} from {shrinking_text}: "
-        f"shares can move between them without changing any response probability (rank {rank}, {t - 1} needed); "
-        "merge these categories or change the design",
-        contrast=contrast.tolist(),
-        rank=rank,
-    )
 
 
 def indicators(tally: Tally, map_of: Callable[[Part], LinearMap] | None = None) -> Indicators:
@@ -520,15 +477,6 @@ def named(part: Part | Sums) -> Named:
         )
     named_counts, named_squares = part.total()
     return Named(part, named_counts.astype(float), named_squares.astype(float), alpha, beta)
-
-
-def check_identified(tally: Tally) -> None:
-    """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
-    designs = {id(part.design): part.design for part in tally.parts if part.n}
-    if any(plainly_apart(design) for design in designs.values()):
-        return
-    stacked_statistics = np.vstack([design.expected_statistic for design in designs.values()])
-    check_rank(stacked_statistics, tally.categories)
 
 
 def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximum: Maximum) -> Indicators:

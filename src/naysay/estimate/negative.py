@@ -19,8 +19,8 @@ from naysay.designs import negative
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.estimators import maximum_likelihood, moments, of_maximum
-from naysay.estimate.likelihood import Maximum, answered_under, evidence, expectation_step, maximize
-from naysay.estimate.linear import check_identified, indicator_variances
+from naysay.estimate.likelihood import Maximum, answered_under, check_identified, evidence, expectation_step, maximize
+from naysay.estimate.linear import indicator_variances
 from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 

@@ -11,7 +11,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate.fit import Intervals, decimals_of, number_text, reliable_errors, reliable_nuisance
 from naysay.estimate.intervals import METHODS, nuisance_intervals
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.likelihood import is_stacked
 from naysay.estimate.result import Estimate, PrintOptions, assumptions, reservations
 from naysay.show import text
 

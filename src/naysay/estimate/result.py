@@ -57,7 +57,7 @@ from naysay.estimate.fit import (
 )
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
 from naysay.estimate.intervals import holding, intervals, nuisance_intervals
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.likelihood import is_stacked
 from naysay.estimate.ranks import Ranks, ranks
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content, Picture

@@ -65,7 +65,7 @@ _CHUNK = 256  # questions that one thread takes at a time
 
 
 def add_matches(block: Any, questions: Any, total: Array) -> None:
-    """Add what matches in a block (a `counting.Block`) to the total of each question (`counting.Asked`), in place."""
+    """Add what matches in a `counting.Block` to the total of each of `counting.DistinctQuestions`, in place."""
     # a bitmap for each binary place of whole amounts, (places, words); none of others
     has_places = not block.single and block.amount.dtype.kind in "iu"
     place_count = int(block.amount.max()).bit_length() if has_places else 0

@@ -21,8 +21,8 @@ from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import design_variances
 from naysay.estimate.fit import Cells
-from naysay.estimate.likelihood import inverse, tangent
-from naysay.estimate.linear import check_rank, linear_map, products
+from naysay.estimate.likelihood import check_rank, inverse, tangent
+from naysay.estimate.linear import linear_map, products
 from naysay.estimate.registry import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.samples import slopes
 from naysay.responses import Codes

@@ -15,8 +15,7 @@ from naysay._values import Label
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.likelihood import KINDS
-from naysay.estimate.linear import check_identified, is_stacked
+from naysay.estimate.likelihood import KINDS, check_identified, is_stacked
 from naysay.estimate.samples import stacked
 from naysay.regression.likelihood import collapse_rows
 from naysay.regression.reading import Data, Roles, parse, read

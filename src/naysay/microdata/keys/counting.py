@@ -137,7 +137,7 @@ def _united_maps(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class DistinctQuestions:
     """Distinct questions in lexicographic order, for blocks of one file.
 
     Parameters
@@ -152,7 +152,7 @@ class Asked:
     is_known: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: Sequence[Array], starts: NDArray[np.int64]) -> Asked:
+    def of(cls, columns: Sequence[Array], starts: NDArray[np.int64]) -> DistinctQuestions:
         """Questions by their columns, given where the symbols of each variable begin."""
         symbol_table = np.ascontiguousarray(np.column_stack(columns), np.int32)
         return cls(symbol_table + starts.astype(np.int32), symbol_table > 0)
@@ -178,7 +178,7 @@ class Bitmaps:
         first_questions, question_ranks = grouped(
             [question_set.symbols[p] for p in key_places], [self.pool.symbols(p) for p in key_places]
         )
-        distinct_questions = Asked.of(
+        distinct_questions = DistinctQuestions.of(
             [question_set.symbols[key_place][first_questions] for key_place in key_places],
             Block.starts(self.pool, key_places),
         )
@@ -212,7 +212,7 @@ class Bitmaps:
         return key_places, tuple_order
 
 
-def adder(work: int) -> Callable[[Block, Asked, Amounts], None]:
+def adder(work: int) -> Callable[[Block, DistinctQuestions, Amounts], None]:
     """The function that counts: compiled code on all cores if numba is installed and the work is large enough."""
     if work < _WORTH_COMPILING or find_spec("numba") is None:
         return add_matches
@@ -221,7 +221,7 @@ def adder(work: int) -> Callable[[Block, Asked, Amounts], None]:
     return compiled.add_matches
 
 
-def add_matches(block: Block, questions: Asked, total: Amounts) -> None:
+def add_matches(block: Block, questions: DistinctQuestions, total: Amounts) -> None:
     """Add what matches in a block to the total of each question, in place."""
     for start in range(0, len(questions.symbols), _QUESTIONS_AT_ONCE):
         question_slice = slice(start, start + _QUESTIONS_AT_ONCE)

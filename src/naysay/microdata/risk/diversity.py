@@ -45,6 +45,7 @@ class Diversity(Measure):
     """
 
     name = "diversity"
+    needs = ("sensitive",)
     columns = ("sets", "least distinct", "least entropy", "records sharing one (k>1)", "(m>1)")
     page_columns = ("groups", "fewest answers in one", "as many equally common", "one answer (k)", "one answer (m)")
 
@@ -79,11 +80,11 @@ class Diversity(Measure):
 
     @classmethod
     def of(cls, case: Case) -> Diversity | None:
-        return None if case.sensitive is None else diversity(*case.sensitive)
+        return diversity(*case.sensitive) if case.sensitive else None
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        return f"Diversity of {found[0].sensitive!r} where records are alike"
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
+        return f"Diversity of {measures[0].sensitive!r} where records are alike"
 
     def cells(self) -> tuple[str, ...]:
         number_texts = (f"{self.sets:,}", f"{self.least_distinct:,}", amount(self.least_entropy))
@@ -226,14 +227,14 @@ class Closeness(OnRequest):
         return int(self.keys.tuples.count[np.nan_to_num(self.distances) > bound].sum())
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         ordered = issubclass(cls, OrderedCloseness)
         return None if case.sensitive is None else cls(*_closeness_parts(*case.sensitive, ordered=ordered))
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        distance_text = "in steps of their order" if found[0].ordered else "all values equally far apart"
-        return f"Closeness of {found[0].sensitive!r} in anonymity sets to the file; {distance_text}"
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
+        distance_text = "in steps of their order" if measures[0].ordered else "all values equally far apart"
+        return f"Closeness of {measures[0].sensitive!r} in anonymity sets to the file; {distance_text}"
 
     def cells(self) -> tuple[str, ...]:
         return (share(self.largest), share(self.mean), f"{self.above(0.2):,}", f"{self.above(0.5):,}")
@@ -360,12 +361,12 @@ class Presence(OnRequest):
         return int(self.keys.tuples.count[(self.shares == 0) | (self.shares == 1)].sum())
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         return None if case.sensitive is None else cls(*_presence_parts(*case.sensitive))
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        return f"Presence: the share of {found[0].sensitive!r} = {found[0].value} in anonymity sets"
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
+        return f"Presence: the share of {measures[0].sensitive!r} = {measures[0].value} in anonymity sets"
 
     def cells(self) -> tuple[str, ...]:
         return (share(self.least), share(self.largest), amount(self.certain))

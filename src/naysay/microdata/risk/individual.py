@@ -381,7 +381,7 @@ class Individual(OnRequest, ShareRow):
     record_risks: IndividualRisk
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         keys = case.keys
         if case.population is None:
             return None
@@ -393,7 +393,7 @@ class Individual(OnRequest, ShareRow):
         return cls(IndividualRisk(keys, tuple_risks))
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return "Individual risk: an intruder with a register of the population"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
@@ -428,15 +428,15 @@ class Households(OnRequest, ShareRow):
     risk: NDArray[np.float64]
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
-        individual_measure = Individual.asked(case)
+    def measure_case(cls, case: Case) -> Self | None:
+        individual_measure = Individual.measure_case(case)
         if individual_measure is None or case.households is None:
             return None
         person_risk = household_risk(individual_measure.record_risks.risk, case.households)
         return cls(int(case.households.n_unique()), person_risk)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return "Household risk: somebody of the household is recognized"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
@@ -469,15 +469,15 @@ class Special(OnRequest, ShareRow):
         return replace(self, titles=titles)
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         record_count = int(case.keys.tuples.count[case.keys.kept].sum())
         has_fraction = case.population is not None and case.population > record_count
         fraction = record_count / case.population if has_fraction and case.population else FRACTION
         return cls(suda(case.keys, fraction=fraction, progress=case.progress))
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        return f"Special uniques: alone on up to {max(measure.suda_scores.most for measure in found)} keys"
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
+        return f"Special uniques: alone on up to {max(measure.suda_scores.most for measure in measures)} keys"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
         suda_scores = self.suda_scores

@@ -334,14 +334,14 @@ class LogLinearModel(OnRequest):
         return replace(self, titles=titles)
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         if case.population is None or not case.keys.complete.any():
             return None
         estimate = loglinear(case.keys, population=case.population, confidence=case.confidence)
         return cls(estimate, case.scale is not None)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return "Unique records and right matches, by a Poisson log-linear model"
 
     def cells(self) -> tuple[str, ...]:

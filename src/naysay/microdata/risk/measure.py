@@ -54,6 +54,8 @@ class Measure(ABC):
         caption of the text table.
     page_columns : tuple of str
         The columns of that table; by default those of the text.
+    needs : tuple of str
+        Without which of the fields of a case there is no such measure: "population", "sensitive".
     """
 
     name: ClassVar[str]
@@ -62,6 +64,7 @@ class Measure(ABC):
     everywhere: ClassVar[bool] = False
     page_title: ClassVar[str] = ""
     page_columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod
@@ -70,7 +73,7 @@ class Measure(ABC):
 
     @classmethod
     @abstractmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         """The caption of the text table; `policies` says whether some missing cells do not match everything."""
 
     @abstractmethod
@@ -100,23 +103,15 @@ class Measure(ABC):
 
 
 class OnRequest(Measure):
-    """A measure that a table has only if it is asked for by name.
-
-    Attributes
-    ----------
-    needs : tuple of str
-        What must be given with it: "population", "sensitive".
-    """
-
-    needs: ClassVar[tuple[str, ...]] = ()
+    """A measure that a table has only if it is asked for by name."""
 
     @classmethod
     def of(cls, case: Case) -> Self | None:
-        return cls.asked(case) if cls.name in case.also and case.keys.kept.any() else None
+        return cls.measure_case(case) if cls.name in case.also and case.keys.kept.any() else None
 
     @classmethod
     @abstractmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         """The measure, which was asked for; None where the records do not allow it."""
 
 
@@ -268,7 +263,7 @@ class Listwise(_Unique):
         return cls(case.keys.n - case.on_k.sizes.records, *case.on_k)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return "Listwise deletion: anonymity sets (k) of the records that have every key"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
@@ -338,8 +333,8 @@ class Matches(_Unique):
         return cls(case.rule, sizes, theta, informed_success, weighted)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
-        rules_text = ", ".join(dict.fromkeys(measure.rule for measure in found))
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
+        rules_text = ", ".join(dict.fromkeys(measure.rule for measure in measures))
         gaps_text = "matches everything" + (" unless a policy says otherwise" if policies else "")
         return f"Number of matches (m) of everybody; what is missing {gaps_text}; rule: {rules_text}"
 
@@ -388,7 +383,7 @@ class People(Measure):
         return None if k_weighted is None or m_weighted is None else cls(k_weighted, m_weighted)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return "In people of the population, as the weights estimate it"
 
     def cells(self) -> tuple[str, ...]:
@@ -419,11 +414,11 @@ class LeastReadings(OnRequest):
     readings: Readings
 
     @classmethod
-    def asked(cls, case: Case) -> Self:
+    def measure_case(cls, case: Case) -> Self:
         return cls(readings(case.keys, rule=case.rule))
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return (
             "What gaps protect: rows that show the same (k), that hold all that is shown (c), that may be the same (m)"
         )

@@ -90,7 +90,12 @@ class QuasiIdentifier:
         return cls(
             case.keys.columns,
             {variable.name: variable.policy for variable in case.keys.variables if variable.policy != "wildcard"},
-            tuple(measure for kind in MEASURES if (measure := kind.of(case)) is not None),
+            tuple(
+                measure
+                for kind in MEASURES
+                if all(getattr(case, need) is not None for need in kind.needs)
+                and (measure := kind.of(case)) is not None
+            ),
             case.keys.warnings,
             Records(case.keys, case.m) if records else None,
         )

@@ -502,7 +502,7 @@ class _Modeled(OnRequest, ShareRow):
     weighted: bool = False
 
     @classmethod
-    def asked(cls, case: Case) -> Self | None:
+    def measure_case(cls, case: Case) -> Self | None:
         set_sizes = case.keys.tuples.count[case.keys.complete]
         if case.population is None or not len(set_sizes):
             return None
@@ -510,7 +510,7 @@ class _Modeled(OnRequest, ShareRow):
         return cls(MODELS[cls.name](sample, confidence=case.confidence), case.scale is not None)
 
     @classmethod
-    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+    def title(cls, measures: Sequence[Self], *, policies: bool) -> str:
         return f"People unique in the population, by {cls.known_as}"
 
     def row(self, write_share: Callable[[float], str]) -> tuple[str, ...]:
