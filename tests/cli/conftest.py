@@ -73,7 +73,9 @@ def survey(tmp_path, questionnaires):
     """The files that the help's examples read."""
     rng = np.random.default_rng(8)
     truth = rng.choice(CATEGORIES, 400, p=(0.4, 0.3, 0.2, 0.1))
-    pl.DataFrame({"id": np.arange(400), "income": truth}).write_csv(tmp_path / "truth.csv")
+    smoker = np.where(np.arange(400) % 3, "no", "yes")
+    people = pl.DataFrame({"id": np.arange(400), "income": truth, "smoker": smoker, "age": np.arange(400) % 60 + 18})
+    people.write_csv(tmp_path / "truth.csv")
     pairs = designs.negative(CATEGORIES, discards=2).randomize(truth, rng=rng)
     warner = designs.warner(p=0.7).randomize(np.where(truth == "none", "yes", "no"), rng=rng)
     answers = {

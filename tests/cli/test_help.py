@@ -149,6 +149,8 @@ def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, w
         request.getfixturevalue("sample_server")
     if words[:2] == ["survey", "restore"]:
         naysay("survey", "backup", "monday.db")
+    if words[:1] == ["query"]:
+        naysay(*next(example for example in EXAMPLES if "--budget" in example))
     code, out, err = naysay(*words)
     assert code == 0, err
     assert out

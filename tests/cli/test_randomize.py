@@ -117,7 +117,7 @@ def test_levels_are_drawn_into_a_new_column(naysay, truth):
 def test_levels_are_read_from_a_column(naysay, truth):
     truth.with_columns(pl.Series("choice", [1, 2, 3] * 1000)).write_csv("chosen.csv")
     said = naysay("randomize", "chosen.csv", *LEVELS, "--level", "choice", "--out", "p.csv")
-    assert "--level choice" in said.out
+    assert naysay("estimate", "p.csv", "--response", "income", "--target", "file").code == 0, said.out
     private = text("p.csv").drop_nulls("income")
     assert private.columns == ["id", "income", "age", "choice"]
     assert (private["income"].str.split(";").list.len() == private["choice"].cast(int)).all()
@@ -247,3 +247,88 @@ def test_a_design_file_names_its_categories(naysay, truth, write):
     assert said.code == 0
     assert "--categories" not in said.out
     assert json.loads((naysay("design", "show", "d.json", "--format", "json")).out)["naysay"] == "design"
+
+
+TWO = ("--response", "income", "--categories", "low,middle,high,none", "--response", "smoker", "--categories", "yes,no")
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file of 4,000 people with two answers to hide."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(18, 80, 4000),
+            "income": rng.choice(CATEGORIES, 4000, p=SHARES),
+            "smoker": rng.choice(["yes", "no"], 4000, p=[0.3, 0.7]),
+        }
+    )
+    frame.write_csv(tmp_path / "people.csv")
+    return frame
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "sav", "xlsx"])
+def test_a_release_is_read_without_a_word_more(naysay, people, suffix):
+    release = f"release.{suffix}"
+    words = ("--design", "k_ary(epsilon=part)", "--budget", 3, "--seed", 1, "--out", release)
+    said = naysay("randomize", "people.csv", *TWO, *words)
+    assert "privacy, 2 randomized columns together: ε = 3: the odds" in said.out
+    estimated = json.loads(naysay("estimate", release, "--response", "smoker", "--format", "json").out)
+    assert abs(estimated["proportions"][0] - 0.3) < 4 * estimated["standard_errors"][0]
+    assert naysay("estimate", release, "--response", "income", "--by", "age").code == 0
+    crossed = naysay("crosstab", release, "--row", "income", "--column", "smoker", "--bootstrap", 0, "--format", "json")
+    assert crossed.code == 0
+    assert naysay("regress", "smoker ~ age", release).code == 0
+    counted = json.loads(naysay("query", release, "age < 30 and smoker = yes", "--format", "json").out)
+    truth = people.filter((pl.col("age") < 30) & (pl.col("smoker") == "yes")).height
+    assert abs(counted["count"] - truth) < 4 * counted["standard_error"]
+    assert naysay("risk", release, "--keys", "age,income").code == 0
+
+
+def test_the_budget_is_shared_and_kept(naysay, people, refused, tmp_path):
+    parts = ("--design", "k_ary(epsilon=part)", "--design", "warner(p=0.75)", "--out", "r.csv")
+    said = naysay("randomize", "people.csv", *TWO, *parts, "--budget", 2.5)
+    assert "together: ε = 2.5:" in said.out
+    assert "by a factor of 12.19 at most" in said.out  # e^2.5 = 12.1825, rounded up
+    book = json.loads((tmp_path / "r.csv.designs.json").read_text(encoding="utf-8"))
+    assert [entry["column"] for entry in book["columns"]] == ["income", "smoker"]
+    assert "the designs spend ε = 1.099, and --budget is 1" in refused(
+        "randomize", "people.csv", *TWO, *parts, "--budget", 1, "--force"
+    )
+    assert "is ∞, which no budget holds" in refused(
+        "randomize",
+        "people.csv",
+        *TWO,
+        "--design",
+        "negative()",
+        "--design",
+        "warner(p=0.75)",
+        "--budget",
+        1,
+        "--out",
+        "s.csv",
+    )
+    assert "add --budget" in refused("randomize", "people.csv", *TWO, *parts, "--force")
+
+
+def test_earlier_columns_stay_in_the_codebook_and_in_the_sum(naysay, people, refused):
+    naysay("randomize", "people.csv", *TWO[:4], "--design", "k_ary(epsilon=1)", "--out", "1.csv")
+    again = naysay("randomize", "1.csv", *TWO[4:], "--design", "k_ary(epsilon=0.5)", "--out", "2.csv")
+    assert "2 randomized columns together: ε = 1.5" in again.out
+    assert naysay("query", "2.csv", "income = low and smoker = yes").code == 0
+    assert "holds randomized answers already" in refused(
+        "randomize", "2.csv", *TWO[4:], "--design", "k_ary(epsilon=0.5)", "--out", "3.csv"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--response", "income", "--response", "income", "--design", "k_ary(epsilon=1)"), "is given twice"),
+        ((*TWO, "--design", "negative()", "--design", "k_ary(epsilon=1)", "--design", "warner(p=1/4)"), "3 times"),
+        (("--response", "income", *TWO[2:], "--categories", "a,b", "--design", "k_ary(epsilon=1)"), "3 times"),
+        ((*TWO, "--design", "k_ary(epsilon=1)", "--budget", "0"), "must be a number above 0"),
+    ],
+)
+def test_columns_that_do_not_fit_together_are_refused(refused, people, options, told):
+    assert told in refused("randomize", "people.csv", *options, "--out", "p.csv")

@@ -31,6 +31,7 @@ DOORS = {
         "estimate": Place("cli.estimate"),
         "change": Place("cli.estimate", "change"),
         "crosstab": Place("cli.crosstab"),
+        "query": Place("cli.query"),
         "regress": Place("regression.command"),
         "tally": Place("cli.telemetry"),
         "heavy-hitters": Place("cli.telemetry", "heavy_hitters"),

@@ -229,6 +229,9 @@ def command(request: EstimateOptions) -> None:
 
 def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:
     """The answers in the export of a survey; None where the file is none."""
+    book = files.codebook_of(file)
+    if book is None or (request.by is not None and request.response and request.by not in book.columns):
+        return None  # groups may be a column that a release keeps beside those that its codebook describes
     column_names = [*(request.response or ()), *([request.by] if request.by and request.response else [])]
     names = request.plain_names or request.codes
     return of_export(file, names=names, separator=request.separator, encoding=request.encoding, columns=column_names)

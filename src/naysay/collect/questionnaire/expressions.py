@@ -324,6 +324,9 @@ NAME: /[A-Za-z_][A-Za-z0-9_:-]*/
 %ignore /\s+/
 """
 
+_WORD_GRAMMAR = _GRAMMAR.replace('| "." -> self', "| NAME -> answer").replace(
+    "NAME: /[A-Za-z_][A-Za-z0-9_:-]*/", r"NAME: /[^\W\d][\w:-]*/"
+)
 _FUNCTIONS = {op.replace("_", "-"): op for op in ("selected", "count_selected", "string_length", "today", "not")}
 _COUNTS = {name: ARITY[op] for name, op in _FUNCTIONS.items()} | {
     "true": (0, 0), "false": (0, 0), "date": (1, 1), "sent": (1, 1),
@@ -345,7 +348,7 @@ _WAYS_OUT = {
 }
 
 
-def parse_expression(text: str) -> Expression:
+def parse_expression(text: str, *, words: bool = False) -> Expression:
     """The expression that a condition of an XLSForm stands for.
 
     Parameters
@@ -354,6 +357,8 @@ def parse_expression(text: str) -> Expression:
         ``${question}``, ``.`` (the answer itself), numbers, quoted texts, ``and or not()``, comparison, ``+ - * div
         mod``, ``selected(), count-selected(), string-length(), today(), date('2026-11-20'), true(), false()``, and
         ``sent(${question})``, the response to a private question as it leaves the device.
+    words : bool
+        Whether a bare word is the answer of that name, and ``.`` nothing, as in a query of a file.
 
     Returns
     -------
@@ -370,10 +375,12 @@ def parse_expression(text: str) -> Expression:
     --------
     >>> parse_expression("${age} >= 18").op
     '>='
+    >>> parse_expression("age >= 18", words=True) == parse_expression("${age} >= 18")
+    True
     """
     if len(text) > LONGEST:
         raise DataError(f"an expression must have at most {LONGEST:,} characters; got {len(text):,}")
-    grammar = grammar_of(_GRAMMAR, propagate_positions=True)
+    grammar = grammar_of(_WORD_GRAMMAR if words else _GRAMMAR, propagate_positions=True)
     # import after the grammar: that one explains how to install a missing lark
     from lark.exceptions import UnexpectedInput
 
@@ -382,7 +389,9 @@ def parse_expression(text: str) -> Expression:
     except UnexpectedInput as error:
         stream_position = getattr(error, "pos_in_stream", None)  # None where the text ends too early
         error_place = -1 if stream_position is None else int(stream_position)
-        raise _unreadable(text, error_place if error_place >= 0 else len(text), _expected(text, error_place)) from None
+        problem = _expected(text, error_place)
+        problem = problem.replace("a question as ${name}", "a column") if words else problem
+        raise _unreadable(text, error_place if error_place >= 0 else len(text), problem) from None
     except RecursionError:
         raise _unreadable(text, 0, "this is nested too deeply") from None
 

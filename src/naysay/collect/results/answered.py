@@ -156,7 +156,7 @@ class Answered:
         """What a column is called above its numbers: its name, and what was asked."""
         entry = self.book.columns[column]
         question_text = " ".join((entry.wording or entry.label).split())
-        return column if self.names or not question_text else f"{column}: {question_text}"
+        return column if self.names or question_text in ("", column) else f"{column}: {question_text}"
 
     def estimates(
         self,

@@ -1,0 +1,438 @@
+"""How many people of a file a condition describes, where some of the columns that it names were randomized.
+
+Each answer y in a randomized column becomes its unbiased indicators h(y), one for each category: E[h_a(y) | x] is 1
+where x = a, and 0 elsewhere. A condition is an indicator f of the cells (a_1, …, a_D) of the D randomized columns that
+it names; plain columns decide which cells these are. For one record
+
+    u = Σ_a f(a) h_{a_1}(y_1) ⋯ h_{a_D}(y_D),    E[u | truth] = f(truth),
+
+so that the sum of u over the records is an unbiased count. The sum over a is taken one column after the other: no
+matrix over pairs of cells is built. The truth is fixed, and only the randomization is random: a record in cell x adds
+
+    V(x) = Σ_y P(y | x) u(y)² - f(x)
+
+to the variance. The interval holds all counts N of n records with (count - N)² ≤ z² (N V₁ + (n - N) V₀). V₁ is the
+mean of V over the cells that the condition describes, V₀ over the others; how common these cells are is estimated, with
+one record more in each, so that no variance rests on a cell that only looks empty. Where u takes two values, this is
+Wilson's interval.
+
+Source: Esponda, Huerta & Guerrero 2016, p. 2 (fields of a database as respondents); Groat, Edwards, Horey, He & Forrest
+2012 (several attributes, one inverse for each).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import scipy
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay._values import Floats
+from naysay.crosstab.variables import Variable
+from naysay.errors import AnswerError, DataError, NotEstimable
+from naysay.estimate.inversion import score_ends
+from naysay.estimate.linear import linear_map
+from naysay.show import Content, Note, Records, Result, Sentence
+from naysay.show.result import fixed_decimals
+from naysay.tally import Channel
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+MOST_QUERIED = 100_000
+"""Cells of the randomized columns that one condition may name, together."""
+
+_AT_ONCE = 4_000_000  # numbers held at once
+_FEW = 30  # records below which the normal law of an interval is doubtful
+_COUNT = "how many"
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Count(Result):
+    """How many records a condition describes.
+
+    Parameters
+    ----------
+    condition : str
+        As it was written.
+    count : float
+        Unbiased; chance can make it negative, or larger than the file.
+    standard_error : float
+        Of the randomization; 0 where the condition names no randomized column.
+    interval : (float, float)
+        Counts that are not rejected.
+    confidence : float
+    whole : int
+        Records in which no named column is empty.
+    left_out : int
+        Those in which one is.
+    randomized, plain : tuple of str
+        The columns that the condition names.
+    undecided : int
+        Records of which the plain columns do not decide it.
+    method : str
+        Of the interval: score, wald where the answers are too many to list, or exact.
+    remark : str
+        How the condition was read.
+    """
+
+    condition: str
+    count: float
+    standard_error: float
+    interval: tuple[float, float]
+    confidence: float
+    whole: int
+    left_out: int
+    randomized: tuple[str, ...]
+    plain: tuple[str, ...]
+    undecided: int
+    method: str
+    remark: str = ""
+
+    def parts(self) -> list[Content]:
+        """The count with its interval in one sentence, then what to know beside it."""
+        decimals = max(0, 1 - math.floor(math.log10(self.standard_error))) if 0 < self.standard_error < 100 else 0
+        digits = fixed_decimals if self.standard_error else lambda value, _: f"{value:,.0f}"
+        count_text, error_text, low_text, high_text = (
+            digits(value, min(decimals, 3)) for value in (self.count, self.standard_error, *self.interval)
+        )
+        head_text = f"{self.condition}: {count_text} of {self.whole:,} records"
+        if self.method == "exact":
+            why = "the plain columns decide it" if self.randomized else "no column that it names was randomized"
+            return [Sentence(f"{head_text}, exactly: {why}"), *self._notes()]
+        interval_text = f"{self.confidence:g} interval {low_text} to {high_text}"
+        return [Sentence(f"{head_text} (standard error {error_text}); {interval_text}"), *self._notes()]
+
+    def _notes(self) -> Iterator[Note]:
+        if self.remark:
+            yield Note(self.remark)
+        if self.left_out:
+            yield Note(f"{self.left_out:,} more records have a gap in a column that the condition names; not counted")
+        if self.count < 0 or self.count > self.whole:
+            yield Note("no file has such a count: chance made it. It stays as it is, so that counts of parts add up")
+        if self.method != "exact" and self.undecided < _FEW:
+            yield Note(
+                f"only {self.undecided:,} records are undecided by the plain columns: the interval is a rough one there"
+            )
+
+    def numbers(self) -> dict[str, object]:
+        """Under the names of the JSON."""
+        return {
+            "condition": self.condition,
+            "count": self.count,
+            "standard_error": self.standard_error,
+            "interval": self.interval,
+            "confidence": self.confidence,
+            "interval_method": self.method,
+            "records": self.whole,
+            "left_out": self.left_out,
+            "undecided": self.undecided,
+            "randomized": self.randomized,
+            "plain": self.plain,
+        }
+
+    def records(self) -> Records:
+        """One row, with the ends of the interval apart."""
+        fields = {
+            name: value for name, value in self.numbers().items() if name not in ("interval", "randomized", "plain")
+        }
+        fields |= {"low": self.interval[0], "high": self.interval[1]}
+        return Records(list(fields), [list(fields.values())])
+
+
+def count(
+    data: IntoFrame | Mapping[str, Iterable[object]],
+    condition: Callable[..., Any],
+    *,
+    randomized: Iterable[Variable],
+    plain: Iterable[str] = (),
+    confidence: float = 0.95,
+    text: str = "the condition",
+    remark: str = "",
+) -> Count:
+    """The number of records that a condition describes, unbiased, with its interval.
+
+    Parameters
+    ----------
+    data : dataframe or mapping of columns
+        One row for each record.
+    condition : callable
+        Takes one array for each column, by name, and returns booleans of their common shape. A randomized column is the
+        array of its categories, a plain one the array of its values; the arrays broadcast.
+    randomized : iterable of Variable
+        The randomized columns that it names, with their designs.
+    plain : iterable of str
+        The other columns that it names.
+    confidence : float
+    text, remark : str
+        How the result calls the condition, and what it says of how it was read.
+
+    Raises
+    ------
+    DataError
+        Columns that are not there; answers that a design cannot give; too many cells.
+    NotEstimable
+        A design that does not tell its categories apart.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> from naysay.crosstab import Variable, count
+    >>> table = {"age": [20, 25, 40, 41], "smoker": ["yes", "no", "yes", "yes"]}
+    >>> smoker = Variable("smoker", designs.warner(p=0.8))
+    >>> young = count(table, lambda age, smoker: (age < 30) & (smoker == "yes"), randomized=[smoker], plain=["age"])
+    >>> round(young.count, 3), young.whole, young.undecided
+    (1.0, 4, 2)
+    """
+    _checks.confidence(confidence)
+    variables, plain_columns = tuple(randomized), tuple(plain)
+    shape = tuple(len(variable.labels) for variable in variables)
+    if math.prod(shape) > MOST_QUERIED:
+        raise DataError(
+            f"{' × '.join(map(str, shape))} cells of randomized columns are more than {MOST_QUERIED:,}; name fewer "
+            "columns at once"
+        )
+    rows, left_out = _distinct_rows(data, variables, plain_columns)
+    strata = list(_strata(rows, variables, plain_columns, condition, shape))
+    total = sum(stratum.people.sum() for stratum in strata if stratum.holds.all())
+    undecided = [stratum for stratum in strata if stratum.holds.any() and not stratum.holds.all()]
+    names = tuple(variable.column for variable in variables)
+    records, open_records = int(rows[_COUNT].sum()), int(sum(stratum.people.sum() for stratum in undecided))
+    if not undecided:
+        bounds, method, open_count, error = np.array([0.0, 0.0]), "exact", 0.0, 0.0
+    else:
+        open_count = float(sum(stratum.people @ stratum.terms() for stratum in undecided))
+        bounds, method, error = _interval(undecided, open_count, open_records, confidence)
+    low, high = (float(total + bound) for bound in np.clip(bounds, 0, open_records))
+    return Count(
+        text, float(total + open_count), error, (low, high), confidence, records, left_out, names, plain_columns,
+        open_records, method, remark,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Stratum:
+    """Records of which the plain columns leave the same cells open, under the same channels.
+
+    Parameters
+    ----------
+    people : (rows,) int
+    indicators : tuple of (rows, categories) float
+        One array for each randomized column.
+    holds : (categories, …) bool
+        The cells that the condition describes.
+    channels : tuple of Channel
+    """
+
+    people: NDArray[np.int64]
+    indicators: tuple[Floats, ...]
+    holds: Bools
+    channels: tuple[Channel, ...]
+
+    def terms(self) -> Floats:
+        """The number u of each row, (rows,)."""
+        cells = self.holds.size
+        step = max(1, _AT_ONCE // max(cells, 1))
+        return np.concatenate(
+            [self._terms(slice(start, start + step)) for start in range(0, len(self.people), step)] or [np.zeros(0)]
+        )
+
+    def _terms(self, rows: slice) -> Floats:
+        first, *others = self.indicators
+        remaining = first[rows] @ self.holds.reshape(len(self.holds), -1).astype(float)
+        for indicators in others:
+            folded = remaining.reshape(len(remaining), indicators.shape[1], -1)
+            remaining = np.einsum("ra,rab->rb", indicators[rows], folded)
+        return np.asarray(remaining[:, 0])
+
+    def people_by_cell(self) -> Floats:
+        """The unbiased number of people in each cell, (categories, …)."""
+        step = max(1, _AT_ONCE // max(self.holds.size, 1))
+        cells = np.zeros(self.holds.size)
+        for start in range(0, len(self.people), step):
+            rows = slice(start, start + step)
+            joint = self.people[rows].astype(float)[:, None]
+            for indicators in self.indicators:
+                joint = (joint[:, :, None] * indicators[rows][:, None, :]).reshape(len(joint), -1)
+            cells += joint.sum(axis=0)
+        return cells.reshape(self.holds.shape)
+
+    def variances(self) -> Floats | None:
+        """V of each cell, (categories, …); None where the answers are too many to list."""
+        spaces = [channel.space for channel in self.channels]
+        sizes = [space.size if space.listable else _AT_ONCE + 1 for space in spaces]
+        if max(math.prod(sizes), self.holds.size) > _AT_ONCE:
+            return None
+        squares, maps, chances = self.holds.astype(float), [], []
+        for channel in self.channels:
+            possible = channel.space.listing()
+            maps.append(linear_map(channel)(channel.space.statistic(possible)))
+            chances.append(channel.rows(possible))
+        for axis, indicator_map in enumerate(maps):  # (answers, categories) in place of the categories
+            squares = np.moveaxis(np.tensordot(indicator_map, squares, (1, axis)), 0, axis)
+        squares = squares**2
+        for axis, chance in enumerate(chances):
+            squares = np.moveaxis(np.tensordot(chance.T, squares, (1, axis)), 0, axis)
+        return np.asarray(np.maximum(squares - self.holds, 0.0))
+
+
+def _interval(strata: list[_Stratum], count: float, records: int, confidence: float) -> tuple[Floats, str, float]:
+    """Low and high end (2,), the method, and the standard error, of the records that are undecided."""
+    z = float(scipy.special.ndtri(0.5 + confidence / 2))
+    variances = [cell_variances for stratum in strata if (cell_variances := stratum.variances()) is not None]
+    if len(variances) < len(strata):
+        squares = [stratum.terms() for stratum in strata]
+        variance = sum(float(stratum.people @ (u**2 - u)) for stratum, u in zip(strata, squares, strict=True))
+        error = math.sqrt(max(variance, 0.0))
+        return np.array([count - z * error, count + z * error]), "wald", error
+    sums = np.zeros((2, 2))  # of people and of their variances, outside and inside
+    for stratum, cell_variances in zip(strata, variances, strict=True):
+        people = np.maximum(stratum.people_by_cell(), 0.0) + 1.0
+        for inside in (0, 1):
+            chosen = stratum.holds == bool(inside)
+            sums[inside] += people[chosen].sum(), (people * cell_variances)[chosen].sum()
+    outside, inside = sums[:, 1] / sums[:, 0]
+    law = np.array([[outside], [inside - outside], [0.0]])
+    share = np.array([min(max(count / records, 0.0), 1.0)])
+    bounds = score_ends(share, np.array([float(records)]), law, z**2)[0] * records
+    return bounds, "score", math.sqrt(records * float((law[0] + law[1] * share)[0]))
+
+
+def _distinct_rows(
+    data: IntoFrame | Mapping[str, Iterable[object]], variables: tuple[Variable, ...], plain: tuple[str, ...]
+) -> tuple[pl.DataFrame, int]:
+    """The distinct records without gaps, with how many there are of each; and how many have a gap."""
+    frame: Any = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data).lazy()
+    known_columns = frame.collect_schema().names()
+    named_columns = [
+        name for variable in variables for name in (variable.column, variable.level) if name is not None
+    ] + list(plain)
+    for name in named_columns:
+        if name not in known_columns:
+            raise DataError(_checks.no_column(name, known_columns), column=name)
+    if not named_columns:
+        raise DataError("a condition names one column at least")
+    for variable in variables:
+        if variable.plain:
+            raise DataError(f"column {variable.column!r} has no design; name it as a plain one", column=variable.column)
+    rows = frame.group_by(list(dict.fromkeys(named_columns))).agg(nw.len().alias(_COUNT)).collect().to_polars()
+    whole_rows = rows.drop_nulls()
+    if not whole_rows.height:
+        raise DataError(f"no record is without a gap in {_checks.listing_text(named_columns)}")
+    return whole_rows, int(rows[_COUNT].sum()) - int(whole_rows[_COUNT].sum())
+
+
+def _strata(
+    rows: pl.DataFrame,
+    variables: tuple[Variable, ...],
+    plain: tuple[str, ...],
+    condition: Callable[..., Any],
+    shape: tuple[int, ...],
+) -> Iterator[_Stratum]:
+    """The records, grouped by the cells that plain columns leave open, and by the levels of the designs."""
+    plain_rows = rows.select(plain).unique() if plain else pl.DataFrame({})
+    place = np.zeros(rows.height, dtype=np.int64)
+    if plain:
+        numbered = plain_rows.with_row_index("_place")
+        place = (
+            rows.join(numbered, on=list(plain), how="left", maintain_order="left")["_place"].to_numpy().astype(np.int64)
+        )
+    masks, mask_of_place = _masks(plain_rows, variables, plain, condition, shape)
+    level_columns = [variable.level for variable in variables]
+    levels = [
+        [None] * rows.height if column is None else rows[column].cast(pl.String).to_list() for column in level_columns
+    ]
+    people, mask_of_row = rows[_COUNT].to_numpy().astype(np.int64), mask_of_place[place]
+    group_of_row = np.array(list(_numbered(zip(mask_of_row.tolist(), *levels, strict=True))), dtype=np.int64)
+    for group in range(int(group_of_row.max()) + 1):
+        members = np.flatnonzero(group_of_row == group)
+        first = int(members[0])
+        channels = tuple(_channel(variable, levels[axis][first]) for axis, variable in enumerate(variables))
+        indicators = tuple(
+            _indicators(channel, variable.column, rows[variable.column].gather(members))
+            for channel, variable in zip(channels, variables, strict=True)
+        )
+        yield _Stratum(people[members], indicators, masks[mask_of_row[first]], channels)
+
+
+def _numbered(keys: Iterable[tuple[Any, ...]]) -> Iterator[int]:
+    """The number of each key, in the order in which keys first come."""
+    number_of_key: dict[tuple[Any, ...], int] = {}
+    for key in keys:
+        yield number_of_key.setdefault(key, len(number_of_key))
+
+
+def _masks(
+    plain_rows: pl.DataFrame,
+    variables: tuple[Variable, ...],
+    plain: tuple[str, ...],
+    condition: Callable[..., Any],
+    shape: tuple[int, ...],
+) -> tuple[list[Bools], NDArray[np.int64]]:
+    """The distinct sets of cells that the condition describes, and which of them each distinct plain row has."""
+    labels = {
+        variable.column: np.array(variable.labels, dtype=object).reshape(
+            [1, *(-1 if other == axis else 1 for other in range(len(shape)))]
+        )
+        for axis, variable in enumerate(variables)
+    }
+    height, cells = max(plain_rows.height, 1), math.prod(shape)
+    step = max(1, _AT_ONCE // max(cells, 1))
+    number_of_mask: dict[bytes, int] = {}
+    masks: list[Bools] = []
+    places = []
+    for start in range(0, height, step):
+        piece = plain_rows.slice(start, step)
+        pieces = {name: piece[name].to_numpy().reshape([-1, *[1] * len(shape)]) for name in plain}
+        size = len(piece) if plain else 1
+        described = np.broadcast_to(np.asarray(condition(**labels, **pieces), dtype=bool), (size, *shape))
+        for mask in described:
+            key = np.packbits(mask).tobytes()
+            if key not in number_of_mask:
+                number_of_mask[key] = len(masks)
+                masks.append(np.array(mask))
+            places.append(number_of_mask[key])
+    return masks, np.array(places, dtype=np.int64)
+
+
+def _channel(variable: Variable, level: str | None) -> Channel:
+    """The channel under which the answers of one level were given."""
+    design: Any = variable.design
+    if variable.level is None:
+        if design.offer.names_needed:
+            raise DataError(
+                f"{design.name or design.kind} needs the column of the levels of {variable.column!r}",
+                column=variable.column,
+            )
+        channel: Channel = design.channel()
+        return channel
+    channels: dict[str, Channel] = {str(name): part for name, part in design.parts.items()}
+    if level not in channels:
+        raise DataError(
+            f"column {variable.level!r} holds {level!r}, which is no level; {_checks.nearest(level, channels)}",
+            column=variable.level,
+        )
+    return channels[level]
+
+
+def _indicators(channel: Channel, column: str, answers: pl.Series) -> Floats:
+    """The unbiased indicators (rows, categories) of a column's answers."""
+    try:
+        codes = channel.space.encode(answers.to_list())
+    except AnswerError as error:
+        answer = answers[error.row] if isinstance(error.row, int) else error.value
+        raise DataError(
+            f"column {column!r} holds {answer!r}, which is no answer under its design", column=column
+        ) from None
+    try:
+        return linear_map(channel)(channel.space.statistic(codes))
+    except NotEstimable as error:
+        raise NotEstimable(f"column {column!r}: {error}", contrast=error.contrast, rank=error.rank) from None
