@@ -5,11 +5,11 @@
 `difference_sample_size`. `compare` compares designs with one another, and with the direct question, to which some
 people lie. `detectable` is the least share that shows that a category exists; `standing_out` finds such categories.
 `detection_size` says how many respondents a control needs to show that some do not comply; `detection_power` how
-often it does.
+often it does. `control_costs` says what controls cost; `arm_shares` how many to put into each arm.
 """
 
 from naysay.planning.comparison import Comparison, Liars, Option, compare
-from naysay.planning.controls import detection_power, detection_size
+from naysay.planning.controls import arm_shares, control_costs, detection_power, detection_size
 from naysay.planning.power import (
     detectable,
     difference_power,
@@ -28,7 +28,9 @@ __all__ = [
     "Liars",
     "Option",
     "Variance",
+    "arm_shares",
     "compare",
+    "control_costs",
     "detectable",
     "detection_power",
     "detection_size",

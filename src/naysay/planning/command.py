@@ -19,9 +19,10 @@ from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.designs import direct
 from naysay.errors import DataError
+from naysay.estimate.linear import is_stacked
 from naysay.planning import Comparison, Liars
 from naysay.planning.comparison import comparison_html
-from naysay.planning.controls import control_lines
+from naysay.planning.controls import arm_lines, control_lines
 from naysay.planning.power import exclusion, people_for, two_groups
 from naysay.show import Column, Content, Points, Records, Result, Table
 from naysay.simulate.command import Preferences, preferences_of
@@ -349,7 +350,10 @@ class Plan(Result):
                 f"a category stands out of the noise of all categories with an estimate above {least_share:.3g}"
             ]
         if not self.power and self.variance.values[len(self.design.categories) :].size:
-            below_points += control_lines(self.design, float(self.variance.values[len(self.design.categories)]), self.n)
+            values, t = self.variance.values, len(self.design.categories)
+            below_points += control_lines(self.design, values[:t], float(values[t]), self.n)
+        if not self.power and is_stacked(self.design):
+            below_points += arm_lines(self.design, self.variance.values, self.request.category)
         below_points += [f"note: {warning}" for warning in self.warnings]
         return [Points(above_points), self._numbers(), Points(tuple(below_points))]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from naysay import _checks
@@ -21,7 +22,7 @@ from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import design_variances
 from naysay.estimate.fit import Cells
-from naysay.estimate.likelihood import check_rank, inverse, tangent
+from naysay.estimate.likelihood import check_rank, tangent
 from naysay.estimate.linear import linear_map, products
 from naysay.estimate.registry import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.samples import slopes
@@ -239,7 +240,15 @@ def _stacked_samples(design: Answerable, ask: Arguments, used_channels: list[Des
         variance_kind = _moments_kind("moments of stacked samples", sample_terms)
     else:
         variance_kind = _likelihood_kind(used_channels)
-        covariance = inverse(_information(used_channels, shares, cell_shares))
+        # An answer that never comes, though some cell could give it, shows at the first time that the cell has people:
+        # the limit of the variance for ever fewer of them.
+        never = [
+            rows[(rows @ cell_shares <= 0) & (rows.max(axis=1) > 0)]
+            for rows in (channel.matrix for channel in used_channels if channel.structure.listed)
+        ]
+        basis = scipy.linalg.null_space(np.vstack([np.ones((1, len(cell_shares))), *never]))
+        reduced = basis.T @ _information(used_channels, shares, cell_shares) @ basis
+        covariance = basis @ np.linalg.pinv(reduced, rcond=1e-12, hermitian=True) @ basis.T
     cell_estimates = Cells(design.cells, design.shares, design.nuisance, cell_shares, covariance)
     share_gradients, share_covariance = cell_estimates.gradients @ covariance, cell_estimates.covariance_of_shares
     names = tuple(estimated_share.name for estimated_share in cell_estimates.shares)
