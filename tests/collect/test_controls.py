@@ -12,6 +12,7 @@ import pytest
 from naysay import questionnaire
 from naysay.collect import Published
 from naysay.collect.export import export
+from naysay.collect.questionnaire import check
 from naysay.collect.questionnaire.problems import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_export
@@ -24,7 +25,7 @@ SHEET = """
 | survey | | | | | | |
 | | type | name | label::English (en) | bind::naysay_design | bind::naysay_control | relevant |
 | | select_one party | home | Which party does your town vote for? | | | |
-| | select_one party | vote | Whom do you vote for? | negative() | | |
+| | select_one party | vote | Whom do you vote for? | {design} | | |
 | | select_one party | vote_control | {label} | | vote: {truth} | |
 | | text | why | Why? | | | {relevant} |
 | choices | | | |
@@ -38,9 +39,11 @@ SHEET = """
 """
 
 
-def club(tmp_path, *, truth="lot", label="", relevant=""):
+def club(tmp_path, *, truth="lot", label="", relevant="", design="negative()"):
     sheet = tmp_path / "club.md"
-    sheet.write_text(SHEET.format(truth=truth, label=label, relevant=relevant).lstrip(), encoding="utf-8")
+    sheet.write_text(
+        SHEET.format(truth=truth, label=label, relevant=relevant, design=design).lstrip(), encoding="utf-8"
+    )
     return questionnaire.load(sheet)
 
 
@@ -176,3 +179,23 @@ def test_the_counts_of_a_closed_survey_give_the_estimate_of_its_database(tmp_pat
 def test_nobody_is_asked_something_because_they_failed(tmp_path):
     with pytest.raises(QuestionnaireError, match="must not depend on the control"):
         club(tmp_path, relevant="selected(sent(${vote_control}), 'red')")
+
+
+@pytest.mark.parametrize(
+    ("design", "is_shuffled"),
+    [
+        ("negative()", True),
+        ("gaussian_negative(sigma=1.5)", True),
+        ("negative(weights=(1, 2, 3))", True),
+        ("two_option(shown=2)", True),
+        ("k_ary(epsilon=1)", False),
+    ],
+)
+def test_choices_of_every_negative_question_with_a_control_are_shuffled(tmp_path, design, is_shuffled):
+    """Else the correction would hold for people who tick at random, and not for those who tick the first box."""
+    form = club(tmp_path, design=design)
+    orders = {question.name: getattr(question, "order", None) for question in form.asked}
+    assert (orders["vote"], orders["vote_control"]) == (("shuffled",) * 2 if is_shuffled else (None,) * 2)
+    form = club(tmp_path, design=design, truth="red", label="Suppose that your answer is The Reds.")
+    warnings = [problem.message for problem in check(form)]
+    assert ("the truth of the control 'vote_control' is one category for all" in warnings) == is_shuffled

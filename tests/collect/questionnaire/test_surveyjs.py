@@ -423,3 +423,68 @@ def test_a_field_that_is_there_twice_undoes_nothing_in_silence(tmp_path):
     file.write_text('{"elements": [{"type": "boolean", "name": "a", "naysay": "warner(p=0.7)", "naysay": ""}]}')
     with pytest.raises(DataError, match="'naysay' is there twice"):
         examine(file)
+
+
+HEAD = "type | name | label::English (en) | bind::naysay_design | bind::naysay_arms | bind::naysay_measures"
+CLUB = f"""
+| survey | | | | | | | |
+| | {HEAD} | bind::naysay_control |
+| | select_one party | vote | Whom do you vote for? | negative() | | | |
+| | select_one party | vote_control | | | | | vote: lot |
+| | select_one party | vote_again | Suppose ${{vote_again_truth}}. | | | | vote: lot |
+| | note | long | A few questions more. | | masked, direct | | |
+| | select_one yes_no | masked | Have you cheated? | warner(p=0.7) | masked | cheated | |
+| | select_one yes_no | direct | Have you cheated? | | direct | cheated | |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| | party | red | The Reds |
+| | party | green | The Greens |
+| | party | blue | The Blues |
+| settings | | | |
+| | form_id | form_title | naysay_arms | naysay_strata |
+| | q | Club | masked 2, direct 1, short 1 | |
+"""
+
+
+def test_arms_and_controls_are_those_of_a_sheet(read, tmp_path):
+    parties = [{"value": name, "text": f"The {name.title()}s"} for name in ("red", "green", "blue")]
+    answers = [{"value": "yes", "text": "Yes"}, {"value": "no", "text": "No"}]
+    cheated = {"title": "Have you cheated?", "choices": answers}
+    masked = {"design": "warner(p=0.7)", "arms": ["masked"], "measures": "cheated"}
+    elements = [
+        question("radiogroup", "vote", title="Whom do you vote for?", choices=parties, choicesOrder="random",
+                 naysay="negative()"),
+        question("radiogroup", "vote_control", choices=parties, naysay={"control": "vote: lot"}),
+        question("radiogroup", "vote_again", title="Suppose {vote_again_truth}.", choices=parties,
+                 naysay={"control": "vote: lot", "order": "shuffled"}),
+        {"type": "html", "name": "long", "html": "A few questions more.", "naysay": {"arms": "masked, direct"}},
+        question("radiogroup", "masked", **cheated, naysay=masked),
+        {"type": "panel", "name": "p", "naysay": {"arms": "direct"}, "elements": [
+            question("radiogroup", "direct", **cheated, naysay={"measures": "cheated"})]},
+    ]  # fmt: skip
+    survey = read(*elements, title="Club", naysayArms="masked 2, direct 1, short 1")
+    assert [problem for problem in survey.problems if problem.severity == "error"] == []
+    (tmp_path / "q.md").write_text(CLUB.lstrip(), encoding="utf-8")
+    sheet = load(tmp_path / "q.md")
+    assert survey.questionnaire.model_copy(update={"name": "q"}) == sheet
+    (tmp_path / "again.json").write_bytes(sheet.to_json())
+    assert load(tmp_path / "again.json") == sheet
+    write_xlsform(sheet, tmp_path / "again.xlsx")
+    assert load(tmp_path / "again.xlsx") == sheet
+
+
+@pytest.mark.parametrize(
+    ("cells", "where", "told"),
+    [
+        ({"control": "vote is red"}, "elements[1].naysay", "a control is written as"),
+        ({"controls": "vote: lot"}, "elements[1].naysay", "it must be a design, or an object of"),
+        ({"control": "vote: lot", "arms": "gone"}, "elements[1]", "which is none"),
+    ],
+)
+def test_controls_and_arms_that_cannot_be_read_are_named(read, cells, where, told):
+    choices = ["red", "green", "blue"]
+    vote = question("radiogroup", "vote", choices=choices, naysay="negative()")
+    problems = read(vote, question("radiogroup", "check", choices=choices, naysay=cells)).problems
+    assert any(told in problem.message and str(problem).startswith(f"error: {where}") for problem in problems)

@@ -217,6 +217,9 @@ def _rules_out(design: object) -> bool:
     if isinstance(design, dict):
         is_negative = design.get("kind") in ("subset", "weighted_subset", "two_option")
         is_negative |= design.get("kind") == "pattern" and design.get("own") == 0
+        columns = _list(design.get("columns")) if design.get("kind") == "table" else []
+        own_chances = [column[place] for place, column in enumerate(map(_list, columns)) if len(column) == len(columns)]
+        is_negative |= len(own_chances) > 2 and not any(own_chances)  # nobody names the own category
         return is_negative or any(map(_rules_out, design.values()))
     return isinstance(design, list) and any(map(_rules_out, design))
 

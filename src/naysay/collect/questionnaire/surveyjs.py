@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from naysay.collect.questionnaire.arms import arms_of
 from naysay.collect.questionnaire.expressions import Answer, Apply, Expression, Value
 from naysay.collect.questionnaire.kinds import (
     Date,
@@ -24,6 +25,7 @@ from naysay.collect.questionnaire.kinds import (
 )
 from naysay.collect.questionnaire.offers import SENT_PLAINLY, names_privacy, reads_as_design
 from naysay.collect.questionnaire.problems import Draft, Place
+from naysay.collect.questionnaire.questionnaire import truth_column
 from naysay.collect.questionnaire.questions import Kind, in_languages
 from naysay.collect.questionnaire.surveyjs_elements import (
     PRIVACY,
@@ -91,6 +93,14 @@ def read_surveyjs(form: Mapping[str, object], *, name: str) -> Draft:
         "languages": list(source.languages),
         "items": elements.items(form, "", "items", 0),
     }
+    source.privacy |= {"naysayArms", "naysayStrata"}
+    try:
+        if arm_forms := arms_of(str(form.get("naysayArms") or "")):
+            source.draft.form["arms"] = arm_forms
+    except DataError as error:
+        source.problem("naysayArms", str(error))
+    if form.get("naysayStrata"):
+        source.draft.form["strata"] = form["naysayStrata"]
     of_survey(survey)
     privacy(survey)
     return source.draft
@@ -153,6 +163,9 @@ class _Elements:
         elif answer_kind in ("several", "radiogroup", "dropdown", "buttongroup"):
             name_of_value = codes_of(members_of(element))
         self.source.questions.setdefault(own_name, Asked(data_name, answer_kind, name_of_value))
+        cells = element.get(PRIVACY)
+        if isinstance(cells, dict) and cells.get("control"):  # its title may say what to suppose
+            self.source.questions.setdefault(truth_column(own_name), Asked(truth_column(data_name)))
         for text_kind in self._text_kinds(element):
             text_name = named(f"{data_name}_{text_kind}", self.taken)
             self.taken.add(text_name)
@@ -197,11 +210,14 @@ class _Elements:
             self._fields(place)
             inner_items = self.items(element.raw, element.path, f"{place}.items", depth + 1)
             group_form = {"kind": "group", "name": self.names[element.path], "label": title, "items": inner_items}
-            group_form |= {"hint": element.text("description")}
+            group_form |= {"hint": element.text("description"), **element.compared()}
             group_form |= {} if group_condition is None else {"relevant": group_condition}
             return [group_form] if inner_items else []
         start_place = int(place.rpartition("[")[2].removesuffix("]"))
         inner_items = self.items(element.raw, element.path, where, depth + 1, start_place)
+        arm_fields = element.compared()
+        for inner_item in inner_items:
+            inner_item.update(arm_fields | ({"arms": inner_item["arms"]} if "arms" in inner_item else {}))
         for inner_item in inner_items if group_condition is not None else ():
             joint_conditions = [group_condition, inner_item["relevant"]] if "relevant" in inner_item else []
             inner_item["relevant"] = (
@@ -218,7 +234,8 @@ class _Elements:
         self._fields(place)
         if element.type == "html":
             note_label = unmarked(element.text("html"))
-            return [{"kind": "note", "label": note_label, **self._head(element)}] if any(note_label.values()) else []
+            note_form = {"kind": "note", "label": note_label, **self._head(element), **element.compared()}
+            return [note_form] if any(note_label.values()) else []
         make_fields = TYPES.get(element.type)
         if make_fields is None:
             way_out = WAYS_OUT.get(element.type) or f"the types are {', '.join(TYPES)}"
@@ -235,6 +252,7 @@ class _Elements:
         always_required = element.get("isRequired") is True or asked_then
         item_form |= {"required": item_form.get("required", False) or always_required}
         item_form |= constraint_of(element, kind)
+        item_form |= element.compared("measures", "control", *(["order"] if kind is SelectOne else []))
         name_of_value = self.source.questions.get(element.name, Asked("")).codes or {}
         item_form |= element.private(kind, item_form, name_of_value)
         text_kinds = self._text_kinds(element)
@@ -348,7 +366,8 @@ def of_element(element: Element) -> None:
         if raw_element.get(property_name):
             element.problem(property_name, message, way_out)
     for property_name, message in _WARNINGS.items():
-        if raw_element.get(property_name) not in (None, "", [], "none", "initial", "default", False):
+        is_meant = property_name == "choicesOrder" and element.shuffles
+        if not is_meant and raw_element.get(property_name) not in (None, "", [], "none", "initial", "default", False):
             element.problem(property_name, message, severity="warning")
     if element.type in ("panel", "flowpanel") and (raw_element.get("requiredIf") or raw_element.get("isRequired")):
         element.problem("isRequired", "a panel is not required as a whole", "require its questions", severity="warning")

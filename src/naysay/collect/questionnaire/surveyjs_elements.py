@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from naysay import _checks
+from naysay.collect.questionnaire.arms import control_of
 from naysay.collect.questionnaire.expressions import (
     DEEPEST,
     LONGEST,
@@ -288,6 +289,9 @@ def _apply(op: str, *args: Expression) -> Apply:
 PRIVACY = "naysay"
 """The custom property of a question that holds its privacy."""
 
+_ARM_CELLS = ("arms", "measures", "control", "order")
+"""Beside privacy, its custom property says in which arms it is asked, and what it shows there."""
+
 _PIPED = re.compile(r"\{([^{}]{1,200})\}")
 _PRIVACY = (
     "design", "levels", "sink", "sinkLabel", "bins", "mode", "beginsAt", "innocuous", "firstLabel", "secondLabel",
@@ -452,10 +456,35 @@ class Element:
                 self.source.problem(choice_path, message, severity="warning")
         return choice_forms
 
+    @property
+    def shuffles(self) -> bool:
+        """Whether its choices stand in another order for each respondent."""
+        return self.type in ("radiogroup", "dropdown", "buttongroup") and self.get("choicesOrder") == "random"
+
+    def compared(self, *fields: str) -> dict[str, Any]:
+        """The arms in which it is asked, what it measures beside others, and of which question it is a control."""
+        raw_property = self.get(PRIVACY)
+        cells = raw_property if isinstance(raw_property, dict) else {}
+        if cells:
+            self.source.privacy.add(f"{self.path}.{PRIVACY}")
+        compared_fields: dict[str, Any] = {"order": "shuffled"} if "order" in fields and self.shuffles else {}
+        compared_fields |= {name: cells[name] for name in ("measures", "order") if name in fields and name in cells}
+        if arm_names := list(map(str, _list_of(cells.get("arms") or ""))):
+            compared_fields["arms"] = arm_names
+        try:
+            if "control" in fields and cells.get("control"):
+                compared_fields["control"] = control_of(str(cells["control"]))
+                compared_fields |= {} if self.get("title") else {"label": {}}  # words as in `complete_controls`
+        except DataError as error:
+            self.problem(PRIVACY, str(error))
+        return compared_fields
+
     def private(self, kind: Kind, item: ItemForm, codes: Mapping[str, str]) -> dict[str, Any]:
         """The privacy that the custom property describes, with bins where a number has them."""
         raw_privacy = self.get(PRIVACY)
         self.source.privacy.add(f"{self.path}.{PRIVACY}")
+        if isinstance(raw_privacy, dict) and "naysay" not in raw_privacy:
+            raw_privacy = {name: cell for name, cell in raw_privacy.items() if name not in _ARM_CELLS} or None
         if raw_privacy in (None, ""):
             return {}
         is_whole_design = isinstance(raw_privacy, str) or (
@@ -463,7 +492,7 @@ class Element:
         )
         privacy_cells = {"design": raw_privacy} if is_whole_design else raw_privacy
         if not isinstance(privacy_cells, dict) or not set(privacy_cells) <= set(_PRIVACY):
-            self.problem(PRIVACY, f"it must be a design, or an object of {', '.join(_PRIVACY)}")
+            self.problem(PRIVACY, f"it must be a design, or an object of {', '.join((*_PRIVACY, *_ARM_CELLS))}")
             return {}
         if not kind.categories_in:
             way_out = "ask with radiogroup, dropdown, checkbox, boolean, or a number with bins"

@@ -28,7 +28,7 @@ from naysay.collect.questionnaire.offers import (
     written_private,
 )
 from naysay.collect.questionnaire.problems import Draft, Lists, Place, Problem, Severity
-from naysay.collect.questionnaire.questionnaire import TEXTS, Group, Item, Questionnaire
+from naysay.collect.questionnaire.questionnaire import TEXTS, Group, Item, Questionnaire, truth_column
 from naysay.collect.questionnaire.questions import BaseItem, Bin, Choice, Label, Practice, Question
 from naysay.collect.questionnaire.xlsform_rows import (
     CHECK,
@@ -373,7 +373,9 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
                 columns.text(row, "naysay_control") and sheet_name == "survey"
             ):  # a control may leave its words to naysay
                 labels = dict.fromkeys(header_of_meaning.get("label", ()), "control")
-                pyxform_rows[row_number - 2] = labels | pyxform_rows[row_number - 2]
+                gap = re.compile(rf"\$\{{\s*{re.escape(truth_column(columns.text(row, 'name')))}\s*\}}")
+                own_texts = {header: gap.sub("…", text) for header, text in pyxform_rows[row_number - 2].items()}
+                pyxform_rows[row_number - 2] = labels | own_texts
         book[sheet_name] = pyxform_rows
         book[f"{sheet_name}_header"] = [
             dict.fromkeys(header for header in sheet.columns if header not in dropped_headers)
