@@ -15,7 +15,7 @@ from naysay.errors import DataError
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*/*.md")])
-COMPARED = ROOT / "docs/how-to/randomized.md"
+COMPARED = ROOT / "docs/reference/rr_packages.md"
 
 DESIGN = designs.warner(p=0.8)
 PEOPLE = pl.DataFrame({"cheated": ["yes", "no"] * 20, "income": np.linspace(1, 9, 40), "school": [1, 2, 3, 4] * 10})
