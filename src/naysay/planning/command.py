@@ -19,7 +19,7 @@ from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.designs import direct
 from naysay.errors import DataError
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.likelihood import is_stacked
 from naysay.planning import Comparison, Liars
 from naysay.planning.comparison import comparison_html
 from naysay.planning.controls import arm_lines, control_lines

@@ -19,7 +19,7 @@ from naysay.design import Answerable
 from naysay.design.several import positive, share
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.controls import controls_of
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.likelihood import is_stacked
 from naysay.planning.power import MOST, checked_power
 from naysay.planning.variance import respondents, variance
 
