@@ -151,24 +151,29 @@ def index() -> str:
         if len(first) != (_FIRST_PAGES if door != "every" else 0):
             raise ValueError(f"the door {door!r} has {_FIRST_PAGES} pages with a step; got {len(first)}")
         steps = "".join(f"{page['step']}. {_link(page)}: {page['teaches']}\n" for page in first)
+        others = {folder: [page for page in here if page not in first and _is_in(page, folder)] for folder in FOLDERS}
+        looked_up = ", ".join(_link(page) for page in others.pop("reference"))
         rows = "".join(
-            f"| {page['for']} | {_link(page)} | {page['teaches']} |\n"
-            for folder in FOLDERS
-            for page in here
-            if page not in first and page["path"].startswith(f"{folder}/") and page["path"].count("/") == 1
+            f"| {page['for']} | {_link(page)} | {page['teaches']} |\n" for pages in others.values() for page in pages
         )
         parts.append(
             f"\n## {title}\n\n{steps}\n| for | page | what it teaches |\n|---|---|---|\n{rows}".replace(
                 "\n\n\n", "\n\n"
             )
+            + f"\nTo look up: {looked_up}.\n"
         )
     for folder, title in FOLDERS.items():
-        inside = [page for page in heads if page["path"].startswith(f"{folder}/") and page["path"].count("/") == 1]
+        inside = [page for page in heads if _is_in(page, folder)]
         names = [page["path"].removesuffix(".md") for page in sorted(inside, key=_place)]
         names += ["reference/reproductions/index"] if folder == "reference" else []
         listed = "\n".join(names)
         parts.append(f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
     return "".join(parts)
+
+
+def _is_in(page: dict[str, Any], folder: str) -> bool:
+    """Whether a page stands in this folder itself."""
+    return bool(page["path"].rpartition("/")[0] == folder)
 
 
 def _link(page: dict[str, Any]) -> str:

@@ -296,7 +296,7 @@ def test_the_walk_of_a_reply_names_each_module_of_the_page():
 
 
 def test_the_tables_of_rooms_name_files_that_there_are():
-    text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "rooms.md").read_text(encoding="utf-8")
     tables = re.findall(r"^\| in `([\w/]+)/` \| is \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE)
     assert len(tables) > 5
     package = ROOT / "src" / "naysay"
