@@ -80,7 +80,7 @@ def of_sequence(first, second, values):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_at_most_is_about_the_values_and_a_change_shows_besides(seed):
-    """All sequences of values in three waves: the third line of a ledger, and the bound of docs/how-to/waves.md."""
+    """All sequences of values in three waves: the third line of a ledger, and the bound of docs/reference/ledger.md."""
     rng = np.random.default_rng([2026, seed])
     t, one = int(rng.integers(2, 4)), float(rng.uniform(0.2, 1.5))
     survey = designs.remembered(t, epsilon=one, lifetime=one + float(rng.uniform(0.05, 2)), design="k_ary")
