@@ -78,7 +78,7 @@ def whole_client():
 @pytest.fixture(scope="session")
 def client(whole_client):
     """The files that a survey with invitations and lots is stored with: pages of the server are not among them."""
-    return whole_client.serving(invites=True, lots=True)
+    return whole_client.serving(invites=True, lots=True, beside=True)
 
 
 def label(text):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import rjsmin
 
-from naysay.collect.questionnaire import canonical
+from naysay.collect.questionnaire import Questionnaire, canonical
 from naysay.errors import DataError
 
 FOLDER = Path(__file__).parent / "client"
@@ -36,6 +36,7 @@ DRAWING = "../../telemetry/javascript/randomize.js"
 _VENDOR = "vendor/"
 _INVITED = ("invited/", _VENDOR)
 _LOTS = ("lots/",)
+_BESIDE = ("extras/beside.js",)
 _THREATS = re.compile(r"threats\.(\w+)\.html")
 
 TYPES = {
@@ -112,11 +113,16 @@ class Client:
             }
         return cls(client_files)
 
-    def serving(self, *, invites: bool, lots: bool = False) -> Client:
-        """The files that a survey needs: for invitations or lots only if it has any, and no page of the server's."""
-        spared = (*(() if invites else _INVITED), *(() if lots else _LOTS))
+    def serving(self, *, invites: bool, lots: bool = False, beside: bool = False) -> Client:
+        """The files of a survey, no page of the server's; some only where it invites, has lots, or asks beside."""
+        needs = {_INVITED: invites, _LOTS: lots, _BESIDE: beside}
+        spared = tuple(chain.from_iterable(names for names, needed in needs.items() if not needed))
         unneeded = [name for name in self.files if _THREATS.fullmatch(name) or name.startswith(spared)]
         return Client({name: content for name, content in self.files.items() if name not in unneeded})
+
+    def of_survey(self, questionnaire: Questionnaire, *, invites: bool) -> Client:
+        """The files that this questionnaire needs, the same for all who take it."""
+        return self.serving(invites=invites, lots=questionnaire.chancy, beside=questionnaire.has_innocuous)
 
     @cached_property
     def integrity(self) -> dict[str, str]:

@@ -160,13 +160,13 @@ def _survey_of(content: bytes, client: Client) -> Published:
         stated_files = survey.form["client"]
         if not all(isinstance(file_entry, str) for file_entry in (*stated_files, *stated_files.values())):
             raise TypeError
-        invites, lots = survey.key is not None, survey.questionnaire.chancy
+        survey_client = client.of_survey(survey.questionnaire, invites=survey.key is not None)
         problem_text = complaint(survey.form)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise DataError("what stands at survey.json is no survey") from None
     if problem_text is not None:
         raise DataError(f"the survey must not be answered: {problem_text}")
-    return Published.read(content, client=client.serving(invites=invites, lots=lots))
+    return Published.read(content, client=survey_client)
 
 
 def _survey_differences(published: Published, hash: str | None) -> Iterator[str]:

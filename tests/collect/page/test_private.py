@@ -1,6 +1,7 @@
 """A private question in every state: asked or not, blank, required, by ranges, by items; and what is said of it."""
 
 import json
+import re
 
 import pytest
 from browsing import ANSWERS, Respondent, serve
@@ -274,11 +275,10 @@ def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens
 def test_what_holds_for_every_line_is_said_once(screens):
     screens.to("drugs", ANSWERS["drugs"])
     said, why = leaves(screens.respondent)
-    lines = said.removeprefix("Will be sent: ").split(", ")
-    assert [line.partition(": ")[0] for line in lines] == ["Cannabis", "Cocaine", "Sedatives"]
-    swapped = sum(
-        line.endswith("Yes") != (ANSWERS["drugs"][line.partition(": ")[0].lower()] == "yes") for line in lines
-    )
+    groups = dict(re.findall(r"(Yes|No) \((.*?)\)", said.removeprefix("Will be sent: ")))
+    sides = {label.lower(): side.lower() for side, labels in groups.items() for label in labels.split(", ")}
+    assert sides.keys() == ANSWERS["drugs"].keys()
+    swapped = sum(side != ANSWERS["drugs"][label] for label, side in sides.items())
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
     told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Researchers know, and correct the totals."
     assert why == (told if swapped else kept)
@@ -364,3 +364,17 @@ def test_a_sink_and_levels_together_are_asked_and_told_in_words(respond, tmp_pat
         share = ["28", "56"][level]
         assert f"“Once” is crossed out for about {share} of them" in respondent.page.locator(".how").text_content()
         assert respondent.problems == []
+
+
+def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(respond, tmp_path):
+    """Of "same" and "different" none is an answer: "0 in 100 answers stay unchanged" would be true and frighten."""
+    asked = private(designs.crosswise(prevalence="1/4"))
+    drunk = SelectOne(name="drunk", label={"en": "Drunk?"}, choices=named("yes", "no"), private=asked)
+    survey = Questionnaire(name="crossed", languages=("en",), title={"en": "Crossed"}, items=(drunk,))
+    with serve([survey], tmp_path) as server:
+        visitor = respond("crossed", on=server).start()
+        line = visitor.page.locator(".actions .small:not(.may)")
+        assert line.text_content() == "All options remain possible."
+        visitor.questions = {"drunk": drunk}
+        visitor.answer("drunk", "yes")
+        assert line.text_content() == "Compared with a yes or no drawn by chance, which is not sent."

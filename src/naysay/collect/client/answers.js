@@ -92,7 +92,9 @@ export class Answers {
     const each = (names) => [...new Set(names)].map((response) => ({ level, response }));
     const named = () => each(this.shown(question) ?? space(design)?.labels ?? categories(design).map(String));
     if (question.kind !== "select_multiple") return byHand ? named() : each(Object.values(this.#memory.prepared(question, level) ?? {}));
-    return named().map((one) => Object.fromEntries(question.choices.map(({ name }) => [name, one])));
+    const [names, { choices }] = [named(), question];
+    const lots = [names, ...names.map((one) => [one]), ...choices.map((_, first) => choices.map((_, place) => names[(place < first) % names.length]))];
+    return lots.map((some) => Object.fromEntries(choices.map(({ name }, place) => [name, some[place % some.length]])));
   }
 
   /** The two options that a respondent who draws by hand is shown; null where none are needed. */

@@ -39,6 +39,6 @@ function says(question, texts, parts) {
   if (!parts.length) return [texts.say("leaving.all")];
   const comma = texts.say("leaving.comma").trim();
   const [start, end] = texts.say(question.practice ? "practice.sent" : "leaving.sent", { words: "\n" }).split("\n");
-  const marked = parts.flatMap((part, place) => [make("b", {}, place < parts.length - 1 ? part + comma : part), " "]);
+  const marked = parts.flatMap((part, place) => [make("b", { class: question.kind === "select_multiple" ? "several" : null }, place < parts.length - 1 ? part + comma : part), " "]);
   return [start, ...marked.slice(0, -1), end];
 }

@@ -42,7 +42,8 @@ export function told(question, entry, texts) {
   if (least < most) return texts.say("levels.some", { count: all - least, all });
   const among = spoken(drawing(question, entry));
   if (among) return texts.say("levels.among", { share: Number((100n * among[0] + among[1] - 1n) / among[1]) });
-  return texts.say("levels.noise", { share: unchanged(drawing(question, entry)) });
+  const share = unchanged(drawing(question, entry));
+  return share ? texts.say("levels.noise", { share }) : texts.say("leaving.all"); // no response is an answer
 }
 
 /** Of a hundred people with the answer that is kept most often: how many send it, rounded up. */
@@ -115,10 +116,17 @@ function within(labels, texts, struck) {
   return quotes ? labels.map((label) => texts.quoted(label)) : labels;
 }
 
+/** Of a select multiple: each response, the first choice's first, with the labels of those that send it. */
+function lines({ choices }, texts, sent) {
+  const labels = new Map();
+  for (const { name, label } of choices) labels.set(sent[name].response, [...(labels.get(sent[name].response) ?? []), texts.plain(label)]);
+  return [...labels];
+}
+
 /** What a response says, part by part: what it strikes out, or what it names; empty where it says nothing. */
 export function outcome(question, texts, answers, sent) {
   const named = naming(question, texts);
-  if (question.kind === "select_multiple") return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${named(sent[name].response)}`);
+  if (question.kind === "select_multiple") return lines(question, texts, sent).map(([response, labels]) => `${named(response)} (${labels.join(texts.say("leaving.comma"))})`);
   const { out, said } = meaning(answers.design(question), sent.response);
   if (!out.length) return within(said.filter(Boolean).map(named), texts, false);
   return within(out.map(named), texts, true).map((option, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option }));
@@ -142,6 +150,7 @@ export function because(question, texts, answers, sent, own, changed) {
   if (changed) return texts.say("leaving.mind");
   if (share) return texts.say("leaving.kept", { share });
   if (stay.length < all.length) return texts.say("leaving.remain", { count: stay.length, all: all.length });
+  if (own !== null && compares(question, answers.level(question))) return texts.say("leaving.compared");
   return texts.say(all.includes(said[0]) ? "leaving.doubt" : "leaving.all");
 }
 

@@ -194,6 +194,12 @@ class Questionnaire(Model):
         )
 
     @property
+    def has_innocuous(self) -> bool:
+        """Whether an innocuous question stands beside a private one, which respondents answer in their heads."""
+        privacies = (getattr(question, "private", None) for question in self.questions)
+        return any(private.innocuous for private in privacies if private is not None)
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal."""
         return hashlib.sha256(self.to_json()).hexdigest()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -238,12 +239,11 @@ class Catalog:
         clients_by_hash = {
             served_survey.published.client.hash: served_survey.published.client for served_survey in surveys.values()
         }
-        for own_client in (
-            self._client,
-            self._client.serving(invites=False),
-            self._client.serving(invites=False, lots=True),
-        ):  # the last two show previews of drafts
-            clients_by_hash[own_client.hash] = own_client
+        previews = [
+            self._client.serving(invites=False, lots=lots, beside=beside)
+            for lots, beside in product((False, True), repeat=2)
+        ]
+        clients_by_hash |= {own_client.hash: own_client for own_client in (self._client, *previews)}
         self.clients = {
             client_hash: self.clients.get(client_hash)
             or {  # what a page loads; pages themselves are made by `Served.page` and `threats`

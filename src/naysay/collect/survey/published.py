@@ -69,7 +69,7 @@ class Published:
         invitations (hexadecimal), so that nobody gets a key of their own without getting a hash of their own.
         """
         all_files = Client.of(client) if isinstance(client, Path) else client
-        client_files = all_files.serving(invites=key is not None, lots=questionnaire.chancy)
+        client_files = all_files.of_survey(questionnaire, invites=key is not None)
         survey_form = {
             "naysay": "survey",
             "version": 1,
@@ -123,10 +123,7 @@ class Published:
 
     def has(self, client: Client) -> bool:
         """Whether the survey has this client: of a newer one, it keeps its own until it is renewed."""
-        return (
-            self.client.integrity
-            == client.serving(invites=self.key is not None, lots=self.questionnaire.chancy).integrity
-        )
+        return self.client.integrity == client.of_survey(self.questionnaire, invites=self.key is not None).integrity
 
     def renewal(self, client: Client | Path = FOLDER) -> Published:
         """The same survey with another client; itself where it has that client already.

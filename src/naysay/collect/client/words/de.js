@@ -115,6 +115,7 @@ export default {
     kept: "Nicht getauscht. Der Zufall tauscht etwa {share} von 100, also weiß es niemand sicher.",
     lines: "Vom Zufall getauscht: {count} von {all}, wie bei etwa {share} von 100. Die Auswertung rechnet das heraus.",
     doubt: "Echt oder zufällig: Sicher weiß es niemand.",
+    compared: "Verglichen mit einem zufälligen Ja oder Nein, das nicht gesendet wird.",
     all: "Alle Antworten bleiben möglich.",
     remain: "{count} von {all} bleiben möglich.",
     one: "Das verrät Ihre Antwort.",

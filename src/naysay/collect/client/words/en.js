@@ -115,6 +115,7 @@ export default {
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
     lines: "Chance swapped {count} of {all}, as for about {share} in 100. Researchers know, and correct the totals.",
     doubt: "Yours or random: nobody can be sure.",
+    compared: "Compared with a yes or no drawn by chance, which is not sent.",
     all: "All options remain possible.",
     remain: "{count} of {all} remain possible.",
     one: "This tells your answer.",

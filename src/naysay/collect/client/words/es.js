@@ -115,6 +115,7 @@ export default {
     kept: "Sin cambio. El azar cambia unas {share} de 100: nadie puede estar seguro.",
     lines: "El azar cambió {count} de {all}, como unas {share} de 100. El análisis lo corrige.",
     doubt: "Suya o al azar: nadie puede estar seguro.",
+    compared: "Comparada con un sí o un no sorteado, que no se envía.",
     all: "Todas las opciones siguen siendo posibles.",
     remain: "{count} de {all} siguen siendo posibles.",
     one: "Esto revela su respuesta.",
