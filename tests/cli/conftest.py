@@ -87,6 +87,9 @@ def survey(tmp_path, questionnaires):
         "age": 18 + np.arange(400) % 60,
     }
     pl.DataFrame(answers).write_csv(tmp_path / "answers.csv")
+    known = ["yes"] * 60 + ["no"] * 60
+    said = designs.warner(p=0.7).randomize(known, rng=np.random.default_rng(10))
+    pl.DataFrame({"truth": known, "doping": said.texts()}).write_csv(tmp_path / "known.csv")
     chosen = designs.negative_levels(CATEGORIES).randomize(truth, rng=rng)
     pl.DataFrame({"income": chosen.texts(), "level": chosen.level, "age": answers["age"]}).write_csv(
         tmp_path / "levels.csv"

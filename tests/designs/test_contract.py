@@ -99,6 +99,8 @@ BATTERY: dict[str, Case] = {
     **samples_of(designs.one_saying(prevalence=0.2, types=("one-sayers", "random")), NO_BOUND, NO_BOUND, NO_BOUND),
     **samples_of(designs.item_count(items=2, placebo=True, types=("random",)), *[NO_BOUND] * 3),
     **samples_of(designs.double_list(items=(1, 2)), NO_BOUND, NO_BOUND),
+    **samples_of(designs.calibrated([[30, 10], [20, 40]], categories=("yes", "no")), math.log(3)),
+    **samples_of(designs.double_sampling(("yes", "no")), NO_BOUND, NO_BOUND),
     "single_sample_count": Case(designs.single_sample_count(), NO_BOUND),
     **samples_of(designs.asked_twice(designs.crosswise(prevalence=0.25)), math.log(9)),
     "k_ary": Case(designs.k_ary(ABCD, epsilon=1.25), 1.25),
@@ -151,7 +153,9 @@ BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.ex
 
 # Designs put together from others have no steps of their own, any matrix is for a program to draw from.
 UNTOLD = (
+    "calibrated",
     "double_list",
+    "double_sampling",
     "asked_twice",
     "mix",
     "then",

@@ -32,12 +32,12 @@ PURPOSES = {
     "How much to reveal is the respondent's choice": "negative_levels budgets levels",
     "Several samples or a second question, which tell what one alone cannot": "extended_crosswise anchored_crosswise "
     "controlled cheating_detection cheating_detection_symmetric stochastic_lie_detector unrelated_question_unknown "
-    "one_saying asked_twice abul_ela samples",
+    "one_saying asked_twice abul_ela samples double_sampling",
     "How many statements of a list are true (item counts)": "item_count double_list single_sample_count",
     "Categories under a promised ε (local differential privacy)": "frequency k_ary subset_selection affine unary "
     "heavy_hitters remembered",
     "Numbers and ordered categories under a promised ε": "number window hierarchy",
-    "Made of other designs, or of any matrix": "mix custom",
+    "Made of other designs, of any matrix, or of counts": "mix custom calibrated",
     "For comparison only": "direct uniform hadamard",
 }
 """The families by what somebody wants of them."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 
 from naysay import _checks, estimate, files, privacy, report
@@ -22,6 +23,7 @@ from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepare_frame, with_labels
 from naysay.console.output import takes
 from naysay.design import Answerable
+from naysay.designs import calibrated
 from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
 from naysay.estimate.paper import methods_texts
@@ -63,6 +65,14 @@ class Estimated:
             metavar="COLUMN: TRUTH",
             help="A control under the same design, and what is true there: a category; lot, which COLUMN_truth holds; "
             "file COLUMN; or shares, 'yes 0.2, no 0.8 of 400' people. Once for each control.",
+        ),
+    ] = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="People of whom the answer (column as --response) and the truth (column truth) are known: how people "
+            "answer is estimated from them. With --design negative() nobody can name their own category.",
         ),
     ] = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
@@ -174,6 +184,7 @@ def command(request: EstimateOptions) -> None:
           --response low --response middle --response high --response none
       naysay estimate answers.csv --response doping \\
           --design "warner(p=0.7)" --control "check: no"
+      naysay estimate answers.csv --response doping --calibration known.csv
       naysay estimate crash.tally
       naysay estimate answers.csv --response doping \\
           --design "warner(p=0.7)" --methods-text
@@ -209,7 +220,10 @@ def command(request: EstimateOptions) -> None:
     if not request.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     file, response = request.file, request.response
-    request, design = options.options_and_design(request, file, response[0])
+    if request.calibration is not None:
+        design = _calibrated(request, request.calibration, response[0])
+    else:
+        request, design = options.options_and_design(request, file, response[0])
     truth_columns = []
     if request.control:
         controls = [options.control_of(control_text) for control_text in request.control]
@@ -225,6 +239,34 @@ def command(request: EstimateOptions) -> None:
     question_name = response[0]
     output.write(request.html, lambda: page_of(None, {question_name: fits}, request, by=request.by))
     _say(fits, request)
+
+
+def _calibrated(request: EstimateOptions, path: Path, response: str) -> Answerable:
+    """How people answer, from a file in which their truth is known."""
+    if request.control or request.level is not None or request.sample is not None:
+        raise DataError("--calibration is for one question; leave --control, --level and --sample out")
+    frame = files.scan(path, separator=request.separator, encoding=request.encoding)
+    columns = [response, "truth"]
+    with files.readable(path):
+        files.check_columns(frame, columns)
+        people = files.as_text(frame, columns).select(columns).drop_nulls().collect()
+    known, said = people["truth"], people[response]
+    categories = sorted(known.unique()) if request.categories is None else options.record_cells(request.categories)
+    design = None if request.design is None else options.design_of(request.design, request.categories)
+    is_negative = design is not None and np.array_equal(
+        design.channel().matrix > 0, ~np.eye(len(categories), dtype=bool)
+    )
+    if design is not None and not is_negative:
+        raise DataError(
+            "with --calibration leave --design out, or give negative(): then nobody names their own category"
+        )
+    responses = categories if set(said) <= set(categories) else sorted(said.unique())
+    counts = [[int(((known == category) & (said == label)).sum()) for category in categories] for label in responses]
+    if unknown := set(known) - set(categories):
+        raise DataError(f"column 'truth' of {path.name} holds {_checks.listing_text(sorted(unknown))}: no category")
+    return calibrated(
+        counts, categories=categories, responses=None if responses == categories else responses, negative=is_negative
+    )
 
 
 def _answers_of_export(request: EstimateOptions, file: Path) -> Answered | None:

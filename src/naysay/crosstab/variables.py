@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks, designs
 from naysay.design import Answerable
+from naysay.design.base import check_known
 from naysay.designs.catalog import YES_NO
 from naysay.errors import DataError
 from naysay.responses import JOINER
@@ -169,6 +170,7 @@ def _check_plain(variable: Variable, variables: Sequence[Variable]) -> None:
 
 def _check(variable: Variable) -> None:
     design = variable.known
+    check_known(design, "a crosstab")
     if design.space.answers > 1:
         raise DataError(
             f"column {variable.column!r}: a variable has one column of answers, and a design of one question"

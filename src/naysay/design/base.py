@@ -159,7 +159,7 @@ class Structure:
     @property
     def finer(self) -> bool:
         """Whether its cells differ from the categories, or something besides the categories is estimated."""
-        return self.design.cells != self.design.categories or bool(self.design.nuisance)
+        return self.design.cells != self.design.categories or bool(self.design.nuisance or self.design.uncertain)
 
     def proportions(self, cells: Floats) -> Floats:
         """The proportions of the categories, (t,), for these proportions of the cells."""
@@ -644,6 +644,12 @@ def check_design(
     """Raise unless the value is a design, an offer of levels or a design of samples."""
     if not isinstance(value, Answerable):
         raise error(f"{needed_text}; got {type(value).__name__}")
+
+
+def check_known(design: Answerable, what: str) -> None:
+    """Raise if chances of the design are estimated, whose error `what` would leave out."""
+    if design.uncertain:
+        raise DataError(f"{what} takes the chances of a design as known, and those of {design.name} are estimated")
 
 
 def check_channel(design: object, role: str) -> Design:

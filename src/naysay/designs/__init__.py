@@ -7,6 +7,7 @@ return `Samples`. `catalog` lists all families. ``__all__`` lists what is public
 from typing import TYPE_CHECKING, NoReturn
 
 from naysay.design import mix
+from naysay.designs.calibration import calibrated, double_sampling
 from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, catalog, parse, unknown
 from naysay.designs.compliance import asked_twice, controlled
 from naysay.designs.frequencies import (
@@ -70,6 +71,7 @@ __all__ = [
     "anchored_crosswise",
     "asked_twice",
     "budgets",
+    "calibrated",
     "catalog",
     "cheating_detection",
     "cheating_detection_symmetric",
@@ -79,6 +81,7 @@ __all__ = [
     "custom",
     "direct",
     "double_list",
+    "double_sampling",
     "extended_crosswise",
     "forced_response",
     "frequency",

@@ -400,7 +400,8 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
             design.cells, design.shares, design.nuisance, *samples.moment_cells(design, tally, target)
         )
         proportions, covariance = stacked_cells.estimates
-        solved_by = "stacked samples" if design.offer.assigned_by == "researcher" else "of both answers"
+        solved_by = "of both answers" if design.space.answers == 2 else "inverse"
+        solved_by = "stacked samples" if design.offer.assigned_by == "researcher" else solved_by
         warning_texts = samples.reservations(design, tally, stacked_cells.values, None)
         warning_texts += compliance.reservations(design, tally)
     else:

@@ -256,6 +256,8 @@ def default_method(fit: Fit) -> str:
         people = compliance(fit.design, fit.tally)
         if people is not None and (fit.maximum is None or people.violations is not None or fit.design.uncertain):
             return "fieller"
+        if people is None and fit.design.uncertain:  # moments carry the error of the chances, at the boundary too
+            return "fieller"
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:
         return "wald"

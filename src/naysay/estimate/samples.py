@@ -374,9 +374,9 @@ def _degrees_of_freedom(fit: Fit) -> Floats:
 
 
 def _variance_ratios(fit: Fit) -> Floats:
-    """Linearized variance divided by the model's, (shares,): 1 without survey weights (Rao & Scott)."""
+    """Variance divided by the model's, (shares,), with survey weights or estimated chances (Rao & Scott); 1 without."""
     stacked_cells = fit.cells_of_samples
-    if not fit.tally.weighted:
+    if not fit.tally.weighted and not fit.design.uncertain:
         return np.ones(len(stacked_cells.shares))
     answer_evidence = evidence(fit.tally)
     determined_maximum = replace(maximize(*answer_evidence[:2]), undetermined=np.zeros((len(stacked_cells.cells), 0)))

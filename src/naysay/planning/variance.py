@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design import Answerable, Design
-from naysay.design.base import check_design
+from naysay.design.base import check_design, check_known
 from naysay.design.drawing import GeneratorSource
 from naysay.design.several import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
@@ -176,6 +176,7 @@ def variance(
     Esponda, Huerta & Guerrero (2016), propositions 2 and 3 as corrected.
     """
     check_design(design)
+    check_known(design, "a plan")
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
     estimators = {candidate.name: candidate for candidate in suitable(design) if not candidate.published}
     estimator_name = estimator or default(design).name

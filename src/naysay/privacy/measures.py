@@ -843,6 +843,16 @@ def _within(design: Answerable, nuisance_shares: Mapping[str, float]) -> NDArray
     for category_share in design.shares:
         category_cells, is_divided = set(category_share.of), False
         share_column = np.array([cell_name in category_cells for cell_name in design.cells], dtype=float)
+        chances = {
+            share.of[0]: _value(share, nuisance_shares)
+            for share in design.nuisance
+            if len(share.of) == 1 and set(share.among) == category_cells
+        }
+        if len(chances) == len(category_cells) - 1 > 1:  # of all responses but one
+            rest = max(1 - sum(chances.values()), 0.0)
+            share_columns.append(share_column * [chances.get(cell_name, rest) for cell_name in design.cells])
+            share_columns[-1] /= share_columns[-1].sum()
+            continue
         for share in design.nuisance:
             if (
                 not category_cells & set(share.of)

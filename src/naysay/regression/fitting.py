@@ -13,7 +13,7 @@ import numpy as np
 from naysay import _checks
 from naysay._values import Label
 from naysay.design import Answerable
-from naysay.design.base import check_design
+from naysay.design.base import check_design, check_known
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.likelihood import KINDS, check_identified, is_stacked
 from naysay.estimate.samples import stacked
@@ -131,6 +131,7 @@ def regress(
     (array([-1.89 ,  0.028]), array([0.185, 0.003]))
     """
     check_design(design)
+    check_known(design, "a regression")
     if standard_errors is not None and standard_errors not in KINDS:
         raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {standard_errors!r}")
     if sampling is not None:

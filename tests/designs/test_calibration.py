@@ -1,0 +1,125 @@
+"""Chances that are estimated: by the published formula, by the joint likelihood, and by coverage on random cases."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+
+from naysay import crosstab, designs, estimate, planning, regression
+from naysay.cli import main
+from naysay.errors import DataError, DesignError
+
+SEEN = np.array([[0, 30, 45], [60, 0, 55], [40, 70, 0]])
+ANSWERS = np.array([270, 380, 350])
+CATEGORIES = ("low", "middle", "high")
+
+
+def negative():
+    return designs.calibrated(SEEN, categories=CATEGORIES, negative=True)
+
+
+def test_the_covariance_is_the_delta_method_of_both_errors():
+    """A [Σ_λ/n + Σ_j π_j² Σ_{P_j}/m_j] Aᵀ; chances that nobody showed count half a person, hence the tolerance."""
+    survey, sizes = negative(), SEEN.sum(axis=0)
+    fit = estimate.moments(survey, survey.tally(count=ANSWERS))
+    chances, shares = SEEN / sizes, ANSWERS / ANSWERS.sum()
+    inverse = np.linalg.inv(chances)
+    spread = (np.diag(shares) - np.outer(shares, shares)) / (ANSWERS.sum() - 1)
+    for share, column, size in zip(fit.proportions, chances.T, sizes, strict=True):
+        spread += share**2 * (np.diag(column) - np.outer(column, column)) / size
+    assert fit.proportions == pytest.approx(inverse @ shares, abs=1e-9)
+    assert fit.covariance == pytest.approx(inverse @ spread @ inverse.T, rel=0.03, abs=1e-5)
+
+
+def test_inside_the_simplex_the_estimate_maximizes_the_joint_likelihood():
+    survey = negative()
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=ANSWERS))
+
+    def loss(logits):
+        shares = np.exp([0, *logits[:2]]) / np.exp([0, *logits[:2]]).sum()
+        towards = 1 / (1 + np.exp(-logits[2:]))
+        chances = np.zeros((3, 3))
+        for j, (first, second) in enumerate(((1, 2), (0, 2), (0, 1))):
+            chances[first, j], chances[second, j] = towards[j], 1 - towards[j]
+        seen = SEEN[chances > 0] @ np.log(chances[chances > 0])
+        return -(ANSWERS @ np.log(chances @ shares) + seen)
+
+    best = minimize(loss, np.zeros(5), method="BFGS").x
+    assert fit.proportions == pytest.approx(np.exp([0, *best[:2]]) / np.exp([0, *best[:2]]).sum(), abs=1e-4)
+
+
+def test_a_calibration_of_very_many_people_is_the_known_design():
+    seen = 10**8 * designs.negative(CATEGORIES).matrix * 2
+    survey, known = designs.calibrated(seen, categories=CATEGORIES, negative=True), designs.negative(CATEGORIES)
+    fit, expected = (estimate.moments(each, each.tally(count=ANSWERS)) for each in (survey, known))
+    assert fit.covariance == pytest.approx(expected.covariance, rel=1e-4)
+
+
+def test_intervals_hold_the_truth_although_chances_are_estimated():
+    rng, surveys = np.random.default_rng(4), 120
+    for truth, sizes in (([0.5, 0.3, 0.2], [60, 60, 60]), ([0.9, 0.1, 0.0], [100, 40, 60])):
+        chances = np.array([[0, 0.2, 0.5], [0.7, 0, 0.5], [0.3, 0.8, 0]])
+        holds = np.zeros(3)
+        for _ in range(surveys):
+            seen = np.column_stack([rng.multinomial(m, column) for m, column in zip(sizes, chances.T, strict=True)])
+            survey = designs.calibrated(seen, categories=CATEGORIES, negative=True)
+            fit = estimate.moments(survey, survey.tally(count=rng.multinomial(1_000, chances @ truth)))
+            holds += (fit.interval()[:, 0] <= truth) & (truth <= fit.interval()[:, 1])
+        assert holds.min() / surveys > 0.95 - 4 * np.sqrt(0.95 * 0.05 / surveys)
+
+
+def test_double_sampling_is_tenenbeins_estimate():
+    """Tenenbein (1970): Σ_answer P(answer), from all people, times P(yes | answer), from the validated ones."""
+    survey = designs.double_sampling(("yes", "no"))
+    counts = {"yes": 380, "no": 620, "yes says yes": 50, "yes says no": 10, "no says yes": 20, "no says no": 120}
+    sample = ["survey"] * 2 + ["validated"] * 4
+    fit = estimate.maximum_likelihood(survey, survey.tally(list(counts), sample=sample, count=list(counts.values())))
+    said_yes, said_no = (380 + 70) / 1_200, (620 + 130) / 1_200
+    assert fit.proportions[0] == pytest.approx(said_yes * 50 / 70 + said_no * 10 / 130, abs=1e-6)
+    variance = said_yes * said_no * (50 / 70 - 10 / 130) ** 2 / 1_200
+    for said, chance in ((said_yes, 50 / 70), (said_no, 10 / 130)):
+        variance += said * chance * (1 - chance) / 200
+    assert fit.standard_errors[0] == pytest.approx(np.sqrt(variance), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "says"),
+    [
+        ([[1, 30, 45], [60, 0, 55], [40, 70, 0]], {"negative": True}, "named their own category 'low'"),
+        ([[0, 0, 45], [60, 0, 55], [40, 0, 0]], {}, "nobody of category 'middle'"),
+        ([[0, 0, 0], [60, 30, 55], [40, 70, 45]], {}, "nobody gave the response 'low'"),
+        ([[1, 1, 1]] * 3, {}, "does not tell the categories apart"),
+        ([[1, 2], [3, 4]], {}, "a row for each of 3 responses"),
+        ([[0.5, 30, 45], [60, 0, 55], [40, 70, 0]], {}, "whole numbers of people"),
+    ],
+)
+def test_what_cannot_calibrate_is_refused_in_one_sentence(seen, options, says):
+    with pytest.raises(DesignError, match=says):
+        designs.calibrated(seen, categories=CATEGORIES, **options)
+
+
+def test_who_takes_chances_as_known_refuses_estimated_ones():
+    survey, people = negative(), pl.DataFrame({"x": ["low", "high"], "age": [1, 2]})
+    with pytest.raises(DataError, match="takes the chances of a design as known"):
+        planning.variance(survey, (0.3, 0.3, 0.4))
+    with pytest.raises(DataError, match="takes the chances of a design as known"):
+        regression.regress(survey, "x ~ age", people)
+    with pytest.raises(DataError, match="takes the chances of a design as known"):
+        crosstab.crosstab(people, row=crosstab.Variable("x", survey), column="age")
+
+
+def test_a_file_calibrates_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pairs = [(CATEGORIES[j], CATEGORIES[i]) for i in range(3) for j in range(3) for _ in range(SEEN[i, j])]
+    pl.DataFrame(pairs, schema=["truth", "income"], orient="row").write_csv("known.csv")
+    pl.DataFrame({"income": CATEGORIES, "n": ANSWERS}).write_csv("answers.csv")
+    words = ["estimate", "answers.csv", "--response", "income", "--count", "n", "--calibration", "known.csv"]
+    words += ["--categories", ",".join(CATEGORIES), "--design", "negative()", "--format", "json"]
+    assert main(words) == 0
+    survey = negative()
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=ANSWERS))
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["standard_errors"] == pytest.approx(fit.standard_errors.tolist(), rel=1e-9)
+    assert printed["interval_method"] == "fieller"
