@@ -23,19 +23,14 @@ from naysay import microdata
 from naysay.microdata import panel
 
 sys.path.append(str(Path(__file__).parents[1]))
-from reproductions.panel import BACKGROUND, Panel, generate
+from reproductions.mulder import keyed
+from reproductions.panel import Panel, generate
 
 BORN = ["year_of_birth", "gender"]
 MONTH = ["year_of_birth", "month_of_birth", "gender"]
 WORK = ["occupation", "profession", "field"]
 LIFE = ["origin", "children", "social_media"]
 OTHERS = ["occupation", "income_class", "income", "origin", "children", "religion", "language", "field", "profession"]
-COMPOSITES = {
-    "field": "field_",
-    "language": "language_",
-    "social_media": ("facebook", "linkedin", "hyves"),
-    "religion": ("religious", "denomination"),
-}
 EVENTS = {
     "wedding": ("civil", "married"),
     "move": ("urban", None),
@@ -48,16 +43,6 @@ def lines(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table."""
     told = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in told) + "\n"
-
-
-def keyed(made: Panel) -> tuple[panel.Merged, pl.DataFrame]:
-    """The merged panel with months of birth and composites beside it."""
-    merged = panel.merge_waves(made.waves, background=BACKGROUND)
-    table = panel.month_of_birth(made.background).beside(merged.table)
-    for name, parts in COMPOSITES.items():
-        columns = [each for each in table.columns if each.startswith(parts)]
-        table = table.with_columns(panel.composite(table, columns).alias(name))
-    return merged, table
 
 
 def against_the_paper(made: Panel, merged: panel.Merged, table: pl.DataFrame) -> str:

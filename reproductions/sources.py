@@ -12,7 +12,7 @@ from rich.console import Console
 
 from naysay import _checks
 from naysay.errors import DataError
-from reproductions import bao2013, errata, esponda2006, esponda2016, randomized_file, two_coins
+from reproductions import bao2013, errata, esponda2006, esponda2016, mulder, randomized_file, two_coins
 from reproductions.result import Reproduction
 from reproductions.setting import Setting
 
@@ -48,6 +48,7 @@ SOURCES: dict[str, Source] = {
     "two_coins": Source("The randomized-response example with two coins", two_coins.run, 2_000),
     "errata": Source("Misprints of the sources, shown by simulation", errata.run, 1_000),
     "file": Source("A randomized file: the file and the population as targets", randomized_file.run, 200),
+    "mulder": Source("Mulder: who stands out in a panel, tables 3 and 4, and gaps treated four ways", mulder.run, 2),
 }
 """What can be reproduced, by name."""
 

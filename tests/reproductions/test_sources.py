@@ -10,7 +10,7 @@ from reproductions.esponda2016 import QUESTIONS
 pytestmark = pytest.mark.slow
 
 # Fewer surveys than the command takes; the tolerances follow, as they are made of the Monte Carlo errors.
-RUNS = {"esponda2016": 40, "bao2013": 100, "esponda2006": 300, "two_coins": 500, "errata": 200, "file": 30}
+RUNS = {"esponda2016": 40, "bao2013": 100, "esponda2006": 300, "two_coins": 500, "errata": 200, "file": 30, "mulder": 2}
 
 
 @pytest.fixture(scope="module")

@@ -478,6 +478,7 @@ POLICIES = {
     "wildcard": "may be anything: it fits everybody",
     "category": "an answer of its own: it fits only others without one",
     "drop": "the person is left out",
+    "impute": "taken from somebody who is alike otherwise, drawn at random",
 }
 
 RULES = {

@@ -37,8 +37,9 @@ class RiskOptions:
         Texts,
         Option(
             metavar="POLICIES",
-            help="A missing key matches everything (wildcard, the default), is a value of its own (category) "
-            "or deletes its respondent (drop). For all keys, or for each: age=drop,income=category. Repeat to compare.",
+            help="A missing key matches everything (wildcard, the default), is a value of its own (category), "
+            "deletes its respondent (drop) or is drawn from people who are alike (impute). For all keys, or for each: "
+            "age=drop,income=category. Repeat to compare.",
         ),
     ] = None
     na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None

@@ -22,7 +22,8 @@ from naysay.microdata.keys.codes import Form, Plain, Table, check_names, engine_
 from naysay.microdata.keys.engines import KeySpec, Remote, encoded
 from naysay.responses import cells_of
 
-POLICIES = ("wildcard", "category", "drop")
+POLICIES = ("wildcard", "category", "drop", "impute")
+_DONORS = 5  # fewer alike respondents than these would only copy one another
 
 Progress = Callable[[float], None]
 """A function that is called with the share of the work that is done, from 0 to 1."""
@@ -36,8 +37,9 @@ class Variable:
     ----------
     name : str
     cells : CellSet
-    policy : {"wildcard", "category", "drop"}
-        A missing cell matches everything, is a value of its own, or deletes its respondent, respectively.
+    policy : {"wildcard", "category", "drop", "impute"}
+        A missing cell matches everything, is a value of its own, deletes its respondent, or takes the value of somebody
+        who is like them otherwise, respectively.
     """
 
     name: str
@@ -55,8 +57,10 @@ class Keys:
         are missing; a list is a set of candidate values; "not applicable" is a value like others.
     columns : sequence of str
         The key variables.
-    missing : {"wildcard", "category", "drop"} or mapping of name to these
-        What a missing cell means: it matches everything (default), is a category of its own, or deletes the respondent.
+    missing : {"wildcard", "category", "drop", "impute"} or mapping of name to these
+        What a missing cell means: it matches everything (default), is a category of its own, deletes the respondent, or
+        is filled with the value of a respondent drawn among those who are alike on the other keys (hot deck; the same
+        table gives the same draw).
     cells : mapping of name to Form, optional
         How a variable writes its candidates, where not as plain values and lists: `Joined`, `Either`, `Between`,
         `Chances`, `Privatized`.
@@ -102,6 +106,8 @@ class Keys:
         self._owner: Array | None = None
         self.remote: Remote | None = None
         if (engine := engine_of(table)) is not None:  # counted there: only distinct tuples are collected, when needed
+            if any(policy == "impute" for _, _, policy in key_specs):
+                raise DataError(f"missing cells are imputed in memory, not on {engine}; collect the table first")
             if weights is not None and not isinstance(weights, str):
                 raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
             self.remote, cell_sets = encoded(table, engine, key_specs, weights)
@@ -120,6 +126,7 @@ class Keys:
             code_columns.append(compact(column_codes, cell_set.size))
             if progress is not None:
                 progress(len(code_columns) / len(key_specs))
+        code_columns = _imputed(variables, code_columns)
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
         first_rows, owner, tuple_counts = tallied(code_columns, self.sizes)
@@ -316,6 +323,43 @@ def _key_specs(names: Sequence[str], missing: str | Mapping[str, str], cells: Ma
             message = f"missing cells of {key_name!r} can be one of {_checks.listing_text(POLICIES)}; got {policy!r}"
             raise DataError(message, column=key_name)
     return [(key_name, cells.get(key_name, Plain()), policies.get(key_name, "wildcard")) for key_name in names]
+
+
+def _imputed(variables: Sequence[Variable], code_columns: list[Array]) -> list[Array]:
+    """The codes with missing cells filled where a key says so, by a hot deck.
+
+    A donor is drawn among the respondents who show the same on all other keys, or where fewer than `_DONORS` do, on all
+    but the last of them, and so on. Values are those before any was filled, so that the order of the keys changes only
+    who is alike.
+    """
+    rng = np.random.default_rng(0)  # fixed, so that a printed number can be reproduced
+    filled_columns = list(code_columns)
+    for place, variable in enumerate(variables):
+        codes = np.asarray(code_columns[place])
+        pending = np.flatnonzero(codes == 0)
+        if variable.policy != "impute" or not len(pending):
+            continue
+        if len(pending) == len(codes):
+            raise DataError(f"nobody shows {variable.name!r}, so that nothing can be imputed", column=variable.name)
+        filled = codes.copy()
+        others = [np.asarray(column) for other, column in enumerate(code_columns) if other != place]
+        donors = np.flatnonzero(codes)
+        for alike in range(len(others), -1, -1):
+            group_of_row = (
+                np.unique(np.column_stack(others[:alike]), axis=0, return_inverse=True)[1].reshape(-1)
+                if alike
+                else np.zeros(len(codes), dtype=np.int64)
+            )
+            sorted_donors = donors[np.argsort(group_of_row[donors], kind="stable")]
+            donor_groups = group_of_row[sorted_donors]
+            starts = np.searchsorted(donor_groups, group_of_row[pending], "left")
+            numbers = np.searchsorted(donor_groups, group_of_row[pending], "right") - starts
+            has_donors = numbers >= (_DONORS if alike else 1)
+            drawn = starts[has_donors] + rng.integers(0, numbers[has_donors])
+            filled[pending[has_donors]] = codes[sorted_donors[drawn]]
+            pending = pending[~has_donors]
+        filled_columns[place] = _checks.read_only(filled)
+    return filled_columns
 
 
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:

@@ -311,8 +311,8 @@ def risk_table(
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
     missing : str, {key: str}, or a sequence of these
-        "wildcard" (matches everything; the default), "category" or "drop", for all keys or for some. With a sequence
-        the results under each stand side by side.
+        "wildcard" (matches everything; the default), "category", "drop" or "impute", for all keys or for some. With a
+        sequence the results under each stand side by side.
     cells : {key: form}
         How sets of candidates are written, see `Keys`.
     weights : str or (n,) float, optional
