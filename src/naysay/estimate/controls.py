@@ -131,7 +131,7 @@ def controls_of(design: Answerable, channel: Channel) -> Controls | None:
 
     The last answers are controls if all who comply answer them alike. There is one cell of people who do not comply.
     """
-    t, answers = len(design.categories), _answers(channel)
+    t, answers = len(design.categories), answers_of(channel)
     complying_cells = [list(design.cells).index(cell) for share in design.shares for cell in share.of]
     if len(answers) < 2 or complying_cells != list(range(t)) or len(design.cells) != t + 1:
         return None
@@ -150,7 +150,7 @@ def controls_of(design: Answerable, channel: Channel) -> Controls | None:
 def tells_types(design: Answerable) -> bool:
     """Whether the last answers of a person are to controls, with types of people who do not comply."""
     complying_places = [place for place, cell in enumerate(design.cells) if any(cell in s.of for s in design.shares)]
-    all_answers = [_answers(channel, joint=True) for channel in design.parts.values()]
+    all_answers = [answers_of(channel, joint=True) for channel in design.parts.values()]
     return len(complying_places) < len(design.cells) and all(
         len(answers) > 1
         and all(
@@ -160,11 +160,11 @@ def tells_types(design: Answerable) -> bool:
     )
 
 
-def _answers(channel: Channel, *, joint: bool = False) -> list[Channel]:
+def answers_of(channel: Channel, *, joint: bool = False) -> list[Channel]:
     """The designs of the answers of one person whose statistics stand side by side, or with `joint` of all."""
     if not isinstance(channel, Both) or (channel.joint and not joint):
         return [channel]
-    return [*_answers(channel.first, joint=joint), channel.second]
+    return [*answers_of(channel.first, joint=joint), channel.second]
 
 
 def _signal(control: Channel, t: int) -> Signal | None:

@@ -66,6 +66,13 @@ class SimulateOptions:
             help="Share of people who do not answer, or shares by category such as 'high=0.3,low=0.1'.",
         ),
     ] = "0"
+    always: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARES", help="Share of people who always give one answer, also in controls, such as 'a=0.2'."
+        ),
+    ] = None
+    positive: Annotated[float, "SHARE"] = 0.0
     target: options.Target = "population"
     interval: Annotated[
         TriedInterval, typer.Option(help="usual: the one that `naysay estimate` uses, which may be slow.")
@@ -110,6 +117,8 @@ def command(request: SimulateOptions) -> None:
             says=request.says,
             at_random=request.at_random,
             nonresponse=shares_by_label(request.nonresponse, "--nonresponse"),
+            always=_habits(request.always),
+            positive=request.positive,
         ),
         target=request.target,
         interval=None if request.interval == "usual" else request.interval,
@@ -169,6 +178,14 @@ def shares_by_label(text: str, option: str) -> float | dict[str, float]:
             )
         share_of_label[label] = numbers(share_text, option)[0]
     return share_of_label
+
+
+def _habits(text: str | None) -> dict[str, float]:
+    """The shares of people who always give an answer, by answer."""
+    shares = {} if text is None else shares_by_label(text, "--always")
+    if isinstance(shares, float):
+        raise DataError(f"--always needs the answer that people give, such as a=0.2; got {text!r}")
+    return shares
 
 
 def preferences_of(text: str | None, design: Answerable) -> Floats | Sequence[float] | None:

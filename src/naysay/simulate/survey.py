@@ -10,7 +10,7 @@ import ast
 import inspect
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -26,6 +26,7 @@ from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
 from naysay.design.several import choice, lies, place_of, positive, share, whole_people
 from naysay.errors import DataError, DesignError
+from naysay.estimate.controls import answers_of
 from naysay.responses import Codes
 from naysay.tally import Part, Tally
 
@@ -90,7 +91,8 @@ class Survey:
             response_likelihood = channel.rows(response_codes)
             is_possible = response_likelihood.max(axis=1) > 0
             noise_chances = self.behavior.at_random * is_possible[:, None] / is_possible.sum()
-            response_chances = (1 - self.behavior.at_random) * response_likelihood @ stated_matrix + noise_chances
+            response_chances = self.behavior.complying * response_likelihood @ stated_matrix + noise_chances
+            response_chances += self.behavior.habits(channel, response_codes)
             outcomes_by_level.append(
                 _Outcomes(
                     level,
@@ -134,6 +136,8 @@ class Survey:
 
     def _people(self, rng: np.random.Generator) -> list[Part]:
         """The parts of a tally that is drawn person by person."""
+        if self.behavior.complying < 1 - self.behavior.at_random:
+            raise DataError("habits can be simulated only where there are few possible answers; leave them out")
         t = len(self.design.cells)
         people_by_category = (
             self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
@@ -224,6 +228,15 @@ class Behavior:
         Whatever the truth.
     nonresponse : float or {category: float}
         The share of people, or of each category, who give no answer. Categories that are left out answer.
+    always : {response: float}, optional
+        Shares of people who always give one answer, in controls too.
+
+        Whatever the truth, such as the first box. Several answers are favorites. If boxes are shuffled for each person,
+        such people answer at random.
+    positive : float
+        In a negative survey, the share of people who name what is true, in controls too.
+
+        Of all answers that the instruction excludes, each is equally likely.
 
     Examples
     --------
@@ -237,13 +250,51 @@ class Behavior:
     says: Any = None
     at_random: float = 0.0
     nonresponse: float | Mapping[Any, float] = 0.0
+    always: Mapping[Any, float] = field(default_factory=dict)
+    positive: float = 0.0
 
     def __post_init__(self) -> None:
         share(self.liars, what="the share of liars")
         share(self.at_random, what="the share that answers at random")
+        share(self.positive, what="the share that names what is true")
+        for answer, habit_share in self.always.items():
+            share(habit_share, what=f"the share that always says {_checks.label(answer)!r}")
+        share(self.complying, what="the share of people without such a habit")
         nonresponse_shares = self.nonresponse.values() if isinstance(self.nonresponse, Mapping) else [self.nonresponse]
         for silent_share in nonresponse_shares:
             share(silent_share, what="the share that does not answer")
+
+    @property
+    def complying(self) -> float:
+        """The share of people whose answers depend on their truth as the design says, liars included."""
+        return round(1 - self.at_random - self.positive - sum(self.always.values()), 12)
+
+    def habits(self, channel: Design, codes: Codes) -> Floats:
+        """P(response and a habit | cell), (responses, cells): of people who always give one answer, or name the truth.
+
+        Raises
+        ------
+        DataError
+            An answer that a question or a control does not have; no answer is excluded by what is true.
+        """
+        parts = answers_of(channel)
+        chances = np.zeros((len(codes), len(channel.categories)))
+        for answer, habit_share in self.always.items():
+            one_answer = np.hstack([part.space.encode([answer]) for part in parts])
+            chances[(codes == one_answer).all(axis=1)] += habit_share
+        if self.positive:
+            truthful = np.ones_like(chances)
+            ends = np.cumsum([part.space.width for part in parts])
+            for part, part_codes in zip(parts, np.split(codes, ends[:-1], axis=1), strict=True):
+                listed, of_codes = part.rows(part.space.listing()), part.rows(part_codes)
+                is_excluded = (listed == 0) & (listed.max(axis=1, keepdims=True) > 0)
+                excluded = is_excluded.sum(axis=0)
+                if not excluded.any():
+                    raise DataError("nobody can name what is true where an instruction excludes no answer")
+                # people in a cell that excludes nothing answer as they do
+                truthful *= np.where(excluded > 0, (of_codes == 0) / np.maximum(excluded, 1), of_codes)
+            chances += self.positive * truthful
+        return chances
 
     def stated(self, categories: Sequence[Label]) -> Floats:
         """P(stated category | true category), (t, t)."""
@@ -268,6 +319,9 @@ class Behavior:
             behavior_texts.append(f"{self.liars:.4g}{liars_text} say {lie_text}")
         if self.at_random:
             behavior_texts.append(f"{self.at_random:.4g} answer at random")
+        behavior_texts += [f"{part:.4g} always say {_checks.label(answer)!r}" for answer, part in self.always.items()]
+        if self.positive:
+            behavior_texts.append(f"{self.positive:.4g} name what is true")
         if isinstance(self.nonresponse, Mapping):
             silence_texts = (
                 f"{silent_share:.4g} of {_checks.label(label)!r}" for label, silent_share in self.nonresponse.items()
