@@ -35,7 +35,7 @@ from naysay.design import Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals
 from naysay.estimate.page import holds
-from naysay.files.writing import whole
+from naysay.files.frames import whole
 from naysay.responses import JOINER
 from naysay.show import Column, Content, Marked, Sentence, Table, show
 

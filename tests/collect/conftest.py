@@ -49,7 +49,7 @@ from naysay.collect.questionnaire import (
     parse_expression,
 )
 from naysay.collect.storage import Store
-from naysay.collect.storage.backends import REWRITTEN
+from naysay.collect.storage.tables import REWRITTEN
 from tests.node import run_node
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore interrupts

@@ -13,7 +13,7 @@ from naysay import questionnaire
 from naysay.collect import Published
 from naysay.collect.export import export
 from naysay.collect.questionnaire import check
-from naysay.collect.questionnaire.problems import QuestionnaireError
+from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_export
 from naysay.collect.storage import Reply, Store

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import event, text
 
-from naysay.collect.storage import Reply, Store, backends, today
+from naysay.collect.storage import Reply, Store, tables, today
 
 JSON = {"content-type": "application/json"}
 
@@ -192,8 +192,8 @@ def test_a_database_that_is_down_is_told_and_a_retry_succeeds(
 
 
 def test_a_locked_file_is_told_and_a_retry_succeeds(run, tmp_path, published, client, answers, write_body, monkeypatch):
-    quick = [each for each in backends._PRAGMAS if "busy" not in each]
-    monkeypatch.setattr(backends, "_PRAGMAS", (*quick, "busy_timeout = 50"))
+    quick = [each for each in tables._PRAGMAS if "busy" not in each]
+    monkeypatch.setattr(tables, "_PRAGMAS", (*quick, "busy_timeout = 50"))
     store = Store(tmp_path / "a.db")
     running = run([published], store, client=client)
     content = write_body(published, answers)

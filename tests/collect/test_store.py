@@ -13,7 +13,7 @@ from sqlalchemy import inspect, text
 
 from naysay import DataError
 from naysay.collect import Client, Published
-from naysay.collect.storage import Reply, Store, backends
+from naysay.collect.storage import Reply, Store, tables
 from naysay.collect.storage.tables import metadata
 
 DAY = datetime.date(2026, 11, 20)
@@ -177,8 +177,8 @@ def test_sqlite_files_do_not_depend_on_the_order_of_arrival(tmp_path, published,
 
 
 def test_a_reader_who_keeps_the_order_from_being_forgotten_is_told_of(tmp_path, published, answers, monkeypatch):
-    monkeypatch.setattr(backends, "_PRAGMAS", (*backends._PRAGMAS, "busy_timeout = 50"))
-    monkeypatch.setattr(backends, "_PATIENCE", 0.1)
+    monkeypatch.setattr(tables, "_PRAGMAS", (*tables._PRAGMAS, "busy_timeout = 50"))
+    monkeypatch.setattr(tables, "_PATIENCE", 0.1)
     store = Store(tmp_path / "a.db")
     store.open(published)
     store.add([reply(published, ids(1)[0], answers)])
@@ -312,7 +312,7 @@ def test_a_deletion_has_its_own_receipt_also_while_another_survey_is_deleted(sto
 
 
 def test_a_reader_of_postgresql_who_keeps_the_order_from_being_forgotten_is_told_of(postgresql, published, monkeypatch):
-    monkeypatch.setattr(backends, "_OPTIONS", f"{backends._OPTIONS} -c lock_timeout=100ms")
+    monkeypatch.setattr(tables, "_OPTIONS", f"{tables._OPTIONS} -c lock_timeout=100ms")
     name = postgresql.new_database()
     store = Store(postgresql.url(name))
     store.open(published)

@@ -21,7 +21,7 @@ from naysay.console import options, output
 from naysay.console.options import numbers, with_labels
 from naysay.console.output import takes
 from naysay.errors import AnswerError, DataError
-from naysay.files.writing import whole
+from naysay.files.frames import whole
 from naysay.responses import JOINER, Responses
 
 _PART = "part"  # what stands for ε in a design that gets a part of the budget

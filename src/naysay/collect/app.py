@@ -23,7 +23,7 @@ import naysay
 from naysay.collect.admin import app as pages
 from naysay.collect.admin.plans import Clock
 from naysay.collect.admin.visits import Desk as AdminDesk
-from naysay.collect.api.app import SILENT, api
+from naysay.collect.api import SILENT, api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations import RANDOM_BYTES, REQUEST_BYTES, Asking
 from naysay.collect.questionnaire import Questionnaire

@@ -36,9 +36,9 @@ from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 from naysay.files import Asked, Codebook, Entry, Value, explained
 from naysay.files.codebook import place_of
+from naysay.files.frames import whole
 from naysay.files.statistical import portable
 from naysay.files.text import PROGRAMS, library
-from naysay.files.writing import whole
 
 __all__ = ["Columns", "Exported", "betrays", "export", "places"]
 

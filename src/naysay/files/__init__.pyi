@@ -6,11 +6,14 @@ from naysay.files.codebook import codebook_of as codebook_of
 from naysay.files.codebook import designs_of as designs_of
 from naysay.files.codebook import explained as explained
 from naysay.files.codebook import place_of as place_of
-from naysay.files.reading import randomized_columns as randomized_columns
-from naysay.files.reading import scan as scan
-from naysay.files.reading import stored_cells as stored_cells
-from naysay.files.reading import value_labels as value_labels
-from naysay.files.reading import variable_labels as variable_labels
+from naysay.files.frames import Original as Original
+from naysay.files.frames import randomized_columns as randomized_columns
+from naysay.files.frames import scan as scan
+from naysay.files.frames import stored_cells as stored_cells
+from naysay.files.frames import value_labels as value_labels
+from naysay.files.frames import variable_labels as variable_labels
+from naysay.files.frames import write as write
+from naysay.files.frames import write_pieces as write_pieces
 from naysay.files.text import as_booleans as as_booleans
 from naysay.files.text import as_measured as as_measured
 from naysay.files.text import as_numbers as as_numbers
@@ -19,6 +22,3 @@ from naysay.files.text import check_columns as check_columns
 from naysay.files.text import kind as kind
 from naysay.files.text import readable as readable
 from naysay.files.text import together as together
-from naysay.files.writing import Original as Original
-from naysay.files.writing import write as write
-from naysay.files.writing import write_pieces as write_pieces

@@ -15,7 +15,7 @@ from naysay import DataError
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.questionnaire import sample
-from naysay.collect.storage import Receipt, Reply, Store, backends, today
+from naysay.collect.storage import Receipt, Reply, Store, tables, today
 from naysay.collect.storage.tables import draft as draft_table
 
 DAY = datetime.timedelta(1)
@@ -304,7 +304,7 @@ def test_what_was_deleted_while_a_reader_held_the_file_is_overwritten_later(
     store, client, published, answers, tmp_path, monkeypatch
 ):
     """The receipt says so only then."""
-    monkeypatch.setattr(backends, "_PATIENCE", 0)
+    monkeypatch.setattr(tables, "_PATIENCE", 0)
     store.open(published)
     say(store, published, {**answers, "other": "needle"}, n=50)
     reader = sqlite3.connect(tmp_path / "a.db")

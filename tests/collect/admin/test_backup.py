@@ -19,7 +19,7 @@ from naysay.collect.client import Client
 from naysay.collect.questionnaire import of_form, sample
 from naysay.collect.results import sharing
 from naysay.collect.storage import Reply, Store, today
-from naysay.collect.storage.backends import _SETTLE as SETTLE
+from naysay.collect.storage.tables import _SETTLE as SETTLE
 from naysay.collect.storage.tables import metadata
 
 from .conftest import PASSWORD

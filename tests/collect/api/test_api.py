@@ -8,7 +8,6 @@ import zipfile
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from naysay.collect.storage.reported import Cell
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
@@ -21,6 +20,7 @@ from naysay.collect.app import create_app
 from naysay.collect.questionnaire import Questionnaire, sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Reports, Store, today
+from naysay.collect.storage.arrivals import Cell
 from naysay.tally import Tally
 from tests.collect.replying import fill
 

@@ -433,7 +433,7 @@ SLOW = """
 import sys
 from pathlib import Path
 from naysay.microdata import protect
-from naysay.files.writing import Original
+from naysay.files.frames import Original
 slow = Original.write
 def write(self, made, rows, path, **given):
     slow(self, made, rows, path, **given)

@@ -24,7 +24,6 @@ from naysay.collect.questionnaire.kinds import (
 )
 from naysay.collect.questionnaire.loading import Examined, examine, load, of_form
 from naysay.collect.questionnaire.privacy import lines, statements, together
-from naysay.collect.questionnaire.problems import Place, Problem, QuestionnaireError
 from naysay.collect.questionnaire.questionnaire import (
     Group,
     Item,
@@ -35,7 +34,18 @@ from naysay.collect.questionnaire.questionnaire import (
     sample,
     schema,
 )
-from naysay.collect.questionnaire.questions import Bin, Choice, Constraint, Label, Practice, Private, Question
+from naysay.collect.questionnaire.questions import (
+    Bin,
+    Choice,
+    Constraint,
+    Label,
+    Place,
+    Practice,
+    Private,
+    Problem,
+    Question,
+    QuestionnaireError,
+)
 from naysay.collect.questionnaire.rules import check
 from naysay.collect.questionnaire.xlsform import write_xlsform
 

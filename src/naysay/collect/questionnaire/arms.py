@@ -18,9 +18,8 @@ import scipy
 from naysay import _checks, designs
 from naysay._values import Floats
 from naysay.collect.questionnaire.kinds import SelectOne
-from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import ARM, Entry, Questionnaire, Walk, piped, truth_column
-from naysay.collect.questionnaire.questions import Control, Label, Private, Question, in_languages
+from naysay.collect.questionnaire.questions import Control, Label, Private, Problem, Question, in_languages
 from naysay.design import Design, Samples, Share, read, relabeled
 from naysay.design.drawing import LIMIT
 from naysay.errors import DataError, DesignError

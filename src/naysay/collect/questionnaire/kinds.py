@@ -18,7 +18,6 @@ import numpy as np
 from pydantic import Field
 
 from naysay import _checks
-from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questions import (
     YES_NO,
     Bin,
@@ -27,6 +26,7 @@ from naysay.collect.questionnaire.questions import (
     Kind,
     Label,
     Private,
+    Problem,
     Question,
     described,
     names_of,

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from naysay import _checks
 from naysay.collect.questionnaire.arms import complete_controls
 from naysay.collect.questionnaire.kinds import KINDS
-from naysay.collect.questionnaire.problems import Draft, Problem, QuestionnaireError, located
 from naysay.collect.questionnaire.questionnaire import ITEM, Group, Item, Note, Questionnaire
+from naysay.collect.questionnaire.questions import Draft, Problem, QuestionnaireError, located
 from naysay.collect.questionnaire.rules import check
 from naysay.collect.questionnaire.surveyjs import is_surveyjs, read_surveyjs
 from naysay.collect.questionnaire.xlsform import read_xlsform

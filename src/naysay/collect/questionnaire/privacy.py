@@ -23,9 +23,8 @@ import numpy as np
 
 from naysay import _checks, designs, privacy
 from naysay.collect.questionnaire.arms import asked_arms, never_together, sights
-from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import Entry, Questionnaire, Walk
-from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Question
+from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Problem, Question
 from naysay.design import Answerable, Design
 from naysay.design.algebra import memory_of
 from naysay.designs.randomized import PREVALENCE

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator
 from naysay import _checks
 from naysay.collect.questionnaire import arms, privacy
 from naysay.collect.questionnaire.expressions import ARITY, Answer, Apply, Sent, Value, has_order
-from naysay.collect.questionnaire.problems import Problem
 from naysay.collect.questionnaire.questionnaire import (
     Entry,
     Group,
@@ -25,7 +24,7 @@ from naysay.collect.questionnaire.questionnaire import (
     piped,
     truth_column,
 )
-from naysay.collect.questionnaire.questions import Question
+from naysay.collect.questionnaire.questions import Problem, Question
 
 _MANY = 200  # questions; among more of them the nearest name takes long to find
 _ASK_ALL = "ask everybody, or branch on a direct answer"

@@ -24,9 +24,8 @@ from naysay.collect.questionnaire.kinds import (
     Text,
 )
 from naysay.collect.questionnaire.offers import SENT_PLAINLY, names_privacy, reads_as_design
-from naysay.collect.questionnaire.problems import Draft, Place
 from naysay.collect.questionnaire.questionnaire import truth_column
-from naysay.collect.questionnaire.questions import Kind, in_languages
+from naysay.collect.questionnaire.questions import Draft, Kind, Place, in_languages
 from naysay.collect.questionnaire.surveyjs_elements import (
     PRIVACY,
     TEXT,

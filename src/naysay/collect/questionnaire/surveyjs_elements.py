@@ -24,8 +24,7 @@ from naysay.collect.questionnaire.expressions import (
 )
 from naysay.collect.questionnaire.kinds import Integer
 from naysay.collect.questionnaire.offers import bins_of, carried_out, parted, private_of, sink_words
-from naysay.collect.questionnaire.problems import Draft, Place, Problem, Severity
-from naysay.collect.questionnaire.questions import Kind
+from naysay.collect.questionnaire.questions import Draft, Kind, Place, Problem, Severity
 from naysay.errors import DataError, DesignError
 
 if TYPE_CHECKING:

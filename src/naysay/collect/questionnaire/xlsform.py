@@ -27,9 +27,20 @@ from naysay.collect.questionnaire.offers import (
     written_carried,
     written_private,
 )
-from naysay.collect.questionnaire.problems import Draft, Lists, Place, Problem, Severity
 from naysay.collect.questionnaire.questionnaire import TEXTS, Group, Item, Questionnaire, truth_column
-from naysay.collect.questionnaire.questions import BaseItem, Bin, Choice, Label, Practice, Question
+from naysay.collect.questionnaire.questions import (
+    BaseItem,
+    Bin,
+    Choice,
+    Draft,
+    Label,
+    Lists,
+    Place,
+    Practice,
+    Problem,
+    Question,
+    Severity,
+)
 from naysay.collect.questionnaire.xlsform_rows import (
     CHECK,
     GROUP_ENDS,

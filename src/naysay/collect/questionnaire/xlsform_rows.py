@@ -36,8 +36,19 @@ from naysay.collect.questionnaire.offers import (
     sink_words,
     stacked_offer,
 )
-from naysay.collect.questionnaire.problems import Draft, Lists, Place, Problem, Severity
-from naysay.collect.questionnaire.questions import Bin, Choice, Kind, Label, Question, in_languages
+from naysay.collect.questionnaire.questions import (
+    Bin,
+    Choice,
+    Draft,
+    Kind,
+    Label,
+    Lists,
+    Place,
+    Problem,
+    Question,
+    Severity,
+    in_languages,
+)
 from naysay.collect.questionnaire.xlsform_sheets import NAME_FIELDS, Columns
 from naysay.errors import DataError, DesignError
 

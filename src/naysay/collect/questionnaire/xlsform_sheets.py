@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from naysay import _checks
 from naysay.collect.questionnaire.offers import SENT_PLAINLY, names_privacy, reads_as_design
-from naysay.collect.questionnaire.problems import Place, Problem, Severity
 from naysay.collect.questionnaire.questionnaire import TEXTS
+from naysay.collect.questionnaire.questions import Place, Problem, Severity
 from naysay.errors import DataError, NaysayError
 
 if TYPE_CHECKING:

@@ -259,7 +259,7 @@ def recount(store: Store, survey: str) -> int:
     store.published(survey)
     with store.engine.begin() as connection:
         all_replies = select(tables.reply.c.survey, tables.reply.c.id).filter_by(survey=survey)
-        connection.execute(all_replies.limit(1))  # replies are locked first: see `backends._SETTLE`
+        connection.execute(all_replies.limit(1))  # replies are locked first: see `tables._SETTLE`
         for table in (tables.tally, tables.untallied):
             connection.execute(delete(table).filter_by(survey=survey))
         connection.execute(insert(tables.untallied).from_select(["survey", "id"], all_replies))

@@ -20,9 +20,8 @@ from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import arrivals, migrations, tables
 from naysay.collect.storage.arrivals import Outcome, Reply, Reports, Taking, outcome_of
-from naysay.collect.storage.backends import BACKENDS, address_of
 from naysay.collect.storage.replies import Replies
-from naysay.collect.storage.tables import deletion
+from naysay.collect.storage.tables import BACKENDS, address_of, deletion
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
@@ -216,7 +215,7 @@ class Store:
         self._change(name, closed=today())
         with self.engine.begin() as connection:
             of_survey = tables.reply.c.survey == name
-            connection.execute(select(tables.reply.c.id).where(of_survey).limit(1))  # see `backends._SETTLE`
+            connection.execute(select(tables.reply.c.id).where(of_survey).limit(1))  # see `tables._SETTLE`
             # new replies get ids here and where they are counted; all others one of the database
             old_ids = connection.execute(select(tables.untallied.c.id).filter_by(survey=name)).scalars().all()
             id_pairs = [{"old": reply_id, "new": secrets.token_hex(16)} for reply_id in old_ids]
@@ -302,7 +301,7 @@ class Store:
             survey_query = select(
                 survey_columns.name, survey_columns.hash, survey_columns.opened, survey_columns.closed, reply_count
             ).order_by(survey_columns.name)
-            survey_rows = connection.execute(survey_query).all()  # replies are read first: see `backends._SETTLE`
+            survey_rows = connection.execute(survey_query).all()  # replies are read first: see `tables._SETTLE`
             invited_counts = arrivals.invited_counts(connection)
         return tuple(Listed(*survey_row, *invited_counts.get(survey_row.name, ())) for survey_row in survey_rows)
 
