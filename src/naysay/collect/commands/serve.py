@@ -80,7 +80,7 @@ class ServeOptions:
     webhook: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="URL", help="Tell this server each hour how many have replied, in steps of 10; may be tallies."
+            metavar="URL", help="Tell this server each hour how many have replied, in steps of 10; may be repeated."
         ),
     ] = None
     webhook_within: Annotated[
