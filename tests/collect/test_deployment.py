@@ -72,6 +72,21 @@ def test_the_containers_fit_together():
         volumes = dict(volume.split(":")[:2] for volume in each["volumes"])
         assert form["volumes"]["keys"]["driver_opts"]["type"] == "tmpfs"
         assert each["command"][each["command"].index("--keys") + 1] == volumes["keys"]
+    for each in form["services"].values():
+        assert (each["read_only"], each["cap_drop"], each["security_opt"]) == (
+            True,
+            ["ALL"],
+            ["no-new-privileges:true"],
+        )
+        assert set(each.get("cap_add", ())) <= {
+            "CHOWN",
+            "DAC_OVERRIDE",
+            "FOWNER",
+            "SETGID",
+            "SETUID",
+            "NET_BIND_SERVICE",
+        }
+    assert not any("cap_add" in each for each in servers)
     docker = (DEPLOY.parent / "Dockerfile").read_text(encoding="utf-8")
     [user] = re.findall(r"--uid (\d+)", docker)
     assert f"uid={user}," in form["volumes"]["keys"]["driver_opts"]["o"]

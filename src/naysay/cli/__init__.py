@@ -45,6 +45,7 @@ DOORS = {
         "survey": Place("collect.commands.survey", "group"),
         "respond": Place("collect.commands.respond"),
         "verify": Place("collect.commands.respond", "verify"),
+        "log": Place("collect.commands.log", "group"),
         "reports": Place("collect.commands.reports", "group"),
         "admin": Place("collect.commands.admin", "group"),
     },

@@ -58,11 +58,14 @@ class Verdict:
         The addresses that were compared, all headers included.
     differences : tuple of str
         A sentence for each difference; none if the server serves what was published.
+    published : Published
+        The survey that came, with the files that it should have.
     """
 
     hash: str
     compared: tuple[str, ...]
     differences: tuple[str, ...]
+    published: Published
 
 
 class _Response(NamedTuple):
@@ -150,7 +153,7 @@ def verify(
                 f"{address}: {difference_text}"
                 for difference_text in _differences(expected_document, kind_headers, served_response)
             )
-        return Verdict(published.hash, tuple(expected_documents), tuple(differences))
+        return Verdict(published.hash, tuple(expected_documents), tuple(differences), published)
 
 
 def _survey_of(content: bytes, client: Client) -> Published:

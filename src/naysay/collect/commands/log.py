@@ -1,0 +1,238 @@
+"""``naysay log``: a log of announced surveys, which a second party signs."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from naysay._checks import several
+from naysay.console import output
+from naysay.console.options import Force
+from naysay.console.output import takes
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from naysay.collect import Published
+    from naysay.collect.log import Entry
+
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="The log, a text file that anybody may have.")]
+Public = Annotated[
+    str, typer.Option(metavar="KEY", help="The public key of whoever signs the log, from another place than the log.")
+]
+
+_FEWEST_DIGITS = 16  # as many as a survey shows; fewer could be met by trying
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Announce surveys in a log that an ethics board signs.
+
+    Whoever signs it must not run the server: then a server that changes a survey is found out.
+
+    \b
+    Examples:
+      naysay log add surveys.log survey.xlsx --key board.pem --name board.example.org
+      naysay log check surveys.log --public board.example.org+…
+    """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+@dataclass(frozen=True)
+class AddOptions:
+    """Which survey is announced, in which log, and by whom."""
+
+    log: LogFile
+    survey: Annotated[
+        str, typer.Argument(metavar="SURVEY", help="A questionnaire's file; or a link, which is verified first.")
+    ]
+    key: Annotated[
+        Path, typer.Option(metavar="FILE", help="Your private key, in PEM. It is made if there is no such file.")
+    ]
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a new log: yours, such as board.example.org.")
+    ] = None
+    hash: Annotated[str | None, typer.Option(metavar="HASH", help="Announce nothing but this hash.")] = None
+    manifest: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the manifest of the page, too, as the drafts of WAICT have it."),
+    ] = None
+    force: Force = False
+
+
+@app.command("add")
+@takes(AddOptions)
+def add(options: AddOptions) -> None:
+    """Add a survey to the log, and sign it. Run this where the survey's server cannot reach.
+
+    An entry is the day, the path, the hash of the survey and the hash of its page. A survey that invites has its key in
+    its bytes: give its link. Publish the log and your public key in two places that others cannot change.
+
+    \b
+    Examples:
+      naysay log add surveys.log survey.xlsx --key board.pem --name board.example.org
+      naysay log add surveys.log https://survey.example.org/s/survey --hash 4f0c… --key board.pem
+    """
+    from naysay.collect import log
+
+    if options.manifest is not None:
+        output.check_free(options.manifest, force=options.force)
+    published = _announced(options)
+    if options.hash is not None and published.hash != options.hash.strip().lower():
+        raise DataError(f"the survey's hash is {published.hash}, and not {options.hash}: nothing was announced")
+    private_key = _private_key(options.key)
+    if options.log.exists():
+        text = options.log.read_text(encoding="utf-8")
+        earlier_log = log.Log.read(text, log.public_key(text.partition("\n")[0], private_key))
+        if options.name not in (None, earlier_log.name):
+            raise DataError(f"{str(options.log)!r} is the log of {earlier_log.name!r}, and not of {options.name!r}")
+    elif options.name is None:
+        raise DataError(
+            f"there is no log {str(options.log)!r}; to begin one, say whose it is: --name board.example.org"
+        )
+    else:
+        earlier_log = log.Log(options.name)
+    entry = log.Entry.of(published, datetime.datetime.now(datetime.UTC).date())
+    later_log = earlier_log.with_entry(entry)
+    if options.manifest is not None:
+        options.manifest.write_text(log.manifest(published), encoding="utf-8")
+    options.log.write_text(later_log.text(private_key), encoding="utf-8")
+    output.say(f"{options.log}: {several(len(later_log.entries), 'entry', 'entries')}, signed")
+    output.say(f"hash: {entry.survey}\npage: {entry.page}")
+    output.say(f"public key: {log.public_key(later_log.name, private_key)}")
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Which log or proof is checked, and against what."""
+
+    log: LogFile
+    public: Public
+    hash: Annotated[
+        str | None, typer.Option(metavar="HASH", help="The survey must be in it; its first 16 digits are enough.")
+    ] = None
+    earlier: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="An earlier log, or its signed head: this one must begin with it."),
+    ] = None
+    prove: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --hash: write the proof that it is in the log.")
+    ] = None
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page to host: is this the survey and the page that was announced?"),
+    ] = None
+    force: Force = False
+
+
+@app.command("check")
+@takes(CheckOptions)
+def check(options: CheckOptions) -> None:
+    """Check a log, or the proof that a survey is in one. Ends with 0 if all holds, and with 2 if anything does not.
+
+    Keep what you have checked: --earlier then shows that nothing was changed or taken out since. With --prove it writes
+    a proof, which somebody can check without the log. With --page it writes a page for people without naysay.
+
+    \b
+    Examples:
+      naysay log check surveys.log --public board.example.org+… --hash 4f0c… --earlier surveys-2026.log
+      naysay log check surveys.log --public board.example.org+… --page check.html
+    """
+    from naysay.collect import log
+
+    text = _text(options.log)
+    for path in (options.prove, options.page):
+        if path is not None:
+            output.check_free(path, force=options.force)
+    if text.startswith("c2sp.org/"):
+        if options.earlier or options.prove or options.page:
+            raise DataError("a proof is of one entry; --earlier, --prove and --page need the log")
+        entry = log.proved(text, options.public)
+        if options.hash is not None and not entry.survey.startswith(options.hash.strip().lower()):
+            raise DataError(f"the proof is of the survey {entry.survey}, and not of {options.hash}")
+        _say_entry(entry)
+        return
+    checked_log = log.Log.read(text, options.public)
+    wanted_hash = (options.hash or "").strip().lower()
+    if options.hash is not None and len(wanted_hash) < _FEWEST_DIGITS:
+        raise DataError(f"the beginning of a hash has at least {_FEWEST_DIGITS} digits; got {options.hash!r}")
+    entries = list(checked_log.announced(wanted_hash))
+    if options.hash is not None and not entries:
+        raise DataError(f"no survey with the hash {options.hash} was announced in this log")
+    if options.earlier is not None:
+        earlier_head = log.head_of(_text(options.earlier), options.public)
+        shown_hashes = log.consistency(checked_log.entries, earlier_head.size)
+        if not log.consistent(earlier_head, checked_log.head, shown_hashes):
+            raise DataError(
+                f"this log does not begin with the {several(earlier_head.size, 'entry', 'entries')} of "
+                f"{str(options.earlier)!r}. Both are signed: {checked_log.name} shows different people different logs"
+            )
+    if options.prove is not None:
+        if len(entries) != 1:
+            raise DataError(f"a proof is of one entry, and --hash means {len(entries)}; give the whole hash")
+        signed_head = text.partition("\n\n")[0] + "\n\n" + text.partition("\n\n")[2].partition("\n\n")[0] + "\n"
+        options.prove.write_text(checked_log.proof(entries[0][0], signed_head), encoding="utf-8")
+        output.say(f"{options.prove}: written")
+    if options.page is not None:
+        output.write(options.page, lambda: log.page(text, options.public))
+        output.say(f"{options.page}: written; host it where the survey's server cannot change it")
+    output.say(f"{checked_log.name}: {several(len(checked_log.entries), 'entry', 'entries')}, signed, nothing changed")
+    for _, entry in entries:
+        _say_entry(entry)
+
+
+def _say_entry(entry: Entry) -> None:
+    output.say(f"announced on {entry.day}: {entry.path}\nhash: {entry.survey}\npage: {entry.page}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+
+
+def _announced(options: AddOptions) -> Published:
+    from naysay.collect import Published
+    from naysay.collect.questionnaire import load
+    from naysay.collect.verify import verify
+
+    if not options.survey.startswith(("http://", "https://")):
+        return Published.of(load(Path(options.survey)))
+    verdict = verify(options.survey, hash=options.hash)
+    if verdict.differences:
+        output.complain(*verdict.differences)
+        raise DataError("the server does not serve what was published; nothing was announced")
+    return verdict.published
+
+
+def _private_key(path: Path) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+
+    if not path.exists():
+        new_key = Ed25519PrivateKey.generate()
+        path.touch(mode=0o600)
+        path.write_bytes(new_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        output.note(f"{path}: a new private key; whoever has it signs in your name")
+        return new_key
+    try:
+        key = load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError, OSError):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise DataError(f"{str(path)!r} holds no private key of Ed25519 in PEM without a password")
+    return key

@@ -1,0 +1,374 @@
+"""A log of announced surveys: entries are only ever added, and a second party signs how many there are.
+
+The tree is that of RFC 9162, section 2.1, with SHA-256. Its head is a C2SP checkpoint, signed by Ed25519 as a C2SP
+note; proofs are C2SP tlog-proofs. So whoever has a program for such logs needs none of ours.
+
+First the tree; then the head and its signature; then the log, as one text file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from naysay.collect.survey.published import Published
+
+_PROOF = "c2sp.org/tlog-proof@v1"
+_ED25519 = b"\x01"
+_NAME = re.compile(r"[^\s+]+")
+
+
+def _leaf_hash(entry: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + entry).digest()
+
+
+def _node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def _split(size: int) -> int:
+    """The largest power of two below a size."""
+    return 1 << (size - 1).bit_length() - 1
+
+
+def root(entries: Sequence[bytes]) -> bytes:
+    """The root of the tree over these entries (RFC 9162, 2.1.1).
+
+    Examples
+    --------
+    >>> root([]).hex()[:8], root([b""]).hex()[:8]
+    ('e3b0c442', '6e340b9c')
+    """
+    if not entries:
+        return hashlib.sha256().digest()
+    if len(entries) == 1:
+        return _leaf_hash(entries[0])
+    left_size = _split(len(entries))
+    return _node_hash(root(entries[:left_size]), root(entries[left_size:]))
+
+
+def inclusion(entries: Sequence[bytes], place: int) -> list[bytes]:
+    """The hashes that lead from an entry to the root (RFC 9162, 2.1.3.1)."""
+    if len(entries) == 1:
+        return []
+    left_size = _split(len(entries))
+    if place < left_size:
+        return [*inclusion(entries[:left_size], place), root(entries[left_size:])]
+    return [*inclusion(entries[left_size:], place - left_size), root(entries[:left_size])]
+
+
+def included(entry: bytes, place: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """The root to which an entry at a place of a tree of this size leads (RFC 9162, 2.1.3.2); None if to none.
+
+    Examples
+    --------
+    >>> entries = [b"a", b"b", b"c"]
+    >>> included(b"c", 2, 3, inclusion(entries, 2)) == root(entries), included(b"c", 1, 3, inclusion(entries, 2))
+    (True, None)
+    """
+    if not 0 <= place < size:
+        return None
+    node, last, left = _leaf_hash(entry), size - 1, list(path)
+    while last and left:
+        if place % 2 or place == last:
+            node = _node_hash(left.pop(0), node)
+            while not place % 2 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            node = _node_hash(node, left.pop(0))
+        place, last = place >> 1, last >> 1
+    return None if last or left else node
+
+
+def consistency(entries: Sequence[bytes], earlier_size: int) -> list[bytes]:
+    """The hashes that show that a tree begins with one of an earlier size (RFC 9162, 2.1.4.1)."""
+
+    def subproof(part: Sequence[bytes], size: int, *, whole: bool) -> list[bytes]:
+        if size == len(part):
+            return [] if whole else [root(part)]
+        left_size = _split(len(part))
+        if size <= left_size:
+            return [*subproof(part[:left_size], size, whole=whole), root(part[left_size:])]
+        return [*subproof(part[left_size:], size - left_size, whole=False), root(part[:left_size])]
+
+    return subproof(entries, earlier_size, whole=True) if 0 < earlier_size < len(entries) else []
+
+
+def consistent(earlier: Head, later: Head, path: Sequence[bytes]) -> bool:
+    """Whether a path shows that the later tree begins with the earlier one (RFC 9162, 2.1.4.2).
+
+    Examples
+    --------
+    >>> entries = [b"a", b"b", b"c"]
+    >>> heads = [Head("board.example", size, root(entries[:size])) for size in range(4)]
+    >>> consistent(heads[2], heads[3], consistency(entries, 2)), consistent(heads[1], heads[3], consistency(entries, 2))
+    (True, False)
+    """
+    if earlier.size in (0, later.size):
+        return not path and (earlier.size == 0 or earlier.root == later.root)
+    if earlier.size > later.size or not path:
+        return False
+    left = list(path) if earlier.size & earlier.size - 1 else [earlier.root, *path]
+    place, last = earlier.size - 1, later.size - 1
+    while place % 2:
+        place, last = place >> 1, last >> 1
+    first = second = left.pop(0)
+    for node in left:
+        if not last:
+            return False
+        if place % 2 or place == last:
+            first, second = _node_hash(node, first), _node_hash(node, second)
+            while not place % 2 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            second = _node_hash(second, node)
+        place, last = place >> 1, last >> 1
+    return (first, second, last) == (earlier.root, later.root, 0)
+
+
+class Head(NamedTuple):
+    """What is signed: whose log it is, how many entries it has, and the root of the tree over them."""
+
+    name: str
+    size: int
+    root: bytes
+
+    def __str__(self) -> str:
+        return f"{self.name}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
+
+def public_key(name: str, key: Ed25519PrivateKey) -> str:
+    """The key as others need it to check what is signed: name, key number and key, in the form of a C2SP note.
+
+    Examples
+    --------
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> public_key("board.example", Ed25519PrivateKey.from_private_bytes(bytes(32)))[:22]
+    'board.example+f5a8c9a9'
+    """
+    public = _ED25519 + key.public_key().public_bytes_raw()
+    return f"{name}+{_key_number(name, public).hex()}+{base64.b64encode(public).decode()}"
+
+
+def _key_number(name: str, public: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + public).digest()[:4]
+
+
+def signed(head: Head, key: Ed25519PrivateKey) -> str:
+    """A head with its signature, as text."""
+    public = _ED25519 + key.public_key().public_bytes_raw()
+    signature = _key_number(head.name, public) + key.sign(str(head).encode())
+    return f"{head}\n— {head.name} {base64.b64encode(signature).decode()}\n"
+
+
+def head_of(text: str, public: str) -> Head:
+    """The head at the beginning of a text, once its signature is checked.
+
+    Parameters
+    ----------
+    text : str
+        A log, a proof's last part, or a signed head alone.
+    public : str
+        The key of whoever signs the log, from a place that the log does not come from.
+
+    Raises
+    ------
+    DataError
+        The text holds no head, or one that this key has not signed.
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    lines = text.split("\n")
+    name, _, number_and_key = public.strip().partition("+")
+    try:
+        number, _, key_text = number_and_key.partition("+")
+        key = base64.b64decode(key_text, validate=True)
+        if len(key) != 33 or key[:1] != _ED25519 or _key_number(name, key).hex() != number:
+            raise ValueError
+    except ValueError:
+        raise DataError(
+            f"a public key of a log looks like board.example.org+0a1b2c3d+AbCd…, of one piece; got {public!r}"
+        ) from None
+    try:
+        head = Head(lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True))
+        if lines[3] or str(head) != "\n".join(lines[:3]) + "\n" or len(head.root) != 32:
+            raise ValueError
+    except (ValueError, IndexError):
+        raise DataError(
+            "this is no log: it must begin with a name, a number and a hash, then their signature"
+        ) from None
+    for line in lines[4:]:
+        dash, _, rest = line.partition(" ")
+        signer, _, signature_text = rest.partition(" ")
+        if dash != "—":
+            break
+        try:
+            signature = base64.b64decode(signature_text, validate=True)
+        except binascii.Error:
+            continue
+        if (signer, signature[:4].hex()) == (name, number):
+            try:
+                Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], str(head).encode())
+            except InvalidSignature:
+                break
+            if head.name == name:
+                return head
+    raise DataError(f"this log of {lines[0]!r} is not signed with the key {public!r}: believe nothing in it")
+
+
+class Entry(NamedTuple):
+    """An announced survey."""
+
+    day: str
+    """When it was entered, in UTC."""
+    path: str
+    """Where the server has it, such as ``/s/sample``."""
+    survey: str
+    """The SHA-256 of ``survey.json``, which names the questions, the designs, and the hash of each file of the page."""
+    page: str
+    """The SHA-256 of the page at this path, which names all modules that it loads with their hashes."""
+
+    @classmethod
+    def of(cls, published: Published, day: datetime.date) -> Entry:
+        """The entry of a survey, with the page as every server of this version of naysay serves it."""
+        path = f"/s/{published.name}"
+        return cls(day.isoformat(), path, published.hash, hashlib.sha256(_contents(published)[path]).hexdigest())
+
+    def __bytes__(self) -> bytes:
+        return json.dumps(self._asdict(), separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log, as one text: its signed head, an empty line, and an entry on each line.
+
+    Parameters
+    ----------
+    name : str
+        Whose log it is: a host and a path without spaces, such as ``board.example.org``.
+    entries : tuple of bytes
+    """
+
+    name: str
+    entries: tuple[bytes, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise DataError(f"the name of a log has neither spaces nor +, such as board.example.org; got {self.name!r}")
+
+    @property
+    def head(self) -> Head:
+        """What is to be signed."""
+        return Head(self.name, len(self.entries), root(self.entries))
+
+    def with_entry(self, entry: Entry) -> Log:
+        """The log with one entry more."""
+        return Log(self.name, (*self.entries, bytes(entry)))
+
+    def text(self, key: Ed25519PrivateKey) -> str:
+        """The log as it is published, signed."""
+        lines = (entry.decode() + "\n" for entry in self.entries)
+        return signed(self.head, key) + "\n" + "".join(lines)
+
+    @classmethod
+    def read(cls, text: str, public: str) -> Log:
+        """The log in a text, once its signature and all its entries are checked.
+
+        Raises
+        ------
+        DataError
+            The key has not signed the head, or the entries are not those of which the head is.
+        """
+        head = head_of(text, public)
+        _, _, entry_text = text.partition("\n\n")[2].partition("\n\n")
+        log = cls(head.name, tuple(line.encode() for line in entry_text.splitlines()))
+        if log.head != head:
+            raise DataError(
+                f"the head that {head.name} has signed is not that of the {len(log.entries)} entries behind it: "
+                "something was changed, added or taken out"
+            )
+        return log
+
+    def announced(self, survey: str) -> Iterator[tuple[int, Entry]]:
+        """The entries of a survey's hash, or of its first digits, with their places."""
+        for place, entry in enumerate(self.entries):
+            fields = json.loads(entry)
+            if survey and fields["survey"].startswith(survey):
+                yield place, Entry(**fields)
+
+    def proof(self, place: int, signed_head: str) -> str:
+        """That an entry is in the log, for somebody who has the public key and not the log."""
+        hashes = "".join(f"{base64.b64encode(node).decode()}\n" for node in inclusion(self.entries, place))
+        entry_text = base64.b64encode(self.entries[place]).decode()
+        return f"{_PROOF}\nextra {entry_text}\nindex {place}\n{hashes}\n{signed_head}"
+
+
+def proved(text: str, public: str) -> Entry:
+    """The entry that a proof proves to be in the log whose key this is.
+
+    Raises
+    ------
+    DataError
+        It proves nothing, or the key has not signed the head to which it leads.
+    """
+    proof_text, _, signed_head = text.partition("\n\n")
+    head = head_of(signed_head, public)
+    try:
+        first_line, extra_line, index_line, *hash_lines = proof_text.split("\n")
+        if first_line != _PROOF or not extra_line.startswith("extra ") or not index_line.startswith("index "):
+            raise ValueError
+        entry_bytes, *path = (
+            base64.b64decode(line, validate=True) for line in (extra_line.removeprefix("extra "), *hash_lines)
+        )
+        reached = included(entry_bytes, int(index_line.removeprefix("index ")), head.size, path)
+        entry = Entry(**json.loads(entry_bytes)) if reached == head.root else None
+    except (ValueError, TypeError):
+        raise DataError(f"this is no proof: it begins with {_PROOF}, then extra, index and hashes") from None
+    if entry is None:
+        raise DataError(f"the proof does not lead to the head that {head.name} has signed: the entry is not in the log")
+    return entry
+
+
+def _contents(published: Published) -> dict[str, bytes]:
+    """What a server serves of a survey, by path, without the headers."""
+    from naysay.collect.server.documents import Catalog
+
+    catalog, path = Catalog([published], store=None, client=published.client), f"/s/{published.name}"
+    folder = published.client.hash
+    files = {f"/client/{folder}/{name}": document.content for name, document in catalog.clients[folder].items()}
+    return {path: catalog.surveys[published.name].page.content, f"{path}/survey.json": published.bytes, **files}
+
+
+def manifest(published: Published) -> str:
+    """The integrity manifest of a survey's page, as the draft of WAICT has it: each path with the hash of its bytes.
+
+    A browser that enforces it fetches it from ``/.well-known/waict/v1/manifest/``, under its own hash.
+    """
+    hashes = {
+        path: f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
+        for path, content in sorted(_contents(published).items())
+    }
+    return json.dumps({"hashes": hashes}, indent=1) + "\n"
+
+
+def page(text: str, public: str) -> str:
+    """A page for a board's own website, on which respondents compare what they were given with this log.
+
+    It loads nothing. Its reader types the digits that the survey shows, or gives it what their browser has saved.
+    """
+    data = json.dumps({"log": text, "key": public.strip()}).replace("<", "\\u003c")
+    return Path(__file__).with_name("log.html").read_text(encoding="utf-8").replace("{{data}}", data)

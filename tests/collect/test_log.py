@@ -1,0 +1,193 @@
+"""A log only grows, and says so: its tree is that of the RFC, and whatever is changed in it is noticed."""
+
+import base64
+import re
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from naysay import DataError
+from naysay.cli import main
+from naysay.collect import log
+from naysay.collect.app import create_app
+from naysay.collect.log import Head, Log
+from naysay.collect.questionnaire import sample
+from naysay.collect.serving import background
+
+from .test_verify import changing
+
+# the leaves, roots and paths that implementations of Certificate Transparency test with (RFC 6962)
+LEAVES = [
+    bytes.fromhex(leaf)
+    for leaf in ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
+]
+ROOTS = [
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+]
+INCLUSION = [
+    "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
+    "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
+    "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
+]
+CONSISTENCY = [
+    "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
+    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+]
+KEY, OTHER = (Ed25519PrivateKey.from_private_bytes(bytes([octet] * 32)) for octet in (1, 2))
+NAME = "board.example.org"
+PUBLIC = log.public_key(NAME, KEY)
+
+
+def hexadecimal(nodes):
+    return [node.hex() for node in nodes]
+
+
+def test_roots_and_paths_are_those_that_are_published():
+    assert [log.root(LEAVES[:size]).hex() for size in range(9)] == ROOTS
+    assert hexadecimal(log.inclusion(LEAVES, 0)) == INCLUSION
+    assert hexadecimal(log.consistency(LEAVES, 6)) == CONSISTENCY
+
+
+def test_every_entry_and_every_beginning_is_proved_and_nothing_else_is():
+    entries = [bytes([number]) for number in range(13)]
+    heads = [Head(NAME, size, log.root(entries[:size])) for size in range(14)]
+    for size in range(1, 14):
+        for place in range(size):
+            path = log.inclusion(entries[:size], place)
+            reached = {other: log.included(entries[place], other, size, path) for other in range(-1, size + 1)}
+            assert [other for other, node in reached.items() if node == heads[size].root] == [place]
+            assert log.included(b"x", place, size, path) != heads[size].root
+            assert log.included(entries[place], place, size, [*path, bytes(32)]) is None
+        for earlier in range(size + 1):
+            path = log.consistency(entries[:size], earlier)
+            assert log.consistent(heads[earlier], heads[size], path)
+            assert not log.consistent(heads[earlier], heads[size], [*path, bytes(32)])
+            for place in range(len(path)):
+                assert not log.consistent(heads[earlier], heads[size], [*path[:place], bytes(32), *path[place + 1 :]])
+            if earlier:
+                other_root = heads[earlier]._replace(root=bytes(32))
+                assert not log.consistent(other_root, heads[size], path)
+
+
+@pytest.fixture
+def announced():
+    entries = (
+        b'{"day":"2026-11-28","path":"/s/%d","survey":"%064d","page":"00"}' % (number, number) for number in range(5)
+    )
+    return Log(NAME, tuple(entries))
+
+
+def test_whatever_is_changed_in_a_log_is_noticed(announced):
+    text = announced.text(KEY)
+    assert Log.read(text, PUBLIC) == announced
+    lines = text.splitlines(keepends=True)
+    others = [
+        "".join(lines[:-1]),
+        text + lines[-1],
+        "".join([*lines[:-2], lines[-1], lines[-2]]),
+        text.replace("/s/3", "/s/4"),
+        text.replace("\n5\n", "\n6\n", 1),
+        text.replace(NAME, "board.example.com"),
+        announced.text(OTHER),
+        "",
+    ]
+    for other in others:
+        with pytest.raises(DataError):
+            Log.read(other, PUBLIC)
+    for public in (log.public_key(NAME, OTHER), PUBLIC[:-2], "", log.public_key("another", KEY)):
+        with pytest.raises(DataError):
+            Log.read(text, public)
+    cosigned = text.replace("\n\n{", f"\n— witness {base64.b64encode(bytes(68)).decode()}\n\n{{", 1)
+    assert Log.read(cosigned, PUBLIC) == announced  # who else signs is another matter
+
+
+def test_a_proof_stands_without_the_log(announced):
+    head = log.signed(announced.head, KEY)
+    for place in range(5):
+        proof = announced.proof(place, head)
+        assert log.proved(proof, PUBLIC).path == f"/s/{place}"
+        for other in (
+            proof.replace(f"index {place}", "index 7"),
+            proof.replace("extra ey", "extra eX"),
+            head,
+            proof[:90],
+        ):
+            with pytest.raises(DataError):
+                log.proved(other, PUBLIC)
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch, capsys):
+    """A board with a log of the sample survey, as files in the folder where the test runs."""
+    monkeypatch.chdir(tmp_path)
+    with background(create_app([sample()])) as server:
+        assert main(["log", "add", "surveys.log", f"{server}/s/sample", "--key", "board.pem", "--name", NAME]) == 0
+    printed = capsys.readouterr().out
+    return dict(re.findall(r"^([a-z ]+): (\S+)", printed, re.MULTILINE))
+
+
+def test_a_board_announces_and_anybody_checks(board, tmp_path, capsys):
+    public, survey_hash = board["public key"], board["hash"]
+    first = (tmp_path / "surveys.log").read_text()
+    (tmp_path / "first.log").write_text(first)
+    (tmp_path / "survey.json").write_bytes(sample().to_json())
+    assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem", "--manifest", "waict.json"]) == 0
+    checked = ["log", "check", "surveys.log", "--public", public]
+    assert main([*checked, "--hash", survey_hash[:16], "--earlier", "first.log", "--prove", "proof.txt"]) == 0
+    assert "announced on" in capsys.readouterr().out
+    assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash]) == 0
+    assert main([*checked, "--hash", "0" * 64]) == 2
+    assert main([*checked, "--hash", survey_hash[:8]]) == 2
+    (tmp_path / "surveys.log").unlink()
+    assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem", "--name", NAME]) == 0
+    assert main([*checked, "--earlier", "first.log"]) == 2
+    assert "shows different people different logs" in capsys.readouterr().err
+    assert (tmp_path / "board.pem").stat().st_mode & 0o77 == 0
+
+
+def test_a_server_that_serves_something_else_is_not_announced(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with background(changing("/s/sample", lambda body: body.replace(b"closed", b"opened"))) as server:
+        assert main(["log", "add", "surveys.log", f"{server}/s/sample", "--key", "board.pem", "--name", NAME]) == 2
+    assert "nothing was announced" in capsys.readouterr().err
+    assert not (tmp_path / "surveys.log").exists()
+
+
+def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_something_else(board, browser, tmp_path):
+    """The server knows its victim by a cookie. Everybody else, and naysay verify, gets the genuine page."""
+    assert main(["log", "check", "surveys.log", "--public", board["public key"], "--page", "check.html"]) == 0
+    lying = changing(
+        "/s/sample",
+        lambda body: body.replace(b"<noscript>", b"<script>steal()</script><noscript>"),
+        when=lambda scope: scope["path"] == "/s/sample" and (b"cookie", b"victim=1") in scope["headers"],
+    )
+    page = browser.new_page()
+    with background(lying) as server:
+        for name, cookie in (("genuine", "victim=0"), ("changed", "victim=1")):
+            visited = page.request.get(f"{server}/s/sample", headers={"cookie": cookie})
+            (tmp_path / f"{name}.html").write_bytes(visited.body())
+        (tmp_path / "survey.json").write_bytes(page.request.get(f"{server}/s/sample/survey.json").body())
+    page.goto(f"file://{tmp_path}/check.html#{board['hash']}")
+    assert page.locator("#log").inner_text().startswith(f"The list of {NAME} is whole")
+    assert "were announced on" in page.locator("#survey.yes").inner_text()
+    page.fill("#digits", "0123 4567 89ab cdef")
+    assert "Do not answer" in page.locator("#survey.no").inner_text()
+    page.set_input_files("#files", [tmp_path / f"{name}" for name in ("genuine.html", "changed.html", "survey.json")])
+    page.wait_for_selector("#pages p:nth-child(3)")
+    verdicts = page.locator("#pages p").all()
+    assert [verdict.get_attribute("class") for verdict in verdicts] == ["verdict yes", "verdict no", "verdict yes"]
+    forged = (tmp_path / "check.html").read_text().replace(board["hash"], "0" * 64)
+    (tmp_path / "forged.html").write_text(forged)
+    page.goto(f"file://{tmp_path}/forged.html")
+    page.wait_for_selector("#log.no")
+    assert "not the one that was signed" in page.locator("#log").inner_text()
+    page.close()
