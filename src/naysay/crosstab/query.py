@@ -51,7 +51,8 @@ MOST_QUERIED = 100_000
 
 _AT_ONCE = 4_000_000  # numbers held at once
 _FEW = 30  # records below which the normal law of an interval is doubtful
-_COUNT = "how many"
+HOW_MANY = "how many"
+"""The column with the number of people in each distinct row."""
 Bools = NDArray[np.bool_]
 
 
@@ -200,12 +201,12 @@ def count(
             f"{' × '.join(map(str, shape))} cells of randomized columns are more than {MOST_QUERIED:,}; name fewer "
             "columns at once"
         )
-    rows, left_out = _distinct_rows(data, variables, plain_columns)
+    rows, left_out = distinct_rows(data, variables, plain_columns)
     strata = list(_strata(rows, variables, plain_columns, condition, shape))
     total = sum(stratum.people.sum() for stratum in strata if stratum.holds.all())
     undecided = [stratum for stratum in strata if stratum.holds.any() and not stratum.holds.all()]
     names = tuple(variable.column for variable in variables)
-    records, open_records = int(rows[_COUNT].sum()), int(sum(stratum.people.sum() for stratum in undecided))
+    records, open_records = int(rows[HOW_MANY].sum()), int(sum(stratum.people.sum() for stratum in undecided))
     if not undecided:
         bounds, method, open_count, error = np.array([0.0, 0.0]), "exact", 0.0, 0.0
     else:
@@ -306,7 +307,7 @@ def _interval(strata: list[_Stratum], count: float, records: int, confidence: fl
     return bounds, "score", math.sqrt(records * float((law[0] + law[1] * share)[0]))
 
 
-def _distinct_rows(
+def distinct_rows(
     data: IntoFrame | Mapping[str, Iterable[object]], variables: tuple[Variable, ...], plain: tuple[str, ...]
 ) -> tuple[pl.DataFrame, int]:
     """The distinct records without gaps, with how many there are of each; and how many have a gap."""
@@ -323,11 +324,11 @@ def _distinct_rows(
     for variable in variables:
         if variable.plain:
             raise DataError(f"column {variable.column!r} has no design; name it as a plain one", column=variable.column)
-    rows = frame.group_by(list(dict.fromkeys(named_columns))).agg(nw.len().alias(_COUNT)).collect().to_polars()
+    rows = frame.group_by(list(dict.fromkeys(named_columns))).agg(nw.len().alias(HOW_MANY)).collect().to_polars()
     whole_rows = rows.drop_nulls()
     if not whole_rows.height:
         raise DataError(f"no record is without a gap in {_checks.listing_text(named_columns)}")
-    return whole_rows, int(rows[_COUNT].sum()) - int(whole_rows[_COUNT].sum())
+    return whole_rows, int(rows[HOW_MANY].sum()) - int(whole_rows[HOW_MANY].sum())
 
 
 def _strata(
@@ -350,14 +351,14 @@ def _strata(
     levels = [
         [None] * rows.height if column is None else rows[column].cast(pl.String).to_list() for column in level_columns
     ]
-    people, mask_of_row = rows[_COUNT].to_numpy().astype(np.int64), mask_of_place[place]
+    people, mask_of_row = rows[HOW_MANY].to_numpy().astype(np.int64), mask_of_place[place]
     group_of_row = np.array(list(_numbered(zip(mask_of_row.tolist(), *levels, strict=True))), dtype=np.int64)
     for group in range(int(group_of_row.max()) + 1):
         members = np.flatnonzero(group_of_row == group)
         first = int(members[0])
-        channels = tuple(_channel(variable, levels[axis][first]) for axis, variable in enumerate(variables))
+        channels = tuple(channel_of(variable, levels[axis][first]) for axis, variable in enumerate(variables))
         indicators = tuple(
-            _indicators(channel, variable.column, rows[variable.column].gather(members))
+            indicators_of(channel, variable.column, rows[variable.column].gather(members))
             for channel, variable in zip(channels, variables, strict=True)
         )
         yield _Stratum(people[members], indicators, masks[mask_of_row[first]], channels)
@@ -403,7 +404,7 @@ def _masks(
     return masks, np.array(places, dtype=np.int64)
 
 
-def _channel(variable: Variable, level: str | None) -> Channel:
+def channel_of(variable: Variable, level: str | None) -> Channel:
     """The channel under which the answers of one level were given."""
     design: Any = variable.design
     if variable.level is None:
@@ -423,7 +424,7 @@ def _channel(variable: Variable, level: str | None) -> Channel:
     return channels[level]
 
 
-def _indicators(channel: Channel, column: str, answers: pl.Series) -> Floats:
+def indicators_of(channel: Channel, column: str, answers: pl.Series) -> Floats:
     """The unbiased indicators (rows, categories) of a column's answers."""
     try:
         codes = channel.space.encode(answers.to_list())

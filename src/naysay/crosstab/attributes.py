@@ -1,0 +1,225 @@
+"""The joint distribution of any number of attributes, each answered under a design of its own.
+
+An answer y of attribute d becomes its unbiased indicators h_d(y), one for each category. Of one person
+
+    u = h_1(y_1) ⊗ ⋯ ⊗ h_D(y_D),    E[u | truth] = 1 in the true cell, and 0 elsewhere,
+
+so that the mean of u is unbiased, and the mean of its squares gives every standard error. Both are sums over the
+distinct answers, taken one axis after the other: no matrix over pairs of cells is built, and a million cells take a
+second. A marginal of some attributes is the same with the answers to the others left out.
+
+Source: Horey, Groat, Forrest & Esponda 2007 and Groat, Edwards, Horey, He & Forrest 2012 (several attributes, each
+answered in the negative); errors by the second moment of u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+
+from naysay import _checks
+from naysay._values import Array, Floats, Label
+from naysay.crosstab.query import HOW_MANY, channel_of, distinct_rows, indicators_of
+from naysay.crosstab.variables import Variable
+from naysay.errors import DataError
+from naysay.show import Column, Content, Note, Records, Result, Sentence, Table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+MOST_ATTRIBUTED = 30_000_000
+"""Cells of all attributes together, and combinations of answers (240 MB each)."""
+
+_SHOWN = 20  # cells in print, the largest first
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Result):
+    """The joint distribution of several attributes; see `joint`.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The D attributes.
+    labels : tuple of tuple of label
+        The categories of each.
+    indicators : tuple of (answers, categories) float
+        The unbiased indicators of the distinct answers to each.
+    people : (answers, …) int
+        How many people gave each combination of answers.
+    left_out : int
+        People without an answer to some attribute.
+    confidence : float
+        Of the intervals that are printed.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...]
+    indicators: tuple[Floats, ...]
+    people: Array
+    left_out: int = 0
+    confidence: float = 0.95
+
+    @property
+    def n(self) -> int:
+        """People who answered every attribute."""
+        return int(self.people.sum())
+
+    @cached_property
+    def proportions(self) -> Floats:
+        """The unbiased share of each cell, (categories, …); they sum to one, and some may be negative."""
+        return _fold(self.people / self.n, self.indicators)
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Of each cell, (categories, …): moments, n - 1; NaN for one person."""
+        squares = _fold(self.people / self.n, [indicators**2 for indicators in self.indicators])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.sqrt(np.maximum(squares - self.proportions**2, 0.0) / (self.n - 1.0)))
+
+    def marginal(self, *columns: str) -> Joint:
+        """The joint distribution of some of the attributes, in this order."""
+        for column in columns:
+            if column not in self.columns:
+                raise DataError(_checks.no_column(column, self.columns), column=column)
+        if not columns or len(set(columns)) < len(columns):
+            raise DataError(f"name different attributes, one at least; got {_checks.listing_text(columns)}")
+        places = [self.columns.index(column) for column in columns]
+        others = tuple(place for place in range(len(self.columns)) if place not in places)
+        people = self.people.sum(axis=others) if others else self.people
+        people = np.transpose(people, [sorted(places).index(place) for place in places])
+        return Joint(
+            columns,
+            tuple(self.labels[place] for place in places),
+            tuple(self.indicators[place] for place in places),
+            people,
+            self.left_out,
+            self.confidence,
+        )
+
+    def parts(self) -> list[Content]:
+        """The largest cells with their intervals."""
+        cells = self.proportions.size
+        order = np.argsort(-self.proportions, axis=None, kind="stable")[:_SHOWN]
+        z = float(scipy.special.ndtri(0.5 + self.confidence / 2))
+        rows = []
+        for place in order.tolist():
+            cell = np.unravel_index(place, self.proportions.shape)
+            share, error = float(self.proportions[cell]), float(self.standard_errors[cell])
+            names = [_checks.label(labels[at]) for labels, at in zip(self.labels, cell, strict=True)]
+            numbers = (share, error, share - z * error, share + z * error)
+            rows.append((*names, *(f"{number:.4f}" for number in numbers)))
+        shown = "" if cells <= _SHOWN else f"; the {_SHOWN} largest"
+        head = f"{' × '.join(self.columns)}: {cells:,} cells, {self.n:,} people answered every attribute{shown}"
+        heads = (*(Column(name, words=True) for name in self.columns), *map(Column, ("share", "s.e.", "low", "high")))
+        notes = [Note("unbiased shares by moments, which may be negative; intervals: Wald, each by itself")]
+        if self.left_out:
+            notes.append(Note(f"{self.left_out:,} more people left an attribute out; not counted"))
+        return [Sentence(head), Table(heads, tuple(rows)), *notes]
+
+    def numbers(self) -> dict[str, object]:
+        """Under the names of the JSON."""
+        return {
+            "columns": self.columns,
+            "labels": [list(labels) for labels in self.labels],
+            "n": self.n,
+            "left_out": self.left_out,
+            "proportions": self.proportions,
+            "standard_errors": self.standard_errors,
+        }
+
+    def records(self) -> Records:
+        """A row for each cell."""
+        shares = zip(self.proportions.ravel().tolist(), self.standard_errors.ravel().tolist(), strict=True)
+        names = (
+            [labels[at] for labels, at in zip(self.labels, cell, strict=True)]
+            for cell in np.ndindex(*self.proportions.shape)
+        )
+        rows = [[*cell_names, *numbers] for cell_names, numbers in zip(names, shares, strict=True)]
+        return Records([*self.columns, "share", "standard_error"], rows)
+
+
+def joint(
+    data: IntoFrame | Mapping[str, Iterable[object]], attributes: Iterable[Variable], *, confidence: float = 0.95
+) -> Joint:
+    """The joint distribution of any number of attributes, each answered under its own design, with all errors.
+
+    Parameters
+    ----------
+    data : dataframe or mapping of columns
+        One row for each person.
+    attributes : iterable of Variable
+        Columns with their designs; `designs.direct` for one that was asked openly. With a column of levels, each answer
+        is read under the level that its person chose.
+    confidence : float
+
+    Returns
+    -------
+    Joint
+
+    Raises
+    ------
+    DataError
+        Columns that are not there, answers that a design cannot give, more than 30 million cells.
+    NotEstimable
+        A design that does not tell its categories apart.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> from naysay.crosstab import Variable, joint
+    >>> place, mode = designs.negative(("north", "south", "west")), designs.negative(("car", "bus", "foot"))
+    >>> said = {"place": ["south", "west", "south", "north"], "mode": ["bus", "bus", "foot", "car"]}
+    >>> found = joint(said, [Variable("place", place), Variable("mode", mode)])
+    >>> found.proportions.sum().round(9), found.marginal("mode").proportions.round(2)
+    (1.0, array([0.5, 0. , 0.5]))
+    """
+    _checks.confidence(confidence)
+    variables = tuple(attributes)
+    columns = tuple(variable.column for variable in variables)
+    if not columns or len(set(columns)) < len(columns):
+        raise DataError(f"name different attributes, one at least; got {_checks.listing_text(columns)}")
+    _check_size([len(variable.labels) for variable in variables], "cells")
+    rows, left_out = distinct_rows(data, variables, ())
+    indexed = [_indexed(rows, variable) for variable in variables]
+    shape = [len(indicators) for _, indicators in indexed]
+    _check_size(shape, "combinations of answers")
+    places = np.ravel_multi_index([answer_places for answer_places, _ in indexed], shape)
+    people = np.bincount(places, rows[HOW_MANY].to_numpy(), minlength=math.prod(shape)).reshape(shape)
+    labels = tuple(variable.labels for variable in variables)
+    return Joint(columns, labels, tuple(indicators for _, indicators in indexed), people, left_out, confidence)
+
+
+def _check_size(shape: Sequence[int], what: str) -> None:
+    if math.prod(shape) > MOST_ATTRIBUTED:
+        raise DataError(
+            f"{' × '.join(map(str, shape))} {what} are more than {MOST_ATTRIBUTED:,}; name fewer attributes at once"
+        )
+
+
+def _indexed(rows: pl.DataFrame, variable: Variable) -> tuple[Array, Floats]:
+    """The place of each row's answer among the distinct ones of a column, (rows,), and their indicators."""
+    keys = [variable.column] if variable.level is None else [variable.column, variable.level]
+    answers = rows.select(keys).unique(maintain_order=True)
+    places = rows.select(keys).join(answers.with_row_index("_place"), on=keys, how="left", maintain_order="left")
+    levels = [None] * answers.height if variable.level is None else answers[variable.level].cast(pl.String).to_list()
+    indicators = np.zeros((answers.height, len(variable.labels)))
+    for level in dict.fromkeys(levels):
+        members = np.flatnonzero([other == level for other in levels])
+        channel = channel_of(variable, level)
+        indicators[members] = indicators_of(channel, variable.column, answers[variable.column].gather(members))
+    return places["_place"].to_numpy(), indicators
+
+
+def _fold(people: Floats, indicators: Sequence[Floats]) -> Floats:
+    """The sum over all combinations of answers, one axis after the other, (categories, …)."""
+    for axis, of_axis in enumerate(indicators):
+        people = np.moveaxis(np.tensordot(of_axis.T, people, (1, axis)), 0, axis)
+    return np.ascontiguousarray(people)

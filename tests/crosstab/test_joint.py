@@ -1,0 +1,111 @@
+"""The joint distribution of many attributes: by the crosstab, by its own margins, by brute force and by simulation."""
+
+import math
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import designs, estimate, planning
+from naysay.crosstab import Variable, crosstab, joint
+from naysay.errors import DataError
+
+LABELS = {"x": ("a", "b", "c"), "y": ("u", "v", "w", "z"), "k": ("l", "m")}
+DESIGNS = {
+    "x": designs.negative(LABELS["x"]),
+    "y": designs.negative(LABELS["y"], discards=2),
+    "k": designs.warner(p=0.8, categories=LABELS["k"]),
+}
+VARIABLES = [Variable(name, design) for name, design in DESIGNS.items()]
+
+
+def people(n, rng):
+    """Made-up answers, and the true joint shares."""
+    shares = rng.dirichlet(np.ones(24)).reshape(3, 4, 2)
+    cells = np.unravel_index(rng.choice(24, n, p=shares.ravel()), shares.shape)
+    said = {
+        name: DESIGNS[name].randomize([LABELS[name][at] for at in places], rng=rng).texts()
+        for name, places in zip(DESIGNS, cells, strict=True)
+    }
+    return pl.DataFrame(said), shares
+
+
+def test_three_attributes_are_the_crosstab_by_moments():
+    frame, _ = people(3_000, np.random.default_rng(1))
+    found, table = (
+        joint(frame, VARIABLES),
+        crosstab(frame, row=VARIABLES[0], column=VARIABLES[1], layer=VARIABLES[2], estimator="moments"),
+    )
+    assert found.proportions.ravel() == pytest.approx(table.fit.proportions, abs=1e-12)
+    assert found.standard_errors.ravel() == pytest.approx(table.fit.standard_errors, abs=1e-12)
+
+
+def test_a_marginal_is_the_sum_of_its_cells_and_the_estimate_of_its_own_answers():
+    frame, _ = people(2_000, np.random.default_rng(2))
+    found = joint(frame, VARIABLES)
+    assert found.marginal("k", "x").proportions == pytest.approx(found.proportions.sum(axis=1).T, abs=1e-12)
+    alone = estimate.moments(DESIGNS["y"], DESIGNS["y"].tally(frame, "y"))
+    assert found.marginal("y").proportions == pytest.approx(alone.proportions)
+    assert found.marginal("y").standard_errors == pytest.approx(alone.standard_errors)
+
+
+def test_cells_are_unbiased_and_their_intervals_hold():
+    rng, surveys = np.random.default_rng(3), 150
+    ratios = []
+    for _ in range(surveys):
+        frame, shares = people(400, rng)
+        found = joint(frame, VARIABLES)
+        ratios.append(((found.proportions - shares) / found.standard_errors).ravel())
+    assert abs(np.mean(ratios)) < 4 / math.sqrt(surveys * 24)
+    assert np.mean(np.abs(ratios) < 1.96) > 0.93
+
+
+def test_a_million_cells_take_seconds():
+    labels = tuple(range(100))
+    design = designs.negative(labels)
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({name: rng.choice(100, 20_000) for name in "abc"})
+    before = time.process_time()
+    found = joint(frame, [Variable(name, design) for name in "abc"])
+    assert found.standard_errors.shape == (100, 100, 100)
+    assert found.proportions.sum() == pytest.approx(1)
+    assert time.process_time() - before < 30
+
+
+def test_levels_are_read_each_under_its_own_design():
+    choice = designs.negative_levels(("a", "b", "c", "d"))
+    rng = np.random.default_rng(5)
+    said = choice.randomize(rng.choice(list("abcd"), 500), rng=rng)
+    frame = pl.DataFrame({"x": said.texts(), "level": said.level})
+    found = joint(frame, [Variable("x", choice, level="level")])
+    fit = estimate.stratified(choice, choice.tally(frame, "x", level="level"))
+    assert found.proportions == pytest.approx(fit.proportions)
+    assert found.standard_errors == pytest.approx(fit.standard_errors)
+
+
+def test_combinations_are_better_for_cells_and_single_attributes_for_their_shares():
+    """Equal bits and equally many combinations left; exact variances of moments."""
+    single = designs.negative(tuple("abcd")) * designs.negative(tuple("uvwx"))
+    combined = designs.negative(tuple(range(16)), discards=7)
+    sums = np.kron(np.eye(4), np.ones(4))
+    (cell_single, share_single), (cell_combined, share_combined) = (
+        [np.diag(each).mean() for each in (covariance, sums @ covariance @ sums.T)]
+        for covariance in (
+            planning.variance(d, np.full(16, 1 / 16), estimator="moments").covariance for d in (single, combined)
+        )
+    )
+    assert cell_single == pytest.approx(1.75**2 - 1 / 256)
+    assert cell_combined < 0.4 * cell_single
+    assert share_single < 0.5 * share_combined
+
+
+def test_what_cannot_be_joined_is_refused():
+    frame = pl.DataFrame({"x": ["a", None], "y": ["u;v", "w;z"], "k": ["l", "m"]})
+    assert joint(frame, VARIABLES).left_out == 1
+    with pytest.raises(DataError, match="different attributes"):
+        joint(frame, [VARIABLES[0], VARIABLES[0]])
+    with pytest.raises(DataError, match="30,000,000"):
+        joint(frame, [Variable(f"c{place}", designs.k_ary(100, epsilon=1)) for place in range(4)])
+    with pytest.raises(DataError, match="no column"):
+        joint(frame, VARIABLES).marginal("q")
