@@ -74,7 +74,7 @@ def test_every_field_is_documented(naysay, survey):
         "--missing",
         "category",
     )
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "risk.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "risk_json.md").read_text(encoding="utf-8")
     data = {"age", "gender", "1", *microdata.SCENARIOS}
     assert not [name for name in names(found) - data if f"`{name}`" not in page]
 

@@ -173,3 +173,23 @@ def test_it_says_how_far_it_is():
     told = []
     microdata.recodings(microdata.Keys(people(), ["age", "town"]), progress=lambda *each: told.append(each))
     assert told == [("age", 0.0), ("town", 0.5)]
+
+
+def test_what_is_lost_is_the_information_that_values_told_apart(found):
+    """1 - H(coarser)/H: all of it where the key is left out, more for wider bins, and none where nothing merges."""
+    lost = {(each.key, each.told): each.lost for each in found.recodings}
+    assert all(each.lost == 1 for each in found.recodings if each.told == "left out")
+    for finer, wider in NESTED:
+        assert 0 < lost["age", finer] < lost["age", wider] < 1
+    halves = microdata.recodings(microdata.Keys({"x": [0, 1, 2, 3, 4, 5, 6, 7] * 25}, ["x"]))
+    assert next(each.lost for each in halves.recodings if each.told == "bins 2 wide") == pytest.approx(1 / 3)  # 3 bits
+
+
+def test_what_buys_much_for_next_to_nothing_is_free():
+    rng = np.random.default_rng(4)
+    ages = [*rng.integers(20, 60, 4_000).tolist(), *range(90, 100)]  # ten very old people, of whom each stands out
+    found = microdata.recodings(microdata.Keys({"age": ages}, ["age"]))
+    free = [each for each in found.recodings if found.is_free(each)]
+    assert any("highest" in each.told and each.lost < 0.05 and found.bought(each) == 10 for each in free)
+    assert "free" in str(found)
+    assert all(row["free"] == (row["bought"] > 0 and row["lost"] <= 0.05) for row in found.to_dict()["recodings"])

@@ -144,7 +144,8 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
     told = parts["contributions"].to_dict()["keys"]
     rows = shown["Added to the share of people who stand out"][1:]
     assert rows == [[each["key"], *(share(each[name]) for name in ("alone", "last", "averaged"))] for each in told]
-    told = parts["recodings"].to_dict()["recodings"][:25]
+    recodings = parts["recodings"].to_dict()["recodings"]
+    told = [each for place, each in enumerate(recodings) if place < 25 or each["free"]]
     rows = shown["One change at a time, those that help most first"][1:]
     assert rows == [
         [
@@ -154,6 +155,7 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
             f"{each['after']['matches']['m1']:,}",
             f"{each['after']['listwise']['k1']:,}",
             f"{each['bought']:,}",
+            f"{share(each['lost'], 1)}{', free' if each['free'] else ''}",
         ]
         for each in told
     ]
@@ -221,8 +223,8 @@ def test_a_search_by_k_says_who_is_alone_and_without_a_population_nothing_of_the
     assert "how many fewer would be alone (k\u00a0=\u00a01) on all keys" in page
     shown = tables(page)
     assert shown["By the number of keys"][0][2] == "worst: are alone (k = 1)"
-    assert [int(row[-1].replace(",", "")) for row in shown["One change at a time, those that help most first"][1:]] == [
-        recoded.bought(each) for each in recoded.recodings[:25]
+    assert [int(row[-2].replace(",", "")) for row in shown["One change at a time, those that help most first"][1:]] == [
+        recoded.bought(each) for place, each in enumerate(recoded.recodings) if place < 25 or recoded.is_free(each)
     ]
     assert not any("θ" in name for name in shown[f"The {len(search.combinations)} most dangerous"][0])
 

@@ -333,13 +333,13 @@ def _contribution_content(contributions: Contributions) -> list[Content]:
 
 def _recoding_content(recodings: Recodings) -> list[Content]:
     before = recodings.before
-    column_titles = ("change", "values now", "then", "m=1", "k=1", f"fewer {STAND[recodings.measure]}")
+    column_titles = ("change", "values now", "then", "m=1", "k=1", f"fewer {STAND[recodings.measure]}", "lost")
     return [
         _text(
             f"What would happen on {' + '.join(before.keys)} if one key were published less exactly, the others as they"
             f" are. Now {before.m.unique:,} people stand out (m = 1), and {before.k.unique:,} are alone once gaps are"
-            " set aside (k = 1). Nothing was changed in the file; what such a change costs in usefulness must be"
-            " weighed against what it buys."
+            " set aside (k = 1). Nothing was changed in the file. What a change loses of the key's information stands"
+            " last, and must be weighed against what it buys; those that are free should always be made."
         ),
         grid("One change at a time, those that help most first", column_titles, recodings.cells(_ROWS)),
         _text("Where the numbers of a key are codes for something else, bins of them mean nothing.", small=True),

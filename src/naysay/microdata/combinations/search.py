@@ -32,7 +32,7 @@ from naysay.microdata.keys.matches import HISTOGRAM_MEASURES
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.theta import sampling_fraction, theta_cells
 from naysay.show import Content, Heading, Note, Sentence
-from naysay.show.result import DASH, Printed, explained, grid, share
+from naysay.show.result import DASH, Printed, explained, grid, percent, share
 
 LONGEST = 24 * 3600.0
 """Seconds that a search may be expected to take before it asks for a limit."""
@@ -438,6 +438,10 @@ _MONTHS = ((1, "to the month"), (3, "to the quarter"), (12, "to the year"))
 Into = NDArray[np.int64]
 
 
+FREE = 0.05
+"""The share of a key's information that a recoding may lose at most to count as free."""
+
+
 @dataclass(frozen=True)
 class Recoding:
     """A coarser way to publish one key variable, and who would still stand out.
@@ -451,6 +455,8 @@ class Recoding:
         Distinct values before and after; 0 after where the key is left out.
     after : Combination
         Who stands out on all keys, with this one recoded.
+    lost : float
+        The share of the key's information (its entropy among those who show it) that the coarser values do not hold.
     into : (values,) int, optional
         The number of the new value for each value; None where the key is left out.
     """
@@ -459,6 +465,7 @@ class Recoding:
     told: str
     values: tuple[int, int]
     after: Combination
+    lost: float = 1.0
     into: Into | None = field(default=None, repr=False, compare=False)
 
 
@@ -494,6 +501,10 @@ class Recodings(Printed):
         """Respondents who stand out now and would not with the recoding."""
         return self.before.unique(self.measure) - each.after.unique(self.measure)
 
+    def is_free(self, each: Recoding) -> bool:
+        """Whether a recoding buys something and loses next to nothing: Mulder, section 4, says always to do it."""
+        return self.bought(each) > 0 and each.lost <= FREE
+
     def numbers(self) -> dict[str, object]:
         """As one JSON object with stable names; undefined numbers are None."""
         return {
@@ -508,6 +519,8 @@ class Recodings(Printed):
                     "values_before": recoding.values[0],
                     "values_after": recoding.values[1],
                     "bought": self.bought(recoding),
+                    "lost": recoding.lost,
+                    "free": self.is_free(recoding),
                     "after": recoding.after.to_dict(),
                 }
                 for recoding in self.recodings
@@ -515,7 +528,10 @@ class Recodings(Printed):
         }
 
     def cells(self, most: int) -> list[list[str]]:
-        """A row for each of the first recodings: what is done, values before and after, m = 1, k = 1, and bought."""
+        """A row for each of the first recodings, and for free ones behind them.
+
+        It holds what is done, values before and after, m = 1, k = 1, what is bought, and what is lost.
+        """
         return [
             [
                 f"{recoding.key}: {recoding.told}",
@@ -524,8 +540,10 @@ class Recodings(Printed):
                 f"{recoding.after.m.unique:,}",
                 f"{recoding.after.k.unique:,}",
                 f"{self.bought(recoding):,}",
+                f"{percent(recoding.lost, 1)}{', free' if self.is_free(recoding) else ''}",
             ]
-            for recoding in self.recodings[:most]
+            for place, recoding in enumerate(self.recodings)
+            if place < most or self.is_free(recoding)
         ]
 
     def parts(self) -> list[Content]:
@@ -533,8 +551,12 @@ class Recodings(Printed):
         before, sign = self.before, SIGN[self.measure]
         now_text = f"now m = 1 for {before.m.unique:,}, k = 1 for {before.k.unique:,}"
         title = f"Which recoding would buy most on {' + '.join(before.keys)}; {now_text}"
-        column_titles = ("recoding", "values", "then", "m=1", "k=1", "bought")
-        bought_text = f"Bought: respondents with {sign} = 1 now and not then, on these keys. No file is changed."
+        column_titles = ("recoding", "values", "then", "m=1", "k=1", "bought", "lost")
+        bought_text = (
+            f"Bought: respondents with {sign} = 1 now and not then, on these keys. Lost: the share of the key's "
+            f"information that goes; free: something is bought, and at most {percent(FREE, 0)} lost. "
+            "No file is changed."
+        )
         return [grid(title, column_titles, self.cells(ROWS_SHOWN), width=48), Sentence(bought_text)]
 
 
@@ -584,14 +606,24 @@ def recodings(
     check_how(rule, measure)
     check_names(list(orders or {}), keys.columns, what="key")
     before, possible_recodings = all_keys(keys, rule), []
+    tuples = keys.tuples
     for key_place, variable in enumerate(keys.variables):
         if progress is not None:
             progress(variable.name, key_place / len(keys.variables))
         value_count = len(variable.cells.values)
+        people_by_cell = np.bincount(tuples.columns[key_place], tuples.count, variable.cells.size + 1)[1:]
+        people_by_value = people_by_cell @ variable.cells.likely
         for description, into in _recodings_of_key(keys, variable.name, (orders or {}).get(variable.name)):
             after = all_keys(keys.merged(variable.name, into), rule)
             possible_recodings.append(
-                Recoding(variable.name, description, (value_count, int(into.max()) + 1), after, into)
+                Recoding(
+                    variable.name,
+                    description,
+                    (value_count, int(into.max()) + 1),
+                    after,
+                    1 - _entropy(np.bincount(into, people_by_value).astype(np.float64)) / _entropy(people_by_value),
+                    into,
+                )
             )
         if len(keys.columns) > 1:
             without_key = all_keys(
@@ -607,6 +639,12 @@ def recodings(
         )
     )
     return Recodings(rule, measure, before, tuple(possible_recodings))
+
+
+def _entropy(people: NDArray[np.float64]) -> float:
+    """The entropy of counts of people by value, in bits."""
+    shares = people[people > 0] / people.sum()
+    return float(-(shares * np.log2(shares)).sum())
 
 
 def everywhere(search: Search, ranked_recodings: Recodings, *, most: int = 100) -> Combination | None:
