@@ -22,34 +22,34 @@ from naysay.errors import NaysayError
 __all__ = ["app", "main"]
 
 DOORS = {
-    "Ask and estimate": {
-        "design": Place("cli.design", "group"),
+    "You ask people": {
+        "demo": Place("cli.demo"),
         "designs": Place("cli.design", "catalog"),
+        "design": Place("cli.design", "group"),
         "plan": Place("planning.command"),
         "simulate": Place("simulate.command"),
-        "randomize": Place("cli.randomize"),
+        "questionnaire": Place("collect.commands.questionnaire", "group"),
+        "serve": Place("collect.commands.serve"),
+        "survey": Place("collect.commands.survey", "group"),
+        "admin": Place("collect.commands.admin", "group"),
+        "respond": Place("collect.commands.respond"),
+        "verify": Place("collect.commands.respond", "verify"),
+        "log": Place("collect.commands.log", "group"),
         "estimate": Place("cli.estimate"),
         "change": Place("cli.estimate", "change"),
         "crosstab": Place("cli.crosstab"),
         "query": Place("cli.query"),
         "regress": Place("regression.command"),
+    },
+    "You collect from devices": {
+        "randomize": Place("cli.randomize"),
+        "reports": Place("collect.commands.reports", "group"),
         "tally": Place("cli.telemetry"),
         "heavy-hitters": Place("cli.telemetry", "heavy_hitters"),
         "ledger": Place("cli.telemetry", "ledger"),
         "audit": Place("cli.telemetry", "audit_client"),
     },
-    "Collect": {
-        "demo": Place("cli.demo"),
-        "questionnaire": Place("collect.commands.questionnaire", "group"),
-        "serve": Place("collect.commands.serve"),
-        "survey": Place("collect.commands.survey", "group"),
-        "respond": Place("collect.commands.respond"),
-        "verify": Place("collect.commands.respond", "verify"),
-        "log": Place("collect.commands.log", "group"),
-        "reports": Place("collect.commands.reports", "group"),
-        "admin": Place("collect.commands.admin", "group"),
-    },
-    "Risk and release of files": {
+    "You hold a file of people": {
         "risk": Place("microdata.commands.risk"),
         "risk search": Place("microdata.commands.risk", "search"),
         "risk report": Place("microdata.commands.risk", "report"),
