@@ -15,7 +15,7 @@ from naysay.collect.export import export
 from naysay.collect.questionnaire import check
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
-from naysay.collect.results.answered import of_export
+from naysay.collect.results.answered import of_database, of_export
 from naysay.collect.storage import Reply, Store
 from naysay.errors import DataError
 
@@ -199,3 +199,76 @@ def test_choices_of_every_negative_question_with_a_control_are_shuffled(tmp_path
     form = club(tmp_path, design=design, truth="red", label="Suppose that your answer is The Reds.")
     warnings = [problem.message for problem in check(form)]
     assert ("the truth of the control 'vote_control' is one category for all" in warnings) == is_shuffled
+
+
+STACKED = """
+| survey | | | |
+| | type | name | label::English (en) | bind::naysay_design |
+| | select_one yes_no | drugs | Have you taken drugs? | {design} |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| settings | | | |
+| | form_id | form_title | |
+| | drugs | Drugs | |
+"""
+
+
+def stacked(tmp_path, design):
+    sheet = tmp_path / "drugs.md"
+    sheet.write_text(STACKED.format(design=design).lstrip(), encoding="utf-8")
+    return questionnaire.load(sheet)
+
+
+@pytest.mark.parametrize(
+    ("design", "asked"),
+    [
+        ("extended_crosswise(prevalence=1/4)", 2),
+        ("cheating_detection(p=(1/4, 3/4))", 2),
+        ("cheating_detection_symmetric(forced_yes=(1/6, 1/2), forced_no=(1/6, 1/6))", 2),
+        ("stochastic_lie_detector(p=(1/6, 5/6))", 2),
+        ("unrelated_question_unknown(p=(0.7, 0.3))", 2),
+        ("one_saying(prevalence=1/4)", 2),
+        ("samples(masked=crosswise(prevalence=1/4), direct=direct())", 2),
+        ("anchored_crosswise(prevalence=1/4, anchor=1/6)", 2),
+        ("single_sample_count(items=4)", 1),
+    ],
+)
+def test_a_design_of_several_samples_goes_from_one_row_to_its_estimate(tmp_path, client, design, asked):
+    """3,000 people do as they are told, three in ten have taken drugs, and one in four was born early in the year."""
+    form = stacked(tmp_path, design)
+    assert len(form.asked) == asked
+    rng = np.random.default_rng(7)
+    people, arms = 3_000, [arm.name for arm in form.arms] or [""]
+    truth = np.where(rng.random(people) < 0.3, "yes", "no")
+    arm = rng.choice(arms, people)
+    answers = {}
+    for question in form.asked:
+        true = np.full(people, "no") if question.control else truth
+        said = true.tolist() if question.privacy is None else question.privacy.offer.randomize(true, rng=rng).texts()
+        answers[question.name] = [
+            text if not question.arms or place in question.arms else None for text, place in zip(said, arm, strict=True)
+        ]
+    columns = {**({"arm": arm.tolist()} if form.arms else {}), **answers}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    store = stored(tmp_path, client, form, rows)
+    fit = of_database(store.replies("drugs"), names=True, language=None).estimates("drugs")[None]
+    store.dispose()
+    assert abs(fit.proportions[0] - 0.3) < 4 * max(fit.standard_errors[0], 0.01)
+
+
+@pytest.mark.parametrize(
+    ("design", "told"),
+    [
+        ("asked_twice(crosswise(prevalence=1/4))", "takes two answers: the page draws once for a question"),
+        ("controlled(warner(p=0.7), truth='lot')", "with drugs: lot, or drugs: and the category"),
+        ("one_saying(prevalence=1/4, types=('random',))", "is of people whose answer is known; write a row for each"),
+        ("item_count(items=4)", "the page asks designs of two categories and two responses in arms"),
+    ],
+)
+def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design, told):
+    with pytest.raises(QuestionnaireError) as refusal:
+        stacked(tmp_path, design)
+    assert told in str(refusal.value)
+    assert "survey, row 2, column 'bind::naysay_design'" in str(refusal.value)

@@ -17,6 +17,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NotRequired, TypedDict
 
+import numpy as np
+
 from naysay import _checks, designs
 from naysay.collect.questionnaire.arms import innocuous_of
 from naysay.collect.questionnaire.privacy import assumes_prevalence, by_hand_design, way_by_hand
@@ -343,22 +345,31 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
         return carried_out(_form(design), languages, mode="hand" if offer.offer.measures_compliance else "",
                            innocuous=label)  # fmt: skip
 
-    if len(channels) == 1 and len(pairs[0]) == 2:
+    is_anchored = len(pairs) == 1 and len(pairs[0]) == 2 and not np.ptp(pairs[0][1].matrix[:, complying], axis=1).any()
+    if len(pairs[0]) == 2 and not is_anchored:
+        raise DesignError(
+            f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its own, "
+            f"with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
+        )
+    if is_anchored:
         asked, anchor = (_by_people(part, complying) for part in pairs[0])
         truth = {"of": name, "truth": {"category": str(offer.categories[-1])}}
         control = {**item, "name": f"{name}_control", "control": truth, "label": {}, "hint": {}}
         question = item | {"private": private_form(asked, innocuous)}
         return [question, control | {"private": private_form(anchor, {}) | _other_innocuous(anchor, languages)}]
-    arm_names = [arm["name"] for arm in form.setdefault("arms", [{"name": str(g), "share": 1} for g in offer.levels])]
+    arm_forms = form.get("arms") or [{"name": str(level), "share": 1} for level in offer.levels]
+    arm_names = [arm["name"] for arm in arm_forms]
     if len(arm_names) != len(channels):
         raise DesignError(
             f"{offer.name} puts people into {len(channels)} arms; the settings name {_checks.listing_text(arm_names)}"
         )
-    form.setdefault("measured", {})[name] = stacked_form
     items = []
     for arm_name, (part, *_) in zip(arm_names, pairs, strict=True):
-        fields = {"name": f"{name}_{arm_name}", "arms": [arm_name], "measures": name}
-        items.append(item | fields | {"private": private_form(_by_people(part, complying), innocuous)})
+        fields: dict[str, Any] = {"name": f"{name}_{arm_name}", "arms": [arm_name], "measures": name}
+        if not np.array_equal(part.matrix[:, complying], np.eye(len(complying))):  # else the arm is asked directly
+            fields["private"] = private_form(_by_people(part, complying), innocuous)
+        items.append(item | fields)
+    form["arms"], form["measured"] = arm_forms, form.get("measured", {}) | {name: stacked_form}
     return items
 
 
@@ -374,8 +385,13 @@ def _by_people(part: Design, complying: Sequence[int]) -> Design:
         own = Fraction(*(weights[0, 1].item(), weights[:, 1].sum().item()))
         return designs.unrelated_question(p=own, prevalence=Fraction(1, 4))
     member, other = (Fraction(weights[0, place].item(), weights[:, place].sum().item()) for place in complying)
-    if member == other:  # an anchor: the answer is that of people without the trait
+    if member == other and 0 < member < 1:  # an anchor: the answer is that of people without the trait
         return designs.crosswise(prevalence=1 - member)
+    if member == other:
+        raise DesignError(
+            f"{part.name or 'a sample'} is of people whose answer is known; write a row for each sample, and name the "
+            "design in bind::naysay_measures"
+        )
     if member + other == 1:
         return designs.crosswise(prevalence=member)
     if member == 1:

@@ -316,17 +316,19 @@ class _Nesting:
         elif group.grid and row_type not in REPEAT_ENDS:
             group.members.append(row)
         elif row_type not in REPEAT_ENDS:
-            self._add(row.item(), row.text("name"))
+            self._add(row.item(), row, row.text("name"))
 
-    def _add(self, item: dict[str, Any] | None, name: str) -> None:
+    def _add(self, item: dict[str, Any] | None, row: Row, name: str) -> None:
+        group = self.open[-1]
+        try:
+            for added_item in [] if item is None else stacked_items(item, self.draft.form):
+                self.draft.places.setdefault(f"{group.path}[{len(group.items)}]", Place("survey", row.number))
+                group.items.append(added_item)
+        except DesignError as error:
+            row.problem("naysay_design", str(error))
+            item = None
         if item is None:
             self.draft.omitted.add(name)
-        else:
-            try:
-                self.open[-1].items += stacked_items(item, self.draft.form)
-            except DesignError as error:
-                self.open[-1].row.problem("naysay_design", str(error))
-                self.draft.omitted.add(name)
 
     def _begin(self, row: Row) -> None:
         if len(self.open) > _MOST_NESTED:
@@ -341,7 +343,7 @@ class _Nesting:
         group_item: dict[str, Any] | None = {**closed_group.head, "kind": "group", "items": closed_group.items}
         if closed_group.grid:
             group_item = closed_group.row.grid(closed_group.head, closed_group.members)
-        self._add(group_item, closed_group.head["name"])
+        self._add(group_item, closed_group.row, closed_group.head["name"])
 
     def _problem(self, row: Row, message: str, way_out: str) -> None:
         cell_place = Place("survey", row.number, self.columns.plain.get("type"))
