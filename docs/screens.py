@@ -10,6 +10,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
+from naysay.collect.questionnaire import Questionnaire
+
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures" / "collect"
 PHONE = {"width": 390, "height": 844}
@@ -27,7 +29,7 @@ def main() -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve([sample(), privates()], Path(folder)) as server,
+        serve([sample(), privates(), club(Path(folder))], Path(folder)) as server,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
@@ -69,6 +71,23 @@ def take(browser: Browser, server: Any) -> None:
     picture(german, "sent")
     german.confirm()
     picture(german, "receipt")
+    voter = respondent(browser, server, "club", viewport=PHONE, locale="en-US").start()
+    for _ in range(2):  # lot decides which comes first
+        [name] = voter.asked()
+        label = voter.at(name).locator(".inputs label", has_text="Emil" if name.endswith("control") else "Cleo")
+        label.click()
+        scroll(voter, "h1")
+        picture(voter, "club_control" if name.endswith("control") else "club_vote")
+        voter.move()
+
+
+def club(folder: Path) -> Questionnaire:
+    """The election of docs/learn/self_test.md."""
+    from naysay.collect.questionnaire import load
+
+    text = (ROOT / "docs" / "learn" / "self_test.md").read_text(encoding="utf-8")
+    (folder / "club.md").write_text(text.split('sheet = """')[1].split('"""')[0].lstrip(), encoding="utf-8")
+    return load(folder / "club.md")
 
 
 def respondent(browser: Browser, server: Any, survey: str, **context: Any) -> Any:

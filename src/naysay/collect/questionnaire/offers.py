@@ -348,8 +348,8 @@ def stacked_items(item: dict[str, Any], form: dict[str, Any]) -> list[dict[str, 
     is_anchored = len(pairs) == 1 and len(pairs[0]) == 2 and not np.ptp(pairs[0][1].matrix[:, complying], axis=1).any()
     if len(pairs[0]) == 2 and not is_anchored:
         raise DesignError(
-            f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its own, "
-            f"with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
+            f"{offer.name} takes two answers: the page draws once for a question, and asks a control in a row of its "
+            f"own, with {name}: lot, or {name}: and the category that is true of all, in bind::naysay_control"
         )
     if is_anchored:
         asked, anchor = (_by_people(part, complying) for part in pairs[0])
