@@ -1,6 +1,7 @@
 """Recoding, hierarchies, and the search for the levels that lose least."""
 
 import itertools
+import re
 import sys
 from datetime import date
 from pathlib import Path
@@ -199,3 +200,31 @@ def test_a_search_that_cannot_be_is_refused():
             protect.coarsen(frame, {"x": ANY}, **given)
     with pytest.raises(DataError, match="must nest"):
         protect.hierarchy_of_numbers([1, 2, 3], widths=[2, 3])
+
+
+PEOPLE = {"city": 900_000, "port": 120_000, "dale": 60_000, "isle": 3_000}
+
+
+def test_no_area_that_is_told_holds_fewer_people_than_the_threshold():
+    """Mulder, section 2.6: where the small areas together are too small, a larger one joins them."""
+    towns = protect.Areas(variable="town", people=PEOPLE, least=100_000)
+    assert (towns.below, towns.joined) == (("isle", "dale"), ("isle", "dale", "port"))
+    made, _ = towns.apply({"town": [*PEOPLE, None]})
+    assert made["town"] == ["city", "other areas", "other areas", "other areas", None]
+    assert protect.Areas(variable="town", people=PEOPLE, least=2_000).joined == ()
+    again = protect.Plan.of_form(protect.Plan(keys=["town"], steps=[towns]).form())
+    assert again.steps[0] == towns
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"people": PEOPLE | {"dale": -1}}, "people of area 'dale' must be a number from 0 on"),
+        ({"people": {"a": 5}}, "together hold fewer than 100,000 people: drop it"),
+        ({"people": PEOPLE, "others": "isle"}, "'isle' is an area itself"),
+        ({"people": {"city": 900_000}}, "how many people live in 'ctiy' is not said; did you mean 'city'?"),
+    ],
+)
+def test_areas_that_cannot_be_judged_are_refused(given, told):
+    with pytest.raises(DataError, match=re.escape(told)):
+        protect.Areas(variable="town", **given).apply({"town": ["ctiy"]})

@@ -24,6 +24,7 @@ from naysay.microdata.protect.plan import guarantee as guarantee
 from naysay.microdata.protect.proposals import Coarsening as Coarsening
 from naysay.microdata.protect.proposals import coarsen as coarsen
 from naysay.microdata.protect.proposals import propose as propose
+from naysay.microdata.protect.recoding import Areas as Areas
 from naysay.microdata.protect.recoding import Bins as Bins
 from naysay.microdata.protect.recoding import Bottom as Bottom
 from naysay.microdata.protect.recoding import Dates as Dates

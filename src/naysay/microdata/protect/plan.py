@@ -25,6 +25,7 @@ from naysay.microdata.protect.hierarchies import Generalize
 from naysay.microdata.protect.method import Done, Log, Method, Step, keyed, opened, plain_parameter
 from naysay.microdata.protect.numbers import Microaggregate, Noise, RankSwap, Round
 from naysay.microdata.protect.recoding import (
+    Areas,
     Bins,
     Bottom,
     Coarser,
@@ -387,7 +388,7 @@ def of_units(units: Units, least: int) -> Guarantee:
     return Guarantee(units.total, int(k.min()), int(c.min()), int(m.min()), (below(k), below(c), below(m)), least)
 
 
-_RECODING = (Recode, Bins, Intervals, Dates, Generalize)
+_RECODING = (Recode, Areas, Bins, Intervals, Dates, Generalize)
 _NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
 _RANDOMIZED = (Pram, Negative)
 

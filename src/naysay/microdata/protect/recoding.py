@@ -144,6 +144,84 @@ class Recode(Coarser):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Areas(Coarser):
+    """Areas below a threshold of people put together, so that no released area holds fewer.
+
+    The smallest areas become one. If all of them together still hold too few people, the next larger area joins them.
+
+    Parameters
+    ----------
+    variable : str
+    people : mapping of area to number
+        How many people live in each area, from official statistics and not from the file.
+    least : int
+        The threshold.
+    others : str
+        What the small areas become.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> towns = protect.Areas(variable="town", people={"a": 800_000, "b": 90_000, "c": 70_000}, least=100_000)
+    >>> towns.apply({"town": ["a", "b", "c", None]})[0]["town"]
+    ['a', 'other areas', 'other areas', None]
+    >>> towns.below
+    ('c', 'b')
+
+    Source: Mulder, section 2.6 (after Hawala 2003): no geographic information on areas of fewer than 100,000 people.
+    """
+
+    name: ClassVar[str] = "areas"
+    people: Mapping[str, float]
+    least: int = 100_000
+    others: str = "other areas"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", {str(area): number for area, number in self.people.items()})
+        _checks.whole_number(self.least, 2, 2**53, what="least")
+        wrong_area = next((area for area, number in self.people.items() if not number >= 0), None)
+        if wrong_area is not None:
+            raise DataError(f"the people of area {wrong_area!r} must be a number from 0 on", column=self.variable)
+        if self.others in self.people:
+            raise DataError(f"{self.others!r} is an area itself; name the small areas otherwise with others=")
+        if sum(self.people.values()) < self.least:
+            raise DataError(f"all areas of {self.variable!r} together hold fewer than {self.least:,} people: drop it")
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The areas that hold fewer people than the threshold, smallest first."""
+        areas_by_size = sorted(self.people, key=lambda area: self.people[area])
+        return tuple(area for area in areas_by_size if self.people[area] < self.least)
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """The areas that become one: those below the threshold, and larger ones until together they reach it."""
+        areas_by_size = sorted(self.people, key=lambda area: self.people[area])
+        number = len(self.below)
+        while number > 0 and sum(self.people[area] for area in areas_by_size[:number]) < self.least:
+            number += 1
+        return tuple(areas_by_size[:number])
+
+    @property
+    def promise(self) -> str:  # type: ignore[override]
+        return f"every area that is told holds {self.least:,} people or more"
+
+    def values(self, frame: pl.DataFrame) -> pl.Series:
+        cell_texts = texts(frame[self.variable])
+        unknown_areas = sorted(set(cell_texts.drop_nulls().to_list()) - set(self.people))
+        if unknown_areas:
+            raise DataError(
+                f"how many people live in {unknown_areas[0]!r} is not said; "
+                f"{_checks.nearest(unknown_areas[0], self.people)}",
+                column=self.variable,
+                value=unknown_areas[0],
+            )
+        joined = set(self.joined)
+        cells = [self.others if cell in joined else cell for cell in cell_texts.to_list()]
+        return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bins(Coarser):
     """Numbers in bins of one width: 36 becomes ``35 to 39``.
 
