@@ -35,7 +35,6 @@ def test_a_client_serves_it_instead_of_its_modules():
         *languages,
         *(name.replace("words", "extras") for name in languages),
         "extras/beside.js",
-        "extras/unfolded.js",
         "invited/invitation.js",
         "vendor/voprf.js",
         "lots/lots.js",
@@ -57,7 +56,6 @@ def test_no_code_is_looked_for_by_another_address(modules):
         "import(`./words/${spoken(l",
         "import(`./extras/${spoken(",
         'import("./extras/beside.js',
-        'import("./extras/unfolded.j',
         'import("./lots/lots.js").c',
         'import("./invited/invitatio',
     }

@@ -36,6 +36,7 @@ DRAWING = "../../telemetry/javascript/randomize.js"
 _VENDOR = "vendor/"
 _INVITED = ("invited/", _VENDOR)
 _LOTS = ("lots/",)
+_UNFOLDED = "extras/unfolded.js"
 _BESIDE = ("extras/beside.js",)
 _THREATS = re.compile(r"threats\.(\w+)\.html")
 
@@ -71,7 +72,7 @@ class Client:
         """The files of a folder; ``survey.js`` and all that it imports are one file (see `naysay.collect.client`).
 
         What it imports only when it is needed, such as a language, stays a file of its own. What is seldom read in a
-        language is one file, ``extras/LANGUAGE.js``: its words, and the page on threats, to be shown inside the
+        language is one file, ``extras/LANGUAGE.js``: its words, the page on threats, and what shows both inside the
         respondent's page.
 
         Raises
@@ -83,11 +84,12 @@ class Client:
         client_files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in client_paths}
         if "survey.html" not in client_files:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
+        unfolded_code = client_files.pop(_UNFOLDED, b"")
         for file_name, file_content in list(client_files.items()):
             if language_match := _THREATS.fullmatch(file_name):
                 extras_name = f"extras/{language_match[1]}.js"
                 threats_code = _code_of_threats(file_content.decode()).encode()
-                client_files[extras_name] = client_files.get(extras_name, b"") + threats_code
+                client_files[extras_name] = client_files.get(extras_name, b"") + threats_code + unfolded_code
         if ENTRY in client_files:
             module_codes = {
                 file_name: file_content.decode()

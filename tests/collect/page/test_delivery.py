@@ -195,7 +195,7 @@ def test_without_javascript_a_plain_sentence_says_what_is_needed(respond):
     page = respond("private", java_script_enabled=False).page
     page.goto(respond("private").address)
     told = page.locator("noscript p").all_text_contents()
-    assert told[0] == "This page changes answers by chance on your device. That needs JavaScript."
+    assert told[0] == "This page needs JavaScript to protect your answers."
     assert [each.get_attribute("lang") for each in page.locator("noscript p").all()] == [None, "de", "es", "ar"]
     assert page.locator("noscript p").first.is_visible()
 

@@ -48,8 +48,8 @@ export function threats(texts) {
   const text = make("div", {});
   const dialog = make("dialog", { "aria-label": texts.say("welcome.threats") }, text, make("div", { class: "actions" }, button(texts.say("back"), close, { class: "main" })));
   const open = async () => {
-    const [{ threats: all }, told] = await Promise.all([import("./extras/unfolded.js"), texts.threats()]);
-    text.replaceChildren(...all({ make, texts, ...told }));
+    const { protection, threats: told } = await texts.extras();
+    text.replaceChildren(...protection({ make, texts, ...told }));
     dialog.showModal();
     dialog.scrollTop = 0;
   };

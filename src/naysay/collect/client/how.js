@@ -24,7 +24,7 @@ function sentences(question, entry, texts) {
   return [
     example(question, entry, texts),
     [...growth(entry, texts), texts.say("how.bits", { bits: texts.bound(entry.bits), all: texts.bound(Math.log2(entry.categories)) })].filter(Boolean).join(" "),
-    entry.loud && texts.say("how.loud", { odds: texts.number(fold(entry)) }),
+    entry.loud && texts.say("loud.how", { odds: texts.number(fold(entry)) }),
     question.kind === "select_multiple" && texts.say("how.each"),
     entry.least !== 1 && texts.say("how.likely"),
     several && texts.say("how.choosing"),
@@ -44,7 +44,7 @@ function example(question, entry, texts) {
   const among = spoken(design);
   if (among) {
     const count = about(Number((100_000n * among[0]) / among[1]) / 1000);
-    return texts.say("how.among", { own: quoted(all[0]), count, rest: about(100 - Number(count)) });
+    return texts.say("among.how", { own: quoted(all[0]), count, rest: about(100 - Number(count)) });
   }
   const { labels } = space(design);
   const shares = labels.map((_, said) => hundred(design, 0, said));

@@ -51,7 +51,7 @@ function listing(design) {
   if (alike(design)) return [[[...labels.keys()].slice(0, set), all]];
   const weighed = design.kind === "weighted_subset";
   if (all <= (weighed ? WEIGHED : LISTED)) return subsets(labels.length, set).map((said) => [said, 1n]);
-  if (!weighed) throw new RangeError("too many responses to look at");
+  if (!weighed) throw new RangeError(); // too many to look at
   const heaviest = [...labels.keys()].sort((one, other) => design.weights[other] - design.weights[one]);
   return [[heaviest.slice(1, set + 1), 0n]];
 }
@@ -63,7 +63,7 @@ const sizes = (t) => Array.from({ length: t + 1 }, (_, size) => [[...Array(size)
 function coded(design) {
   const { whole } = chances(design);
   const size = (whole / (BigInt(design.inside) + (BigInt(design.base) - 1n) * BigInt(design.outside))) * BigInt(design.base);
-  if (size > LISTED) throw new RangeError("too many responses to look at");
+  if (size > LISTED) throw new RangeError(); // too many to look at
   return Array.from({ length: Number(size) }, (_, said) => [said, 1n]);
 }
 

@@ -37,7 +37,7 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     make("h1", { tabindex: "-1" }, texts.label(title)),
     make("dl", { class: "lines" }, ...Object.entries(lines).map(([key, line]) => make("div", {}, make("dt", {}, texts.say(`welcome.${key}`)), make("dd", {}, line)))),
     !memory.lasting && make("p", { class: "warning" }, texts.say("welcome.forgetful")),
-    survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
+    survey.preview && make("p", { class: "warning" }, texts.say("preview.mark")),
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("p", { class: "hint" }, texts.say("welcome.shared")),
@@ -50,7 +50,7 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
 function unfolding(key, name, page) {
   const { texts } = page;
   const body = make("div", {});
-  const parts = () => Promise.all([import("./extras/unfolded.js"), texts.whole()]).then(([unfolded]) => unfolded[name](page));
+  const parts = async () => (await (await texts.whole()).extras())[name](page);
   const fill = async () => body.replaceChildren(...(await parts().catch(() => [texts.say("sending.offline")])));
   return make("details", { ontoggle: fill }, make("summary", {}, texts.say(key)), body);
 }
@@ -67,7 +67,7 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
     "div",
     { class: "review" },
     make("h1", { tabindex: "-1" }, title),
-    answers.survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
+    answers.survey.preview && make("p", { class: "warning" }, texts.say("preview.mark")),
     make("p", {}, texts.say("review.lead")),
     make("dl", { class: "told" }, ...rows),
     make(

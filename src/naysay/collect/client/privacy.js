@@ -20,9 +20,9 @@ export function doing(question, entry, texts) {
   const [, most] = entry.still_possible;
   const ranges = question.bins ? "ranges" : "";
   if (entry.reveals) return texts.say("does.reveals");
-  if (compares(question, entry)) return texts.say("does.compares");
+  if (compares(question, entry)) return texts.say("compares.does");
   if (strikes) return texts.say(most === entry.categories ? "does.some" : `does.${ranges || "strikes"}`);
-  if (entry.loud) return texts.say("does.loud");
+  if (entry.loud) return texts.say("loud.does");
   return texts.say(question.kind === "select_multiple" ? "does.each" : ranges ? "does.range" : "does.noise");
 }
 
@@ -32,16 +32,19 @@ function compares(question, entry) {
   return wayByHand(design, true)?.name === "crosswise" && space(design).labels.join() === "same,different";
 }
 
+/** Whether a private question needs words that few need: those of `among`, `compares` and `loud` in extras/. */
+export const rare = (question) => offered(question).some((entry) => entry.loud || compares(question, entry) || spoken(drawing(question, entry)));
+
 /** A level in a few words: how much of what is sent is the answer, or how many options go. */
 export function told(question, entry, texts) {
   const [least, most] = entry.still_possible;
   const all = entry.categories;
   if (entry.reveals) return texts.say("levels.reveals");
-  if (entry.loud) return texts.say("levels.loud");
+  if (entry.loud) return texts.say("loud.level");
   if (most < all) return texts.say(least === most ? "levels.strikes" : "levels.some", { count: all - least, all });
   if (least < most) return texts.say("levels.some", { count: all - least, all });
   const among = spoken(drawing(question, entry));
-  if (among) return texts.say("levels.among", { share: Number((100n * among[0] + among[1] - 1n) / among[1]) });
+  if (among) return texts.say("among.level", { share: Number((100n * among[0] + among[1] - 1n) / among[1]) });
   const share = unchanged(drawing(question, entry));
   return share ? texts.say("levels.noise", { share }) : texts.say("leaving.all"); // no response is an answer
 }
@@ -141,7 +144,7 @@ export function because(question, texts, answers, sent, own, changed) {
   const several = question.kind === "select_multiple";
   const pairs = several ? question.choices.map(({ name }) => [own?.[name], sent[name].response]) : [[own, sent.response]];
   const { all, stay, said } = meaning(design, pairs[0][1]);
-  if (answers.level(question).loud) return texts.say("leaving.loud");
+  if (answers.level(question).loud) return texts.say("loud.leaves");
   if (stay.length === 1) return texts.say("leaving.one");
   const swaps = own !== null && !sets(design) && all.includes(said[0]) && stay.length === all.length;
   const share = swaps && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
@@ -150,7 +153,7 @@ export function because(question, texts, answers, sent, own, changed) {
   if (changed) return texts.say("leaving.mind");
   if (share) return texts.say("leaving.kept", { share });
   if (stay.length < all.length) return texts.say("leaving.remain", { count: stay.length, all: all.length });
-  if (own !== null && compares(question, answers.level(question))) return texts.say("leaving.compared");
+  if (own !== null && compares(question, answers.level(question))) return texts.say("compares.leaves");
   return texts.say(all.includes(said[0]) ? "leaving.doubt" : "leaving.all");
 }
 

@@ -62,7 +62,7 @@ export function receipt(page) {
     make("h1", { tabindex: "-1" }, texts.say("receipt.title")),
     day && (stored
       ? make("p", { class: "stored" }, texts.say("receipt.stored", { day: texts.day(day) }))
-      : make("p", { class: "warning" }, texts.say("receipt.preview"), " ", survey.preview && button(texts.say("receipt.anew"), anew))),
+      : make("p", { class: "warning" }, texts.say("preview.sent"), " ", survey.preview && button(texts.say("preview.anew"), anew))),
     make("p", {}, texts.label(survey.questionnaire.thanks)),
     content ? kept : make("p", {}, texts.say("receipt.forgotten")),
     told,

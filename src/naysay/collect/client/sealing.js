@@ -56,7 +56,7 @@ export class Sealer {
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    if (!answer.ok) throw new Error("the server cannot be asked for a key"); // which is not to have none
+    if (!answer.ok) throw new RangeError(); // it cannot be asked for a key, which is not to have none
     return Promise.all((await answer.json()).keys.map((key) => aes(octets(key))));
   }
 }

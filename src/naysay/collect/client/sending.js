@@ -6,7 +6,7 @@ import { button, make } from "./elements.js";
 export function body(survey, hash, id, answers, token) {
   const content = { naysay: "answers", version: 1, survey: hash, id, token, answers, padding: "" }; // JSON has no undefined
   const missing = survey.body_length - new TextEncoder().encode(JSON.stringify(content)).length;
-  if (missing < 0) throw new RangeError("the answers are longer than this survey allows");
+  if (missing < 0) throw new RangeError(); // the answers are longer than this survey allows
   return JSON.stringify({ ...content, padding: " ".repeat(missing) });
 }
 

@@ -10,7 +10,7 @@ import { show } from "./frame.js";
 import { Memory } from "./memory.js";
 import { review, welcome } from "./pages.js";
 import { Practice } from "./practice.js";
-import { naming } from "./privacy.js";
+import { naming, rare } from "./privacy.js";
 import { step } from "./questions.js";
 import { below, hex, system } from "../../telemetry/javascript/randomize.js";
 import { receipt } from "./receipt.js";
@@ -231,7 +231,7 @@ async function open() {
   const ways = await loaded(asked).catch(() => null);
   if (!memory || invited === null || ways === null) return failed("missing");
   const invitation = invited && (await invited.Invitation.of(survey, memory, address, { make, system }));
-  const seldom = ways || all.some(({ right }) => right !== undefined);
+  const seldom = ways || survey.preview || asked.some(rare) || all.some(({ right }) => right !== undefined);
   return new Taking(survey, hash, memory, invitation, seldom).start().catch(() => failed("missing"));
 }
 

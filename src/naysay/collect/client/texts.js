@@ -55,14 +55,12 @@ export class Texts {
 
   /** These texts with the words that are seldom read. */
   async whole() {
-    this.words = { ...this.words, ...(await this.#extras()).default };
+    this.words = { ...this.words, ...(await this.extras()).default };
     return this;
   }
 
-  /** What is defended and what is not: {lead, parts}. */
-  async threats() {
-    return (await this.#extras()).threats;
-  }
+  /** What is seldom read in a language: its words, what is defended and what is not, and what makes parts of the page of it. */
+  extras = () => import(`./extras/${spoken(this.language)}.js`);
 
   /** A text of the survey as a string. */
   plain(label = {}) {
@@ -107,8 +105,6 @@ export class Texts {
   day(text) {
     return new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${text}T00:00:00Z`));
   }
-
-  #extras = () => import(`./extras/${spoken(this.language)}.js`);
 
   #found(label) {
     const offered = Object.keys(label);

@@ -53,7 +53,7 @@ export function flaw(survey) {
 }
 
 function must(held) {
-  if (!held) throw new TypeError("a survey that is not to be trusted");
+  if (!held) throw new RangeError();
 }
 
 function invites({ suite, key, ...others }) {

@@ -155,7 +155,7 @@ def fill_template(client: Client, template: str, *, survey: str = "") -> str:
     replacements |= {
         "script": script,
         "style": _MEANINGLESS.sub(r"\1", _SPACE.sub(" ", style)),
-        "icon": "data:image/svg+xml," + quote(icon, safe=" =:/"),
+        "icon": "data:image/svg+xml," + quote(icon.strip(), safe=" =:/'"),
     }
     for placeholder_name, replacement_text in replacements.items():
         template = template.replace("{{" + placeholder_name + "}}", replacement_text)

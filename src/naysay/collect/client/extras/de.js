@@ -37,6 +37,29 @@ export default {
     knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
   },
 
+  preview: {
+    mark: "Das ist eine Vorschau zum Ausprobieren. Sie sendet nichts.",
+    sent: "Das ist eine Vorschau: Nichts wurde gesendet.",
+    anew: "Von vorn beginnen",
+  },
+
+  among: {
+    level: "{share} von 100 nennen auch Ihre",
+    how: "Denken Sie an 100 Menschen, die alle {own} wählen. Bei etwa {count} von ihnen nennt das Gesendete {own} neben anderen, bei den übrigen {rest} nicht.",
+  },
+
+  compares: {
+    does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
+    leaves: "Verglichen mit einem zufälligen Ja oder Nein, das nicht gesendet wird.",
+  },
+
+  loud: {
+    does: "Der Zufall kann Ihre Antwort auf diesem Gerät ändern. Trotzdem verrät das Gesendete viel über sie.",
+    level: "Verrät viel über Sie",
+    leaves: "Das verrät viel über Ihre Antwort.",
+    how: "Das verrät viel über Ihre Antwort: Die Chancen einer Möglichkeit können auf das {odds}-Fache steigen.",
+  },
+
   refuses: {
     insecure: "Diese Seite kam über eine unsichere Verbindung und fragt deshalb nichts. Bitte öffnen Sie stattdessen diese Adresse:",
     old: "Diesem Browser fehlt, was die Seite zum Ziehen per Zufall braucht. Bitte verwenden Sie einen neueren.",

@@ -37,6 +37,29 @@ export default {
     knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
   },
 
+  preview: {
+    mark: "This is a preview for trying out. It sends nothing.",
+    sent: "This is a preview: nothing was sent.",
+    anew: "Start again",
+  },
+
+  among: {
+    level: "{share} in 100 include your answer",
+    how: "Think of 100 people who all choose {own}. What is sent names {own}, among others, for about {count} of them, not for the other {rest}.",
+  },
+
+  compares: {
+    does: "By chance, this device draws yes or no. It sends only whether your answer matches it.",
+    leaves: "Compared with a yes or no drawn by chance, which is not sent.",
+  },
+
+  loud: {
+    does: "Chance may change your answer on this device. But what is sent tells a lot about it.",
+    level: "Tells a lot about you",
+    leaves: "This tells a lot about your answer.",
+    how: "This tells a lot about your answer: the odds for an option can grow {odds}-fold.",
+  },
+
   refuses: {
     insecure: "This page came over an insecure connection, so it asks nothing. Please open this address instead:",
     old: "This browser lacks what the page needs to draw by chance. Please try a newer browser.",

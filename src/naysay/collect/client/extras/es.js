@@ -37,6 +37,29 @@ export default {
     knows: "Su respuesta a la segunda pregunta oculta la primera. Quien la conozca quizá pueda deducir la primera.",
   },
 
+  preview: {
+    mark: "Esto es una vista previa para probar. No envía nada.",
+    sent: "Esto es una vista previa: no se ha enviado nada.",
+    anew: "Empezar de nuevo",
+  },
+
+  among: {
+    level: "{share} de 100 incluyen la suya",
+    how: "Piense en 100 personas que eligen todas {own}. Lo que se envía menciona {own}, entre otras, en unas {count} de ellas; en las otras {rest}, no.",
+  },
+
+  compares: {
+    does: "Este dispositivo sortea un sí o un no. Solo envía si su respuesta coincide.",
+    leaves: "Comparada con un sí o un no sorteado, que no se envía.",
+  },
+
+  loud: {
+    does: "El azar puede cambiar su respuesta en este dispositivo. Aun así, lo enviado revela mucho de ella.",
+    level: "Revela mucho de usted",
+    leaves: "Esto revela mucho de su respuesta.",
+    how: "Esto revela mucho de su respuesta: las probabilidades relativas de una opción pueden multiplicarse por {odds}.",
+  },
+
   refuses: {
     insecure: "Esta página llegó por una conexión que no es segura, así que no pregunta nada. Por favor, abra esta dirección:",
     old: "A este navegador le falta lo que la página necesita para sortear. Por favor, use uno más nuevo.",

@@ -1,5 +1,5 @@
 // What few people open on the first page and at the foot of it: the promises, the fingerprint, and what the page cannot
-// protect. Loaded as it is opened, before any private question is asked or from its foot; `make` is the page's own.
+// protect. It stands at the end of extras/LANGUAGE.js, which is loaded as it is opened; `make` is the page's own.
 
 /** What is promised, each a line; then what the private answers tell together. */
 export function promises({ make, texts, some, growth, together }) {
@@ -23,7 +23,7 @@ export function fingerprint({ make, texts, survey, hash }) {
 }
 
 /** What is defended and what is not. */
-export function threats({ make, texts, lead, parts }) {
+export function protection({ make, texts, lead, parts }) {
   const rows = (lines) => lines.map(([what, how]) => make("div", {}, make("dt", {}, what), make("dd", {}, how)));
   const told = parts.flatMap(([heading, lines]) => [make("h3", {}, heading), make("dl", { class: "told" }, ...rows(lines))]);
   return [make("h2", {}, texts.say("welcome.threats")), make("p", {}, lead), ...told];
