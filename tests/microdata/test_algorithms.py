@@ -54,7 +54,7 @@ def test_questions_that_share_first_symbols_have_the_matches_of_brute_force(rule
 def test_a_question_costs_nothing_for_what_it_does_not_know_or_shares_with_the_one_before():
     table = random_table(5, n=500, cards=(3, 4, 5), gone=0.5)
     keys = microdata.Keys(table, list(table))
-    asked = counting.Asked.of(list(keys.tuples.columns), np.cumsum([0, *keys.tuples.sizes[:-1]]))
+    asked = counting.DistinctQuestions.of(list(keys.tuples.columns), np.cumsum([0, *keys.tuples.sizes[:-1]]))
     symbols, starts, shared = asked.compact
     cells = np.column_stack(keys.tuples.columns)
     assert len(symbols) == (cells > 0).sum()
