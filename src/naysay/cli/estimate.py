@@ -101,6 +101,13 @@ class Estimated:
     margin: Annotated[
         float, typer.Option(metavar="SHARE", help="With --ranks: to lead means by so much at least, such as 0.03.")
     ] = 0.0
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWSxCOLUMNS",
+            help="The categories are the cells of a map, r1c1 and so on: also the map and its errors, drawn in --html.",
+        ),
+    ] = None
     format_: options.Format = "table"
     separator: options.Separator = ","
     encoding: options.Encoding = None
@@ -199,6 +206,8 @@ def command(request: EstimateOptions) -> None:
     if request.ranks and (request.format_ == "csv" or request.methods_text):
         raise DataError("--ranks is a second table; use --format table or json")
     output.check(request.html)
+    if request.grid is not None and request.design is not None and request.categories is None:
+        request = replace(request, categories=",".join(_grid(request.grid).cells))
     if request.survey is not None:
         _say_survey(request, _survey(request))
         return
@@ -497,6 +506,8 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
         group_texts.append(group_head + text(fit.parts(request.print_options)))
         if request.ranks:
             group_texts.append(str(_ranks(fit, request)))
+        if request.grid is not None:
+            group_texts.append(str(_grid(request.grid).heat_map(fit)))
     if len(fits) > 1 and _are_estimates(fits):
         group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
     return "\n\n".join(group_texts)
@@ -536,7 +547,16 @@ def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:
 def _plain(fit: Any, request: EstimateOptions) -> dict[str, Any]:
     """One estimate, of proportions or of a quantity, as a JSON object."""
     numbers = dict(fit.to_dict(options=request.print_options))
-    return numbers | ({"ranks": _ranks(fit, request).to_dict()} if request.ranks else {})
+    numbers |= {"ranks": _ranks(fit, request).to_dict()} if request.ranks else {}
+    return numbers | ({"map": _grid(request.grid).heat_map(fit).to_dict()} if request.grid is not None else {})
+
+
+def _grid(text: str) -> estimate.Grid:
+    """The grid that ``--grid`` names."""
+    rows, _, columns = text.lower().partition("x")
+    if not (rows.strip().isdecimal() and columns.strip().isdecimal()):
+        raise DataError(f"--grid takes rows and columns, such as 8x8; got {text!r}")
+    return estimate.Grid(int(rows), int(columns))
 
 
 def _ranks(fit: Any, request: EstimateOptions) -> estimate.Ranks:
@@ -679,6 +699,9 @@ def _sections(
     options = request.print_options
     for group, result in results_of_group.items():
         group_text = f"{_group(by, group)}" if by is not None and len(results_of_group) > 1 else ""
+        if request.grid is not None and isinstance(result, Estimate | estimate.Measured):
+            heading = " · ".join(filter(None, ["Map", group_text]))
+            yield report.Section(heading, _grid(request.grid).heat_map(result).parts())
         if isinstance(result, Estimate):
             section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
             yield report.estimate_section(result, heading=section_heading, options=options)

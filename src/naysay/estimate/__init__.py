@@ -3,7 +3,7 @@
 `moments` is unbiased; `maximum_likelihood` stays inside [0, 1]. `nstops`, `nstops_i` and `nstops_ii` are the same
 principles under the names of the negative-survey literature. `stratified` and `pooled` are for levels that respondents
 choose. Each returns an `Estimate`. `mean` is for numbers. `independence_test` tests whether the chosen level depends
-on the category.
+on the category. `Grid` makes cells of a map the categories, and `heat_map` draws shares beside their errors.
 """
 
 from naysay.estimate.assumptions import leverage, noncompliance_band, preference_band, probability_band
@@ -18,6 +18,7 @@ from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.mean import Distribution, Mean, Measured, distribution, mean
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
 from naysay.estimate.paper import methods_text
+from naysay.estimate.places import Grid, HeatMap, heat_map
 from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.ranks import Ranks, ranks
 from naysay.estimate.registry import ESTIMATORS, QUANTITIES, Estimator, Quantity, default, default_quantity, suitable
@@ -37,6 +38,8 @@ __all__ = [
     "Estimate",
     "Estimator",
     "GoodnessOfFit",
+    "Grid",
+    "HeatMap",
     "HeavyHitters",
     "IndependenceTest",
     "IntervalMethod",
@@ -57,6 +60,7 @@ __all__ = [
     "differences",
     "distribution",
     "goodness_of_fit",
+    "heat_map",
     "heavy_hitters",
     "independence_test",
     "least_share",

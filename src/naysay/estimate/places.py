@@ -1,0 +1,225 @@
+"""Maps: shares of the cells of a grid, or of categories over time, beside their errors.
+
+Cells are in the order of a Z curve, so that each four in a row, and each four of these, are a square: a hierarchy with
+a fanout of 4 over them is a quad tree. A share of a rectangle is a sum s of cells, with variance sᵀ Cov s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay._values import Floats, Label
+from naysay.errors import DataError
+from naysay.estimate.fit import Fit
+from naysay.estimate.mean import Measured
+from naysay.estimate.ranges import Ranges
+from naysay.show import Chart, Column, Content, Note, Records, Result, Sentence, Table
+
+_MOST_CELLS = 100_000
+_BOTH = ("proportions", "standard_errors")
+_SIDE = 455  # pixels of each of two maps that stand side by side
+_SHOWN = 20  # cells in print, the largest first
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A map of square cells, each a category such as ``r2c5``; rows go from north to south, columns from west to east.
+
+    Parameters
+    ----------
+    rows, columns : int
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> grid = Grid(2, 3)
+    >>> grid.cells
+    ('r1c1', 'r1c2', 'r2c1', 'r2c2', 'r1c3', 'r2c3')
+    >>> flat = designs.negative(grid.cells, discards=2)
+    """
+
+    rows: int
+    columns: int
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "columns"):
+            _checks.whole_number(getattr(self, name), 1, _MOST_CELLS, what=f"the {name} of a grid")
+        if self.rows * self.columns > _MOST_CELLS:
+            raise DataError(f"a grid has at most {_MOST_CELLS:,} cells; got {self.rows} × {self.columns}")
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Row and column of each cell, from 0, along a Z curve, (t, 2)."""
+        row_places, column_places = (axis.ravel() for axis in np.indices((self.rows, self.columns)))
+        keys = np.zeros(len(row_places), dtype=np.int64)
+        for bit in range(max(self.rows, self.columns).bit_length()):
+            keys |= ((column_places >> bit) & 1) << (2 * bit) | ((row_places >> bit) & 1) << (2 * bit + 1)
+        order = np.argsort(keys)
+        return np.column_stack([row_places[order], column_places[order]])
+
+    @cached_property
+    def cells(self) -> tuple[str, ...]:
+        """The labels of the cells, in the order of `places`; the categories of a design."""
+        return tuple(f"r{row + 1}c{column + 1}" for row, column in self.places.tolist())
+
+    def rectangle(self, rows: tuple[int, int], columns: tuple[int, int]) -> Floats:
+        """1 for each cell within these rows and columns, first and last included and counted from 1, (t,)."""
+        ends = np.array([rows, columns])
+        if (ends[:, 0] > ends[:, 1]).any() or (ends < 1).any() or (ends[:, 1] > (self.rows, self.columns)).any():
+            raise DataError(
+                f"a rectangle has a first and a last row and column within {self.rows} × {self.columns}; got rows "
+                f"{rows} and columns {columns}"
+            )
+        return np.asarray(((self.places >= ends[:, 0] - 1) & (self.places <= ends[:, 1] - 1)).all(axis=1).astype(float))
+
+    def share(self, fit: Fit | Measured, rows: tuple[int, int], columns: tuple[int, int]) -> tuple[float, float]:
+        """The share of people within a rectangle, and its standard error.
+
+        Parameters
+        ----------
+        fit : Estimate or Ranges
+            Of a design over `cells`.
+        rows, columns : (int, int)
+            First and last, counted from 1.
+        """
+        shares, covariance = self._numbers(fit, self.rectangle(rows, columns)[:, None])
+        return float(shares[0]), math.sqrt(max(float(covariance[0, 0]), 0.0))
+
+    def heat_map(self, fit: Fit | Measured, *, least: float = 2.0) -> HeatMap:
+        """The estimate as a map: shares and standard errors of all cells; see `HeatMap`."""
+        shares, errors = np.full((2, self.rows, self.columns), np.nan)
+        at = tuple(self.places.T)
+        if isinstance(fit, Ranges):
+            shares[at] = fit.proportions
+            errors[at] = [
+                math.sqrt(max(float(fit.covariance(column[:, None])[0, 0]), 0.0)) for column in np.eye(len(self.cells))
+            ]
+        else:
+            values, covariance = self._numbers(fit, np.eye(len(self.cells)))
+            shares[at], errors[at] = values, np.sqrt(np.maximum(np.diagonal(covariance), 0))
+        rows, columns = (tuple(range(1, size + 1)) for size in (self.rows, self.columns))
+        return HeatMap(("row", "column"), rows, columns, shares, errors, least)
+
+    def _numbers(self, fit: Fit | Measured, sums: Floats) -> tuple[Floats, Floats]:
+        """Sums of the shares, (q,), and their covariance, (q, q)."""
+        if not isinstance(fit, Fit | Ranges) or tuple(fit.design.categories) != self.cells:
+            raise DataError(f"the categories of the design must be the {len(self.cells)} cells of this grid")
+        covariance = fit.covariance(sums) if isinstance(fit, Ranges) else sums.T @ fit.covariance @ sums
+        return np.asarray(sums.T @ fit.proportions), np.asarray(covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap(Result):
+    """Shares beside their standard errors, as two heat maps.
+
+    Parameters
+    ----------
+    names : (str, str)
+        Of rows and columns.
+    rows, columns : tuple of label
+    shares, errors : (rows, columns) float
+    least : float
+        A cell whose share is fewer standard errors above 0 stays blank in the map of shares: it is not told from empty.
+    """
+
+    names: tuple[str, str]
+    rows: tuple[Label, ...]
+    columns: tuple[Label, ...]
+    shares: Floats
+    errors: Floats
+    least: float = 2.0
+
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """The cells that are told from empty ones, (rows, columns)."""
+        return np.asarray(self.shares > self.least * self.errors)
+
+    def parts(self) -> list[Content]:
+        """Both maps, and the largest cells."""
+        told = self.told
+        shown = int(told.sum())
+        order = [place for place in np.argsort(-self.shares, axis=None, kind="stable").tolist() if told.flat[place]]
+        rows = tuple(
+            (
+                _checks.label(self.rows[place // len(self.columns)]),
+                _checks.label(self.columns[place % len(self.columns)]),
+                f"{self.shares.flat[place]:.4f}",
+                f"{self.errors.flat[place]:.4f}",
+            )
+            for place in order[:_SHOWN]
+        )
+        limit = f"; the {_SHOWN} largest of them" if shown > _SHOWN else ""
+        heads = (*(Column(name, words=True) for name in self.names), Column("share"), Column("s.e."))
+        return [
+            Sentence(f"{shown:,} of {told.size:,} cells are more than {self.least:g} standard errors above 0{limit}"),
+            Chart(self._draw),
+            *([Table(heads, rows)] if rows else []),
+            Note("first map: shares in percent, blank where not told from 0; second map: their standard errors"),
+        ]
+
+    def _draw(self, size: int, room: int) -> str:
+        from naysay.show import charts
+
+        options: dict[str, Any] = {"names": self.names, "size": min(size, _SIDE), "room": room}
+        shares = charts.heat_map(
+            self.rows, self.columns, np.where(self.told, self.shares, np.nan), title="shares, in percent", **options
+        )
+        errors = charts.heat_map(
+            self.rows, self.columns, self.errors, title="standard errors, in percentage points", **options
+        )
+        return shares + errors
+
+    def numbers(self) -> dict[str, object]:
+        """Under the names of the JSON."""
+        return {
+            "rows": self.rows,
+            "columns": self.columns,
+            "shares": self.shares,
+            "standard_errors": self.errors,
+            "told": self.told,
+        }
+
+    def records(self) -> Records:
+        """A row for each cell."""
+        cells = [
+            [self.rows[i], self.columns[j], float(self.shares[i, j]), float(self.errors[i, j]), bool(self.told[i, j])]
+            for i, j in np.ndindex(*self.shares.shape)
+        ]
+        return Records([*self.names, "share", "standard_error", "told"], cells)
+
+
+def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", least: float = 2.0) -> HeatMap:
+    """Estimates of several groups, such as hours, as a heat map: a row for each group, a column for each category.
+
+    Parameters
+    ----------
+    fits : {group: Estimate}
+        Under designs with the same categories.
+    name : str
+        What the groups are.
+    least : float
+        See `HeatMap`.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> noise = designs.gaussian_negative(("low", "middle", "high", "loud"), sigma=1.5)
+    >>> counts = {8: [90, 300, 310, 300], 20: [300, 350, 250, 100]}
+    >>> fits = {hour: estimate.moments(noise, noise.tally(count=count)) for hour, count in counts.items()}
+    >>> heat_map(fits, name="hour").told.tolist()
+    [[True, False, False, False], [False, False, True, True]]
+    """
+    groups: Sequence[Any] = tuple(fits)
+    if not groups or len({tuple(fit.categories) for fit in fits.values()}) > 1:
+        raise DataError("a heat map is of one group at least, all with the same categories")
+    shares, errors = (np.array([getattr(fit, what) for fit in fits.values()]) for what in _BOTH)
+    categories = tuple(fits[groups[0]].categories)
+    return HeatMap((name, "category"), tuple(groups), categories, shares, errors, least)
