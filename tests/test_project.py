@@ -1,6 +1,7 @@
 """Statements about the project's own files."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import naysay
 from naysay.design import RULES
@@ -122,3 +124,17 @@ def test_the_page_on_drawing_holds_every_rule_word_for_word():
     page = " ".join((ROOT / "docs" / "reference" / "drawing.md").read_text(encoding="utf-8").split())
     for name, rule in RULES.items():
         assert f"`{name}`: {rule}" in page
+
+
+def test_an_archive_is_told_what_a_citation_says_and_all_versions_agree():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    archived = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert archived["description"] == citation["abstract"]
+    assert {name: archived[name] for name in ("title", "license", "keywords")} == {
+        name: citation[name] for name in ("title", "license", "keywords")
+    }
+    sources = [source["value"] for each in citation["references"] for source in each.get("identifiers", ())]
+    sources += [each["doi"] for each in citation["references"] if "doi" in each]
+    assert [each["identifier"] for each in archived["related_identifiers"]] == sources
+    package = ROOT / "src" / "naysay" / "telemetry" / "javascript" / "package.json"
+    assert citation["version"] == naysay.__version__ == json.loads(package.read_text(encoding="utf-8"))["version"]

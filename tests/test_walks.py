@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -21,25 +19,22 @@ def listed(text):
     return set(re.findall(r"`([\w/]+\.py)`", text))
 
 
-def entered(trip):
-    command = [sys.executable, str(ROOT / "benchmarks/_walks.py"), trip]
+WALKS = {
+    "printed": ("walk_answer.md", "", ""),
+    "file": ("walk_file.md", "", ""),
+    "reply": ("walk_reply.md", "## On the server", ""),
+    "counted": ("walk_reply.md", "## To an estimate", "walk_answer.md"),
+}
+
+
+def test_a_walk_lists_the_files_that_its_trip_enters():
+    """All in one process. ``before`` is a page on which a trip goes on: what it lists need not stand here again."""
+    command = [sys.executable, str(ROOT / "benchmarks/_walks.py"), *WALKS]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    return set(json.loads(run.stdout)[trip])
-
-
-@pytest.mark.parametrize(
-    ("trip", "name", "heading", "before"),
-    [
-        ("printed", "walk_answer.md", "", ""),
-        ("file", "walk_file.md", "", ""),
-        ("reply", "walk_reply.md", "## On the server", ""),
-        ("counted", "walk_reply.md", "## To an estimate", "walk_answer.md"),
-    ],
-)
-def test_a_walk_lists_the_files_that_its_trip_enters(trip, name, heading, before):
-    """``before`` is a page on which the trip goes on: what it lists need not stand here again."""
-    on_page, on_trip = listed(page(name, heading)), entered(trip)
-    assert len(on_page) > 10
-    assert sorted(on_page - on_trip) == [], "never entered"
-    assert sorted(on_trip - on_page - (listed(page(before)) if before else set())) == [], "not listed"
+    for trip, files in json.loads(run.stdout).items():
+        name, heading, before = WALKS[trip]
+        on_page, on_trip = listed(page(name, heading)), set(files)
+        assert len(on_page) > 10
+        assert sorted(on_page - on_trip) == [], f"{trip}: never entered"
+        assert sorted(on_trip - on_page - (listed(page(before)) if before else set())) == [], f"{trip}: not listed"

@@ -31,7 +31,7 @@ SPEC.loader.exec_module(coverage)
 
 RUNS = 200
 DRAWN = np.random.default_rng(coverage.commit_date())
-CELLS = [coverage.random_cell(DRAWN) for _ in range(32)]
+CELLS = [coverage.random_cell(DRAWN) for _ in range(16)]
 
 
 @pytest.mark.slow
