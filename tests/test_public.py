@@ -17,6 +17,7 @@ PLANNING = {
     "arm_shares",
     "compare",
     "control_costs",
+    "dependable_level",
     "detectable",
     "detection_power",
     "detection_size",

@@ -234,3 +234,15 @@ def test_a_ratio_of_groups_is_positive():
 def test_no_size_makes_noise_tell_anything():
     with pytest.raises(NotEstimable):
         planning.sample_size(designs.uniform(("yes", "no")), PI, standard_error=0.1)
+
+
+def test_the_dependable_level_is_how_often_an_estimate_lies_so_near():
+    design, truth = designs.negative(("a", "b", "c", "d")), (0.4, 0.3, 0.2, 0.1)
+    levels = planning.dependable_level(design, truth, n=500, within=0.06)
+    rng = np.random.default_rng(6)
+    counts = rng.multinomial(500, design.matrix @ truth, size=20_000)
+    near = np.abs((1 - 3 * counts / 500) - truth) <= 0.06
+    assert np.abs(near.mean(axis=0) - levels).max() < 0.03  # counts are whole: 3/500 is a step
+    assert (planning.dependable_level(design, truth, n=5_000, within=0.06) > levels).all()
+    with pytest.raises(DataError, match="a distance above 0"):
+        planning.dependable_level(design, truth, n=500, within=0)

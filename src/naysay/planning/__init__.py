@@ -1,8 +1,8 @@
 """Planning a survey: how many respondents, how precise, how private, and whether randomizing pays.
 
 `variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
-`sample_size` and `power`, for who leads `lead_power` and `lead_sample_size`, and for two groups `difference_power` and
-`difference_sample_size`. `compare` compares designs with one another, and with the direct question, to which some
+`dependable_level`, `sample_size` and `power`, for who leads `lead_power` and `lead_sample_size`, and for two groups
+`difference_power` and `difference_sample_size`. `compare` compares designs with one another, and with the direct question, to which some
 people lie. `detectable` is the least share that shows that a category exists; `standing_out` finds such categories.
 `detection_size` says how many respondents a control needs to show that some do not comply; `detection_power` how
 often it does. `control_costs` says what controls cost; `arm_shares` how many to put into each arm.
@@ -11,6 +11,7 @@ often it does. `control_costs` says what controls cost; `arm_shares` how many to
 from naysay.planning.comparison import Comparison, Liars, Option, compare
 from naysay.planning.controls import arm_shares, control_costs, detection_power, detection_size
 from naysay.planning.power import (
+    dependable_level,
     detectable,
     difference_power,
     difference_sample_size,
@@ -31,6 +32,7 @@ __all__ = [
     "arm_shares",
     "compare",
     "control_costs",
+    "dependable_level",
     "detectable",
     "detection_power",
     "detection_size",

@@ -454,6 +454,43 @@ def standard_error(design: Answerable, proportions: ArrayLike, *, n: float, **as
     return variance(design, proportions, **assumed).standard_errors(n)
 
 
+def dependable_level(
+    design: Answerable, proportions: ArrayLike, *, n: float, within: float, **assumed: Any
+) -> NDArray[np.float64]:
+    """The chance that each estimated proportion lies within a distance of the truth, (t,).
+
+    2 Φ(within / SE) - 1, by the normal law.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    proportions : (t,) float
+        The assumed proportions of the population.
+    n : int
+        Respondents who answer.
+    within : float
+        The distance, a share such as 0.03.
+    **assumed
+        As in `variance`: estimator, preferences, target.
+
+    Raises
+    ------
+    DataError
+        A distance that is not above 0; anything that `variance` refuses.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> planning.dependable_level(designs.negative(("a", "b", "c")), (0.5, 0.3, 0.2), n=1_000, within=0.05).round(2)
+    array([0.93, 0.9 , 0.89])
+
+    Source: Bao, Luo & Lu 2014 (dependable level); Liu, Peng & Tang 2015 (by the central limit theorem).
+    """
+    if not within > 0:
+        raise DataError(f"within must be a distance above 0, such as 0.03; got {within!r}")
+    return np.asarray(scipy.special.erf(within / standard_error(design, proportions, n=n, **assumed) / math.sqrt(2)))
+
+
 def sample_size(
     design: Answerable,
     proportions: ArrayLike,
