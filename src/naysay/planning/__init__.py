@@ -2,8 +2,9 @@
 
 `variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
 `dependable_level`, `sample_size` and `power`, for who leads `lead_power` and `lead_sample_size`, and for two groups
-`difference_power` and `difference_sample_size`. `compare` compares designs with one another, and with the direct question, to which some
-people lie. `detectable` is the least share that shows that a category exists; `standing_out` finds such categories.
+`difference_power` and `difference_sample_size`. `compare` compares designs with one another, and with the direct
+question, to which some people lie. `detectable` is the least share that shows that a category exists; `standing_out`
+finds such categories.
 `detection_size` says how many respondents a control needs to show that some do not comply; `detection_power` how
 often it does. `control_costs` says what controls cost; `arm_shares` how many to put into each arm.
 """
