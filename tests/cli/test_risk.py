@@ -133,7 +133,7 @@ def test_a_spark_without_java_says_what_it_needs(refused, paper, monkeypatch):
         "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=Quiet(), getActiveSession=lambda: None)),
         "pyspark.errors": SimpleNamespace(PySparkRuntimeError=RuntimeError),
     }
-    monkeypatch.setattr(inputs.importlib, "import_module", known.__getitem__)
+    monkeypatch.setattr(inputs, "importlib", SimpleNamespace(import_module=known.__getitem__))
     assert "needs Java 17 or later" in refused("risk", paper, *ASKED, "--engine", "spark")
 
 
@@ -154,7 +154,7 @@ def test_an_engine_that_is_not_installed_says_how_to_get_it(refused, paper, monk
     def missing(name):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
-    monkeypatch.setattr(inputs.importlib, "import_module", missing)
+    monkeypatch.setattr(inputs, "importlib", SimpleNamespace(import_module=missing))
     assert "pip install 'naysay[duckdb]'" in refused("risk", paper, *ASKED, "--engine", "duckdb")
     assert "needs pyspark" in refused("risk", paper, *ASKED, "--engine", "spark")
 
