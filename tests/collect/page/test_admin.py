@@ -279,3 +279,33 @@ def test_a_phone_answers_beside_the_desk_and_the_dashboard_moves_without_a_reloa
     Respondent(phone, f"{address}/s/live").start().to_review({}).confirm()
     frame.get_by_text("1 reply").wait_for()
     assert desk.locator("body").get_attribute("data-loaded") == "once"
+
+
+TWO_YES_OR_NO = """
+| survey | type            | name   | label                    |
+|        | select_one sure | stolen | Have you ever stolen?    |
+|        | select_one sure | lied   | Have you lied in a test? |
+
+| choices | list_name | name | label |
+|         | sure      | yes  | Yes   |
+|         | sure      | no   | No    |
+"""
+
+
+@pytest.mark.slow
+def test_two_questions_are_hidden_by_two_innocuous_ones_in_the_browser(office, open_page, tmp_path):
+    """One innocuous question protects one answer: the second is offered another, and no page is a dead end."""
+    store, _, setup = office
+    page = open_page(java_script_enabled=False)
+    enter(page, setup)
+    (tmp_path / "two.md").write_text(TWO_YES_OR_NO)
+    upload(page, tmp_path / "two.md")
+    for name, person in (("stolen", "mother"), ("lied", "father")):
+        page.get_by_role("link", name=f"Make private: {name}").click()
+        page.get_by_label("A harmless second question").check()
+        page.get_by_role("button", name="Use this").click()
+        assert f"your {person}'s birthday" in page.locator(".phone .second").text_content()
+        assert page.locator(".phone li").all_text_contents() == ["The same", "Different"]
+        page.get_by_role("link", name="Draft two").click()
+    private = [question.privacy for question in find(store, "two").questionnaire.questions]
+    assert [each.offer.name for each in private] == ["crosswise(prevalence=1/4)"] * 2

@@ -122,6 +122,15 @@ def test_the_page_of_a_survey_that_nobody_answered_says_so(store):
     assert results.aggregates(store, "sample")["replies"] == 0
 
 
+def test_of_one_reply_no_mean_has_an_interval(store):
+    published = Published.of(sample(), client=Client(FILES))
+    store.open(published)
+    fill(store, published, 1, seed=3)
+    page = results.page(store, "sample")
+    assert "of too few answers for an interval" in page
+    assert not re.search(r"\bnan\b", page)
+
+
 def test_texts_of_a_questionnaire_are_escaped(store):
     hostile = "<img src=x onerror=alert(1)>"
     form = json.loads(json.dumps(sample().form()).replace("In a city", hostile).replace("Do you smoke?", hostile))

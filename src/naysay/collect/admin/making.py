@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from naysay.collect.admin.surveys import draft_of, keep_draft
 from naysay.collect.admin.visits import Visit
 from naysay.collect.client import Client
 from naysay.collect.questionnaire import Question, Questionnaire, of_form
+from naysay.collect.questionnaire.arms import innocuous_of
 from naysay.collect.questionnaire.kinds import Decimal, Integer, SelectMultiple, SelectOne
 from naysay.collect.questionnaire.offers import bins_of, carried_out, parted, private_of
 from naysay.collect.questionnaire.privacy import statements
@@ -207,12 +209,18 @@ def _offers(form: Questionnaire, question: Askable, bounds: str) -> list[Offer]:
         is_several = isinstance(question, SelectMultiple)
         names = ("yes", "no") if is_several else tuple(choice.name for choice in question.choices)
     share = 1 / len(names)
-    offers = []
+    offers: list[Offer] = []
+    refusals: list[DataError] = []
     for promise in promises(question, len(names)):
         cells = private_of(names, design=promise.design, levels=promise.levels)
         several = isinstance(question, SelectMultiple)
-        private = carried_out(cells, form.languages, mode=promise.mode, several=several)
-        made = _changed(form, question, {**fields, "private": private})
+        private: Mapping[str, Any] = carried_out(cells, form.languages, mode=promise.mode, several=several)
+        another = innocuous_of(private, form.languages)  # where this one protects another question already
+        try:
+            made = _first_of(form, question, [fields | {"private": {**private, **words}} for words in ({}, another)])
+        except DataError as refusal:
+            refusals.append(refusal)
+            continue
         levels = statements(made)[question.name]
         folds = [level["odds"] for level in levels]
         variance = planning.variance(read(private["design"]), np.full(len(names), share)).standard_errors(1)[0] ** 2
@@ -225,7 +233,18 @@ def _offers(form: Questionnaire, question: Askable, bounds: str) -> list[Offer]:
                 answers=float(variance / (share * (1 - share))),
             )
         )
+    if not offers:
+        raise refusals[0]
     return offers
+
+
+def _first_of(form: Questionnaire, question: Question, changes: Sequence[Mapping[str, Any]]) -> Questionnaire:
+    """The questionnaire with the first of these changes with which it can be fielded."""
+    *others, last = changes
+    for fields in others:
+        with suppress(DataError):
+            return _changed(form, question, fields)
+    return _changed(form, question, last)
 
 
 def _bins(form: Questionnaire, question: Integer | Decimal, bounds: str) -> list[dict[str, Any]]:
@@ -273,7 +292,9 @@ def _screen(form: Questionnaire, question: Askable, chosen: Promise | None, clie
     private = question.privacy
     second = private.innocuous.get(language, "") if private is not None else ""
     if private is not None and private.responses and second:
-        options = [label[language] for label in private.responses.values()]
+        options = [
+            private.responses[name][language] for name in private.offer.space.labels if name in private.responses
+        ]
     sentence = ""
     if chosen is not None:
         gaps = dict(zip(("yes", "no"), (say("quoted", text=option) for option in options), strict=False))

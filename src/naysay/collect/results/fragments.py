@@ -215,6 +215,8 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
     if isinstance(summary, Numbers):
         mean, _, *ends = summary.rows["mean"]
         low, high = (float("nan") if end is None else end for end in ends)
+        if np.isnan(low + high):
+            return f"On average {mean:,.1f}, of too few answers for an interval".replace("-", "−")
         places = 0 if high - low >= 4 else 1
         if low < 0 <= summary.rows["first quartile"][0]:  # few numbers, hardly any below 0
             return f"On average {mean:,.{places}f}, at most {high:,.{places}f}"
