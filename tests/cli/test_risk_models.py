@@ -68,7 +68,7 @@ def test_json_is_the_table_of_the_library_and_csv_has_its_fields(naysay, file):
     assert float(both[0]["pitman.people"]) == row["pitman"]["people"]
     assert float(both[0]["pitman.people_low"]) == row["pitman"]["people_interval"][0]
     assert both[1]["suda.contributions.town"] == ""
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "population.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "risk_json.md").read_text("utf-8")
     for name in also:
         assert all(f"`{field}`" in page for field in row[name])
 
