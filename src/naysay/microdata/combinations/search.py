@@ -552,12 +552,15 @@ class Recodings(Printed):
         now_text = f"now m = 1 for {before.m.unique:,}, k = 1 for {before.k.unique:,}"
         title = f"Which recoding would buy most on {' + '.join(before.keys)}; {now_text}"
         column_titles = ("recoding", "values", "then", "m=1", "k=1", "bought", "lost")
-        bought_text = (
-            f"Bought: respondents with {sign} = 1 now and not then, on these keys. Lost: the share of the key's "
-            f"information that goes; free: something is bought, and at most {percent(FREE, 0)} lost. "
-            "No file is changed."
+        lost_text = (
+            "Lost: the share of the key's information that goes; free: something is bought, and at most "
+            f"{percent(FREE, 0)} lost. No file is changed."
         )
-        return [grid(title, column_titles, self.cells(ROWS_SHOWN), width=48), Sentence(bought_text)]
+        return [
+            grid(title, column_titles, self.cells(ROWS_SHOWN), width=48),
+            Sentence(f"Bought: respondents with {sign} = 1 now and not then, on these keys."),
+            Sentence(lost_text),
+        ]
 
 
 def recodings(
