@@ -55,3 +55,55 @@ def test_a_control_finds_who_answers_at_random(answers, capsys, controls):
 def test_what_cannot_be_a_control_is_said(answers, capsys, options, problem):
     assert main(["estimate", answers, *ASKED, *options]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def cheated(tmp_path_factory):
+    """Of 4,000 people a fifth answer anything; log odds of yes are −2.2 for men and −0.85 for women."""
+    path, rng = tmp_path_factory.mktemp("cheated") / "answers.csv", np.random.default_rng(1)
+    masked, female, away = designs.crosswise(prevalence="1/4"), rng.random(4000) < 0.5, rng.random(4000) < 0.2
+    truth = np.where(rng.random(4000) < np.where(female, 0.3, 0.1), "yes", "no")
+    lot = rng.choice(["yes", "no"], 4000)
+    said = [
+        np.where(away, rng.choice(["same", "different"], 4000), masked.randomize(true, rng=rng).texts())
+        for true in (truth, np.full(4000, "no"), lot)
+    ]
+    with path.open("w", newline="") as file:
+        head = ("cheated", "check", "drawn", "drawn_truth", "female")
+        csv.writer(file).writerows([head, *zip(*said, lot, female.astype(int), strict=True)])
+    return str(path)
+
+
+@pytest.mark.parametrize("control", ["check: no", "drawn: lot"])
+def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, capsys, control):
+    words = ["regress", "cheated ~ female", cheated, "--design", "crosswise(prevalence=1/4)", "--control", control]
+    assert main([*words, "--format", "json"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    slopes = [
+        {row["term"]: row["estimate"] for row in fit["coefficients"]}["female"]
+        for fit in (both, both["without_control"])
+    ]
+    assert abs(slopes[0] - 1.35) < 4 * 0.4
+    assert slopes[1] < slopes[0] - 0.2  # random answers hide the difference
+    assert main(words) == 0
+    assert "without the control, as if everybody had followed the instruction:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["regress", "cheated ~ female", "--control", "drawn: lot", "--control", "check: file drawn_truth"],
+         "one column with the truth of controls; got 'drawn_truth'"),
+        (["regress", "cheated ~ female", "--control", "check: no", "--sample", "drawn_truth"],
+         "leave --sample and --level out"),
+        (["change", "--response", "cheated", "--response", "check", "--design",
+          "controlled(crosswise(prevalence=1/4), truth='no')"], "answers to controls, not one design"),
+        (["crosstab", "--row", "cheated", "--column", "female", "--row-design",
+          "controlled(crosswise(prevalence=1/4), truth='no')"], "one column of answers, and a design of one question"),
+    ],
+)  # fmt: skip
+def test_what_takes_no_control_says_so(cheated, capsys, words, told):
+    file_place = 2 if words[0] == "regress" else 1
+    design = ["--design", "crosswise(prevalence=1/4)"] if words[0] == "regress" else []
+    assert main([*words[:file_place], cheated, *words[file_place:], *design]) == 2
+    assert told in capsys.readouterr().err

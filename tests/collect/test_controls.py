@@ -11,8 +11,9 @@ import pytest
 
 from naysay import questionnaire
 from naysay.collect import Published
+from naysay.collect.ethics import Statement
 from naysay.collect.export import export
-from naysay.collect.questionnaire import check
+from naysay.collect.questionnaire import check, sample
 from naysay.collect.questionnaire.questions import QuestionnaireError
 from naysay.collect.results import aggregates, page
 from naysay.collect.results.answered import of_database, of_export
@@ -272,3 +273,15 @@ def test_a_design_that_one_row_cannot_ask_is_refused_at_its_row(tmp_path, design
         stacked(tmp_path, design)
     assert told in str(refusal.value)
     assert "survey, row 2, column 'bind::naysay_design'" in str(refusal.value)
+
+
+def test_the_statement_for_an_ethics_board_names_arms_and_controls(tmp_path, client):
+    plain = Statement(Published.of(sample(), client=client)).to_markdown()
+    controlled = Statement(Published.of(club(tmp_path), client=client)).to_markdown()
+    in_arms = Statement(
+        Published.of(stacked(tmp_path, "extended_crosswise(prevalence=1/4)"), client=client)
+    ).to_markdown()
+    assert "Controls among the private questions: 1." in controlled
+    assert "puts respondents into 2 arms" in in_arms
+    assert "ontrols among" not in plain + in_arms
+    assert "arms" not in plain + controlled

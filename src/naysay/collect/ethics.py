@@ -198,6 +198,10 @@ class Statement:
             if direct_texts
             else words["all_private"]
         )
+        if form.arms:
+            yield words["arms"].format(arms=len(form.arms))
+        if control_count := sum(question.control is not None for question in form.asked):
+            yield words["controls"].format(controls=control_count)
         if private_disclosures:
             yield words["purpose"]
         yield words["humans"]

@@ -655,7 +655,8 @@ def check_known(design: Answerable, what: str) -> None:
 def check_channel(design: object, role: str) -> Design:
     """The design itself, if it is a single channel."""
     if not isinstance(design, Design):
-        what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
+        several = "samples, or answers to controls," if getattr(design, "shares", ()) else "levels"
+        what = f"several {several} not one design" if isinstance(design, Answerable) else type(design).__name__
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -19,6 +20,8 @@ from naysay.regression.result import Regression, regression_html
 if TYPE_CHECKING:
     import polars as pl
 
+    from naysay.design import Answerable
+
 
 @dataclass(frozen=True)
 class Regressed:
@@ -33,6 +36,12 @@ class Regressed:
     categories: options.Categories = None
     level: Annotated[str | None, "COLUMN"] = None
     sample: Annotated[str | None, "COLUMN"] = None
+    control: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN: TRUTH", help="A control, as in naysay estimate; the regression without it follows."
+        ),
+    ] = None
     count: options.Count = None
     offset: Annotated[str | None, "COLUMN"] = None
     reference: Annotated[str | None, "LABEL"] = None
@@ -80,6 +89,8 @@ def command(request: RegressOptions) -> None:
           --weight weight --strata region --cluster school
       naysay regress "doping ~ age" samples.csv --sample sample \\
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
+      naysay regress "vote ~ age" answers.csv --control "check: lot" \\
+          --design "negative(discards=2)" --categories "red,green,blue,gold"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
@@ -93,42 +104,90 @@ def command(request: RegressOptions) -> None:
             f"(leave it out, or look at both questions together with naysay crosstab)",
             column=private_column,
         )
-    typed_frame = _typed_frame(request, list(formula.response), list(formula.variables))
+    uncontrolled, uncontrolled_design = request, design
+    if request.control:
+        request, design = _controlled(request, design, [options.control_of(text) for text in request.control])
+    elif (
+        (exported := published_designs.get(formula.response[0])) is not None and exported.beside and not request.design
+    ):
+        request = _beside(request, exported.beside, exported.sample)
+    formula = parse(request.formula)
+    typed_frame = _typed_frame(request, list(formula.response), list(formula.variables), joint=_is_joint(design))
     sampling = request.sampling(typed_frame)
     with (
         files.readable(request.file),
         with_labels(design, request.file, formula.response, encoding=request.encoding, codes=request.codes),
     ):
-        fit = regress(
-            design,
-            request.formula,
-            prepare_frame(typed_frame, sampling),
-            **{
-                option_name: getattr(request, option_name)
-                for option_name in ("level", "sample", "count", "offset", "missing", "reference")
-            },
-            weights=request.weight if sampling is None else None,
-            sampling=sampling,
-            standard_errors=request.standard_errors,
-            penalty=request.penalty,
-            cheaters=request.cheaters,
+        frame = prepare_frame(typed_frame, sampling)
+
+        def fitted(asked: RegressOptions, answered: Answerable) -> Regression:
+            return regress(
+                answered,
+                asked.formula,
+                frame,
+                **{
+                    option_name: getattr(asked, option_name)
+                    for option_name in ("level", "sample", "count", "offset", "missing", "reference")
+                },
+                weights=request.weight if sampling is None else None,
+                sampling=sampling,
+                standard_errors=request.standard_errors,
+                penalty=request.penalty,
+                cheaters=request.cheaters,
+            )
+
+        fit = fitted(request, design)
+        naive = fitted(uncontrolled, uncontrolled_design) if request.control else None
+    _say(fit, request, naive)
+
+
+def _is_joint(design: Answerable) -> bool:
+    return design.space.answers > 1
+
+
+def _controlled(
+    request: RegressOptions, design: Answerable, controls: Sequence[options.Control]
+) -> tuple[RegressOptions, Answerable]:
+    """The regression of a question together with its controls."""
+    if request.sample is not None or request.level is not None:
+        raise DataError("with --control the samples are the truths of the control; leave --sample and --level out")
+    truth_columns = [control.truth_column for control in controls if control.truth_column is not None]
+    joint_request = _beside(request, [control.column for control in controls], truth_columns)
+    return joint_request, options.with_controls(design, controls)
+
+
+def _beside(request: RegressOptions, columns: Sequence[str], samples: Sequence[str]) -> RegressOptions:
+    """The regression of the answers in one column and in others of the same people."""
+    if len(samples) > 1:
+        raise DataError(
+            f"a regression takes one column with the truth of controls; got {_checks.listing_text(samples)} (leave all "
+            "but one of these controls out)"
         )
-    _say(fit, request)
+    response, sign, covariates = request.formula.partition("~")
+    names = [column if column.isidentifier() else f"`{column}`" for column in columns]
+    answers = " + ".join([response.strip(), *names])
+    return replace(request, formula=f"{answers} {sign}{covariates}", sample=samples[0] if samples else None)
 
 
-def _say(fit: Regression, request: RegressOptions) -> None:
-    """The regression in the form that was asked for, and as a page."""
+_NAIVE = "without the control, as if everybody had followed the instruction:"
+
+
+def _say(fit: Regression, request: RegressOptions, naive: Regression | None) -> None:
+    """The regression in the form that was asked for, and as a page; after it, the one without the control."""
     values_at = [_values(at_text) for at_text in request.at or ()]
     if request.format_ == "csv":
         for note in fit.reservations:
             output.note(note)
         output.say(fit.to_csv(request.confidence))
     elif request.format_ == "json":
-        output.say(output.json_text(fit.to_dict(request.confidence, values_at)))
+        uncorrected = {} if naive is None else {"without_control": naive.to_dict(request.confidence, values_at)}
+        output.say(output.json_text(fit.to_dict(request.confidence, values_at) | uncorrected))
     elif request.format_ == "latex":
         output.say(fit.to_latex(request.confidence, values_at))
     else:
         output.say(fit.to_text(request.confidence, values_at))
+        if naive is not None:
+            output.say(f"\n{_NAIVE}\n\n{naive.to_text(request.confidence, values_at)}")
     if request.html is not None:
         output.write(request.html, lambda: regression_html(fit, confidence=request.confidence, at=values_at))
 
@@ -151,7 +210,7 @@ def _number(text: str) -> float | int | str:
     return text
 
 
-def _typed_frame(request: RegressOptions, response: list[str], variables: list[str]) -> pl.LazyFrame:
+def _typed_frame(request: RegressOptions, response: list[str], variables: list[str], *, joint: bool) -> pl.LazyFrame:
     """The file with answers as text, covariates as numbers where they are, and amounts as numbers."""
     column_of_role = {
         role: column_name
@@ -163,7 +222,7 @@ def _typed_frame(request: RegressOptions, response: list[str], variables: list[s
     level_columns = [column_name for column_name in (request.level, request.sample) if column_name is not None]
     with files.readable(request.file):
         files.check_columns(frame, [*response, *level_columns, *variables, *column_of_role.values()])
-        if len(response) > 1 and len(response) == len(set(response)) and not level_columns:
+        if not joint and len(response) > 1 and len(response) == len(set(response)) and not level_columns:
             frame = files.as_booleans(frame, response)
         else:
             frame = files.as_text(frame, response)
