@@ -660,6 +660,6 @@ def test_a_search_is_the_same_on_another_engine(naysay, survey):
 
 
 def test_every_field_of_a_search_is_documented(naysay, survey):
-    pages = (Path(__file__).parents[2] / "docs/reference/risk_json.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/risk_json.md").read_text(encoding="utf-8")
     found = told(naysay, *SEARCH, "--up-to", "2")["search"]
-    assert not [name for name in names(found) if f"`{name}`" not in pages]
+    assert not [name for name in names(found) if f"`{name}`" not in page]

@@ -15,7 +15,8 @@ REFERENCE = ROOT / "tests" / "reference"
 PEERS = json.loads((REFERENCE / "peers.json").read_text(encoding="utf-8"))
 PRIO3 = json.loads((REFERENCE / "prio3.json").read_text(encoding="utf-8"))
 FIELD128 = 2**66 * (2**62 - 7) + 1
-PAGES = {name: (ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8") for name in ("migration.md", "prio3.md")}
+SHOWN = ("how-to/migration.md", "reference/peers.md", "how-to/prio3.md")
+PAGES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in SHOWN}
 
 
 def tallied(design, each):
@@ -31,8 +32,9 @@ def test_reports_of_other_packages_give_their_estimates(each):
         assert (found < 0).any()
         found = found.clip(0) / found.clip(0).sum()
     np.testing.assert_allclose(found, each["estimate"], atol=1e-6)
-    shown = (str(each.get("counts", each.get("named"))) in PAGES["migration.md"]) == (each in (PEERS[0], PEERS[3]))
-    assert shown, "the page shows the first and the fourth"
+    numbers = str(each.get("counts", each.get("named")))
+    assert (numbers in PAGES["how-to/migration.md"]) == (each is PEERS[0])
+    assert (numbers in PAGES["reference/peers.md"]) == (each is PEERS[3])
 
 
 @pytest.mark.parametrize("each", PRIO3, ids=lambda each: f"{each['vdaf']} {each['design']['design']['kind']}")
@@ -51,7 +53,7 @@ def test_the_result_of_a_prio3_collector_is_a_tally(each):
     fit, direct = (estimate.moments(design, one) for one in (tally, design.tally(said)))
     np.testing.assert_allclose(fit.proportions, direct.proportions, atol=1e-12)
     np.testing.assert_allclose(fit.standard_errors, direct.standard_errors, atol=1e-12)
-    assert str(collected) in PAGES["prio3.md"]
+    assert str(collected) in PAGES["how-to/prio3.md"]
 
 
 def elements(octets):

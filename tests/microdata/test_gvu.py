@@ -68,7 +68,7 @@ def test_the_page_says_in_words_what_its_tables_say(people):
     assert (income.listwise.sizes.unique, income.matches.sizes.unique) == (129, 0)
     assert every.matches.sizes.unique == 7_750
     assert round(1 / every.matches.theta.estimate, -2) == 900
-    told = (ROOT / "docs" / "how-to" / "risk.md").read_text(encoding="utf-8")
+    told = (ROOT / "docs" / "reference" / "risk_gvu.md").read_text(encoding="utf-8")
     for quoted in (
         "65 people are alone",
         "2,037 people",
