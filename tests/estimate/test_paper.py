@@ -155,7 +155,7 @@ def test_one_person_is_no_people():
 def test_the_share_of_people_who_may_not_comply_can_be_chosen():
     fit = fitted(designs.warner(p=0.7), [50, 50])
     text = estimate.methods_text(fit, options=estimate.PrintOptions(noncompliance=0.3))
-    assert "If up to 0.3 of the respondents did not comply" in text
+    assert "If up to 30 of 100 did not comply" in text
 
 
 def test_a_quantity_is_refused():

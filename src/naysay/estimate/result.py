@@ -512,14 +512,14 @@ class Unchecked(Finding):
         first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
         if first is not None:
             label = _checks.label(first.category)
-            name, end = f"“{label if len(label) <= _LONGEST else f'{label[: _LONGEST - 1]}…'}”", ""
-            if not math.isnan(first.random_at_end):
-                end = f" ({of_hundred(first.random_at_end)} by the lower end of its interval)"
-            by_chance = (
-                f"no share of random answers brings {name} to 0{end and f', but{end[2:-1]} would'}"
-                if math.isnan(first.random)
-                else f"{name} would be 0 if {of_hundred(first.random)} of 100 had answered at random{end}"
-            )
+            name = f"“{label if len(label) <= _LONGEST else f'{label[: _LONGEST - 1]}…'}”"
+            at_end = "" if math.isnan(first.random_at_end) else of_hundred(first.random_at_end)
+            if math.isnan(first.random):
+                by_chance = f"no share of random answers brings {name} to 0"
+                by_chance += at_end and f", but {at_end} of 100 the lower end of its interval"
+            else:
+                by_chance = f"{name} would be 0 if {of_hundred(first.random)} of 100 had answered at random"
+                by_chance += at_end and f" ({at_end} by the lower end of its interval)"
             lines.append(
                 f"{by_chance}; {of_hundred(first.any_answers)} of 100 could do it by the answers that mislead most"
             )
