@@ -116,6 +116,8 @@ def test_a_file_calibrates_on_the_command_line(tmp_path, monkeypatch, capsys):
     pl.DataFrame(pairs, schema=["truth", "income"], orient="row").write_csv("known.csv")
     pl.DataFrame({"income": CATEGORIES, "n": ANSWERS}).write_csv("answers.csv")
     words = ["estimate", "answers.csv", "--response", "income", "--count", "n", "--calibration", "known.csv"]
+    assert main([*words, "--design", "negative()"]) == 0  # the categories are those of the calibration
+    assert "from 300 people" in capsys.readouterr().out
     words += ["--categories", ",".join(CATEGORIES), "--design", "negative()", "--format", "json"]
     assert main(words) == 0
     survey = negative()

@@ -96,6 +96,8 @@ def test_a_file_becomes_a_map_on_the_command_line(tmp_path, monkeypatch, capsys)
     expected = grid.heat_map(estimate.moments(survey, survey.tally(count=counts)))
     assert np.array(printed["shares"]) == pytest.approx(expected.shares)
     assert Path("map.html").read_text(encoding="utf-8").count("<svg") >= 4
+    assert main([*words, "--format", "csv"]) == 2
+    assert "--grid is a second table" in capsys.readouterr().err
     assert main([*words[:-4], "--grid", "2 by 3"]) == 2
     assert "such as 8x8" in capsys.readouterr().err
 

@@ -205,6 +205,8 @@ def command(request: EstimateOptions) -> None:
         raise DataError("--margin says what it means to lead; add --ranks")
     if request.ranks and (request.format_ == "csv" or request.methods_text):
         raise DataError("--ranks is a second table; use --format table or json")
+    if request.grid is not None and (request.format_ == "csv" or request.methods_text):
+        raise DataError("--grid is a second table; use --format table or json")
     output.check(request.html)
     if request.grid is not None and request.design is not None and request.categories is None:
         request = replace(request, categories=",".join(_grid(request.grid).cells))
@@ -261,7 +263,8 @@ def _calibrated(request: EstimateOptions, path: Path, response: str) -> Answerab
         people = files.as_text(frame, columns).select(columns).drop_nulls().collect()
     known, said = people["truth"], people[response]
     categories = sorted(known.unique()) if request.categories is None else options.record_cells(request.categories)
-    design = None if request.design is None else options.design_of(request.design, request.categories)
+    record = csv_text([categories]).strip() if request.categories is None else request.categories
+    design = None if request.design is None else options.design_of(request.design, record)
     is_negative = design is not None and np.array_equal(
         design.channel().matrix > 0, ~np.eye(len(categories), dtype=bool)
     )
