@@ -184,6 +184,7 @@ def test_without_variance_the_difference_is_always_found():
     ("arguments", "told"),
     [
         ({"standard_error": 0}, "must be above 0; got 0 .no number of respondents makes an estimate exact"),
+        ({"standard_error": 2}, "must be below 1, .*; got 2 .for 2 percentage points write 0.02"),
         ({"standard_error": -0.1}, "must be above 0"),
         ({"standard_error": math.nan}, "must be above 0"),
         ({"standard_error": "small"}, "must be above 0; got 'small'"),

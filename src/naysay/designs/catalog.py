@@ -324,7 +324,9 @@ def parse(text: str, *, categories: Sequence[Label] | None = None) -> Answerable
         error_offset = (
             (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped_text)
         )
-        raise _unreadable(stripped_text, error_offset, "this is not a call such as negative(discards=2)") from None
+        percent_hint = "; write 0.8, not 80%" if "%" in stripped_text else ""
+        problem = f"this is not a call such as negative(discards=2){percent_hint}"
+        raise _unreadable(stripped_text, error_offset, problem) from None
     try:
         return _Reader(stripped_text, None if categories is None else tuple(categories)).design(call_node)
     except RecursionError:

@@ -592,9 +592,15 @@ def people_for(design_variance: Variance, standard_error: float, category: Label
 
 
 def checked_error(standard_error: float) -> float:
-    """A target for the standard error: above 0."""
+    """A target for the standard error of a share: above 0 and below 1."""
     hint = " (no number of respondents makes an estimate exact)"
-    return positive(standard_error, what="standard_error", hint=hint)
+    wanted_error = positive(standard_error, what="standard_error", hint=hint)
+    if wanted_error >= 1:
+        raise DataError(
+            f"standard_error must be below 1, because it is that of a share; got {wanted_error:g} "
+            f"(for {wanted_error:g} percentage points write {wanted_error / 100:g})"
+        )
+    return wanted_error
 
 
 def difference_sample_size(
