@@ -94,7 +94,7 @@ def test_a_direct_level_is_not_called_randomized():
     [
         ("de", "AUSGESCHLOSSEN", "Nach Randomisierung"),
         ("es", "DESCARTADO", "Tras la aleatorización"),
-        ("ar", "مُستبعَد", "بعد تغيير عشوائي"),
+        ("ar", "مُستبعَد", "بعد القرعة"),
         ("fr", "RULED OUT", "After randomization"),
     ],
 )

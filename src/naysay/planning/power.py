@@ -171,7 +171,7 @@ class Exclusion:
     def rests_on(self, n: float) -> str:
         """What the chance with n respondents rests on; empty where it is exact."""
         if self.is_drawn(n):
-            source = "mended by" if self.exact else "the share of"
+            source = "corrected by" if self.exact else "the share of"
             return f"the power is {source} {SURVEYS} drawn surveys, so it is right within about ± {self.off:g}"
         return "" if self.exact else "the power takes the estimate as normal; naysay simulate shows how good that is"
 

@@ -266,7 +266,7 @@ def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens
     screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
     why = {
-        "yes": "Chance swapped it, as for about 30 in 100. Researchers know, and correct the totals.",
+        "yes": "Chance swapped it, as for about 30 in 100. The totals are corrected for that.",
         "no": "Chance kept it. It swaps about 30 in 100, so nobody can be sure.",
     }[said]
     assert leaves(screens.respondent) == (f"Will be sent: {said.title()}", why)
@@ -280,7 +280,7 @@ def test_what_holds_for_every_line_is_said_once(screens):
     assert sides.keys() == ANSWERS["drugs"].keys()
     swapped = sum(side != ANSWERS["drugs"][label] for label, side in sides.items())
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
-    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. Researchers know, and correct the totals."
+    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. The totals are corrected for that."
     assert why == (told if swapped else kept)
 
 

@@ -19,7 +19,7 @@ export function doing(question, entry, texts) {
   const strikes = striking(drawing(question, entry));
   const [, most] = entry.still_possible;
   const ranges = question.bins ? "ranges" : "";
-  if (entry.reveals) return texts.say("does.reveals");
+  if (entry.reveals) return texts.say("reveals.does");
   if (compares(question, entry)) return texts.say("compares.does");
   if (strikes) return texts.say(most === entry.categories ? "does.some" : `does.${ranges || "strikes"}`);
   if (entry.loud) return texts.say("loud.does");
@@ -32,14 +32,14 @@ function compares(question, entry) {
   return wayByHand(design, true)?.name === "crosswise" && space(design).labels.join() === "same,different";
 }
 
-/** Whether a private question needs words that few need: those of `among`, `compares` and `loud` in extras/. */
-export const rare = (question) => offered(question).some((entry) => entry.loud || compares(question, entry) || spoken(drawing(question, entry)));
+/** Whether a private question needs words that few need: those of `among`, `compares`, `loud` and `reveals` in extras/. */
+export const rare = (question) => offered(question).some((entry) => entry.loud || entry.reveals || compares(question, entry) || spoken(drawing(question, entry)));
 
 /** A level in a few words: how much of what is sent is the answer, or how many options go. */
 export function told(question, entry, texts) {
   const [least, most] = entry.still_possible;
   const all = entry.categories;
-  if (entry.reveals) return texts.say("levels.reveals");
+  if (entry.reveals) return texts.say("reveals.level");
   if (entry.loud) return texts.say("loud.level");
   if (most < all) return texts.say(least === most ? "levels.strikes" : "levels.some", { count: all - least, all });
   if (least < most) return texts.say("levels.some", { count: all - least, all });
@@ -145,7 +145,7 @@ export function because(question, texts, answers, sent, own, changed) {
   const pairs = several ? question.choices.map(({ name }) => [own?.[name], sent[name].response]) : [[own, sent.response]];
   const { all, stay, said } = meaning(design, pairs[0][1]);
   if (answers.level(question).loud) return texts.say("loud.leaves");
-  if (stay.length === 1) return texts.say("leaving.one");
+  if (stay.length === 1) return texts.say("reveals.leaves");
   const swaps = own !== null && !sets(design) && all.includes(said[0]) && stay.length === all.length;
   const share = swaps && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
   const swapped = share ? pairs.filter(([mine, response]) => mine !== response).length : 0;

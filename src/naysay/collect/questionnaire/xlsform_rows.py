@@ -120,10 +120,10 @@ _CHOICES = {
     },
 }
 _EXPLANATION = {
-    "en": "Your answer stays with you. What is sent has been changed by chance.",
-    "de": "Ihre Antwort bleibt bei Ihnen. Was gesendet wird, hat der Zufall verändert.",
-    "es": "Su respuesta se queda con usted. Lo que se envía lo ha cambiado el azar.",
-    "ar": "تبقى إجابتك عندك. أما ما يُرسل فقد غيّرته الصدفة.",
+    "en": "Chance decides what is sent. Nobody can be sure that it is your answer.",
+    "de": "Der Zufall entscheidet, was gesendet wird. Ob es Ihre Antwort ist, weiß niemand sicher.",
+    "es": "El azar decide qué se envía. Nadie puede estar seguro de que sea su respuesta.",
+    "ar": "القرعة تقرر ما يُرسل، ولا أحد يعلم يقينًا هل هو إجابتك.",
 }
 
 

@@ -37,6 +37,12 @@ export default {
     knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
   },
 
+  reveals: {
+    does: "Auf dieser Stufe kann das Gesendete Ihre wahre Antwort zeigen.",
+    level: "Kann Ihre Antwort zeigen",
+    leaves: "Das verrät Ihre Antwort.",
+  },
+
   preview: {
     mark: "Das ist eine Vorschau zum Ausprobieren. Sie sendet nichts.",
     sent: "Das ist eine Vorschau: Nichts wurde gesendet.",

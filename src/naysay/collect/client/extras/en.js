@@ -37,6 +37,12 @@ export default {
     knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
   },
 
+  reveals: {
+    does: "At this setting, what is sent can show your true answer.",
+    level: "Can show your answer",
+    leaves: "This tells your answer.",
+  },
+
   preview: {
     mark: "This is a preview for trying out. It sends nothing.",
     sent: "This is a preview: nothing was sent.",

@@ -37,6 +37,12 @@ export default {
     knows: "Su respuesta a la segunda pregunta oculta la primera. Quien la conozca quizá pueda deducir la primera.",
   },
 
+  reveals: {
+    does: "En este nivel, lo que se envía puede mostrar su respuesta verdadera.",
+    level: "Puede mostrar su respuesta",
+    leaves: "Esto revela su respuesta.",
+  },
+
   preview: {
     mark: "Esto es una vista previa para probar. No envía nada.",
     sent: "Esto es una vista previa: no se ha enviado nada.",

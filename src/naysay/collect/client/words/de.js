@@ -19,7 +19,7 @@ export default {
     safeWhy: "Bei privaten Antworten entscheidet der Zufall, was gesendet wird. Jede Frage sagt, wie viel das verrät.",
     openWhy: "Sie sehen alles, bevor es gesendet wird.",
     promised: "Was wir Ihnen versprechen",
-    check: "Für alle, die nachprüfen möchten",
+    check: "Zum Nachprüfen",
     hash: "Fingerabdruck dieser Umfrage",
     renewed: "Fingerabdruck, bevor diese Seite korrigiert wurde",
     together: "Alle privaten Antworten zusammen",
@@ -88,7 +88,6 @@ export default {
     noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Sicher weiß sie niemand.",
     range: "Gesendet wird nur ein Bereich. Der Zufall kann ihn ändern; sicher weiß ihn niemand.",
     each: "Dieses Gerät kann jede Zeile per Zufall ändern. Sicher weiß sie niemand.",
-    reveals: "Auf dieser Stufe kann das Gesendete Ihre wahre Antwort zeigen.",
   },
 
   levels: {
@@ -98,7 +97,6 @@ export default {
     strikes: "{count} von {all} gestrichen",
     some: "Höchstens {count} gestrichen",
     noise: "{share} von 100 Antworten bleiben unverändert",
-    reveals: "Kann Ihre Antwort zeigen",
   },
 
   leaving: {
@@ -112,7 +110,6 @@ export default {
     doubt: "Echt oder zufällig: Sicher weiß es niemand.",
     all: "Alle Antworten bleiben möglich.",
     remain: "{count} von {all} bleiben möglich.",
-    one: "Das verrät Ihre Antwort.",
     mind: "Ändern ist in Ordnung. Ausprobieren verrät mehr über Sie.",
     exact: "Was genau gesendet wird",
   },

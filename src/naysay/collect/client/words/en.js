@@ -88,7 +88,6 @@ export default {
     noise: "By chance, this device may change your answer. Nobody can be sure.",
     range: "Only a range is sent. Chance may change it; nobody can be sure.",
     each: "By chance, this device may change each line. Nobody can be sure.",
-    reveals: "At this setting, what is sent can show your true answer.",
   },
 
   levels: {
@@ -98,7 +97,6 @@ export default {
     strikes: "{count} of {all} crossed out",
     some: "Up to {count} crossed out",
     noise: "{share} in 100 answers stay unchanged",
-    reveals: "Can show your answer",
   },
 
   leaving: {
@@ -106,13 +104,12 @@ export default {
     not: "not {option}",
     nor: "not {option}",
     comma: ", ",
-    swapped: "Chance swapped it, as for about {share} in 100. Researchers know, and correct the totals.",
+    swapped: "Chance swapped it, as for about {share} in 100. The totals are corrected for that.",
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
-    lines: "Chance swapped {count} of {all}, as for about {share} in 100. Researchers know, and correct the totals.",
+    lines: "Chance swapped {count} of {all}, as for about {share} in 100. The totals are corrected for that.",
     doubt: "Yours or random: nobody can be sure.",
     all: "All options remain possible.",
     remain: "{count} of {all} remain possible.",
-    one: "This tells your answer.",
     mind: "Correcting a slip is fine. Trying answers out tells more about you.",
     exact: "Exactly what will be sent",
   },

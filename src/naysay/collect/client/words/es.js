@@ -88,7 +88,6 @@ export default {
     noise: "Este dispositivo puede cambiar su respuesta al azar. Nadie puede estar seguro.",
     range: "Solo se envía un intervalo. El azar puede cambiarlo; nadie puede estar seguro.",
     each: "Este dispositivo puede cambiar cada línea al azar. Nadie puede estar seguro.",
-    reveals: "En este nivel, lo que se envía puede mostrar su respuesta verdadera.",
   },
 
   levels: {
@@ -98,7 +97,6 @@ export default {
     strikes: "{count} de {all} tachadas",
     some: "Hasta {count} tachadas",
     noise: "{share} de 100 no cambian",
-    reveals: "Puede mostrar su respuesta",
   },
 
   leaving: {
@@ -112,7 +110,6 @@ export default {
     doubt: "Suya o al azar: nadie puede estar seguro.",
     all: "Todas las opciones siguen siendo posibles.",
     remain: "{count} de {all} siguen siendo posibles.",
-    one: "Esto revela su respuesta.",
     mind: "Corregir un error está bien. Probar respuestas revela más sobre usted.",
     exact: "Lo que se enviará exactamente",
   },
