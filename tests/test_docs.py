@@ -245,7 +245,7 @@ def test_every_line_of_code_of_the_literature_runs():
     known["tally"] = design.tally(count=[280, 240, 260, 220])
     known["q"] = naysay.designs.negative_matrix(known["Q"], categories=c)
     known["fit"] = naysay.estimate.moments(design, known["tally"])
-    page = (DOCS / "explanation" / "literature.md").read_text("utf-8")
+    page = (DOCS / "reference" / "literature.md").read_text("utf-8")
     lines = re.findall(r"`((?:designs|estimate|planning|privacy|simulate|fit)\..*?)`", page)
     assert len(lines) >= 24
     for line in lines:
