@@ -579,24 +579,42 @@ def _controlled(question: Question, controls: Sequence[Question]) -> Asked:
         truth = control.truth
         truths.append("lot" if truth.lot else "known" if truth.file else truth.category or dict(truth.shares))
         truth_columns += [truth_column(part.name)] if truth.lot else [truth.file] if truth.file else []
-    parts: dict[Any, Design] = {}
+    people = [part.control.truth.people for part in controls if part.control is not None]
     surveys = []
     for level_channels in itertools.product(*(private.channels for _, private in asked)):
         first, *others = (channel for _, channel in level_channels)
         controls_differ = any(other != first for other in others)
         known_truth = truths[0] if len(truths) == 1 else truths
-        survey = designs.controlled(first, truth=known_truth, control=others if controls_differ else None)
-        surveys.append(survey)
-        level_names = [str(level) for level, _ in level_channels if level is not None]
-        for truth_name, part_design in survey.parts.items():
-            names = [*level_names, *([] if truth_name is None else [str(truth_name)])]
-            parts["; ".join(names) if names else None] = part_design
-    survey = surveys[0]
-    if len(surveys) > 1:
-        survey = Samples.of(
-            parts, shares=survey.shares, nuisance=survey.nuisance, measures_compliance=True, name=survey.name
+        survey = designs.controlled(
+            first,
+            truth=known_truth,
+            control=others if controls_differ else None,
+            people=people if any(people) else None,  # how many people the known shares rest on
         )
+        surveys.append(([str(level) for level, _ in level_channels if level is not None], survey))
+    survey = _over_levels(surveys) if len(surveys) > 1 else surveys[0][1]
     return Asked(survey, None, tuple(part.name for part in controls), (*level_columns, *truth_columns))
+
+
+def _over_levels(surveys: Sequence[tuple[list[str], Samples]]) -> Samples:
+    """The survey of all levels that people may have chosen: each choice, with each truth, is a sample."""
+    parts = {
+        "; ".join([*levels, *([] if truth is None else [str(truth)])]): part
+        for levels, survey in surveys
+        for truth, part in survey.parts.items()
+    }
+    level_names, at_levels = zip(*surveys, strict=True)
+    return Samples.of(
+        parts,
+        shares=at_levels[0].shares,
+        nuisance=at_levels[0].nuisance,
+        measures_compliance=True,
+        uncertain=tuple(
+            _over_levels(list(zip(level_names, moved, strict=True)))
+            for moved in zip(*(survey.uncertain for survey in at_levels), strict=True)
+        ),
+        name=at_levels[0].name,
+    )
 
 
 def violates(control: Question, response: str, level: str | None, truth: str | None) -> bool:
