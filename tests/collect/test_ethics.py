@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import segno
 
 from naysay import designs, privacy
 from naysay.collect import Published
@@ -128,3 +129,8 @@ def test_a_survey_that_invites_says_what_invitations_hide_and_what_they_do_not()
     ]
     assert "any number of times" in before and "any number of times" not in after
     assert "does not tell whose answer is whose" in after and "compare times and addresses" in after
+
+
+def test_the_page_shows_the_hash_as_a_code_to_scan(published):
+    code = segno.make_qr(published.hash.upper(), error="m").svg_inline(border=4, omitsize=True)
+    assert code in Statement(published).to_html()

@@ -6,6 +6,7 @@ The numbers are those of the respondent's page, of each question at its most ope
 from __future__ import annotations
 
 import datetime
+import html
 import math
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,8 @@ from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import segno
 
 from naysay import report
 from naysay.collect.questionnaire import Questionnaire, check, in_words, statements, together
@@ -159,6 +162,12 @@ class Statement:
             Without the extra ``plots``.
         """
         sections = [report.Section(heading, content) for heading, content in self.sections()]
+        hash_code = segno.make_qr(self.published.hash.upper(), error="m").svg_inline(border=4, omitsize=True)
+        words = html.escape(str(self._words["scan"]))
+        figure = (
+            f'<span title="{words}" style="float:inline-end;width:4rem;background:#fff;color:#000">{hash_code}</span>\n'
+        )
+        sections[0] = report.Section(sections[0].heading, figure + sections[0].body)
         return report.html(
             self.title, sections, lead=self.lead, facts=self.facts, language=self.words_language, flow=True, dense=True
         )
