@@ -108,11 +108,19 @@ def controlled_cell(rng: np.random.Generator) -> Cell:
     }
     family = str(rng.choice([*families]))
     design = families[family]()
-    truth = [_pick(rng, "lot", str(design.categories[-1])) for _ in range(controls)]
+    first, last = str(design.categories[0]), str(design.categories[-1])
+    truth = [_pick(rng, "lot", last) for _ in range(controls)]
     survey = designs.controlled(design, truth=truth)
+    if rng.random() < 0.2:  # shares that are known
+        survey = designs.controlled(design, truth={first: "0.06", last: "0.94"})
+    elif design.space.one_label and rng.random() < 0.25:  # two types of people
+        always = f"one answer: {design.responses.texts()[0]}"
+        survey = designs.controlled(design, truth=[last, last], types=("random", always))
     n = round(float(np.exp(rng.uniform(np.log(200), np.log(5_000)))))
     away = 0.0 if rng.random() < 0.25 else rng.uniform(0, 0.4)
-    shares = np.append((1 - away) * _shares(rng, len(design.categories)), away)
+    types = len(survey.cells) - len(design.categories)
+    away_shares = away * (rng.dirichlet(np.ones(types)) if types > 1 else np.ones(1))
+    shares = np.append((1 - away) * _shares(rng, len(design.categories)), away_shares)
     weights = 1.0 if rng.random() < 0.15 else 0.0
     return Cell(
         f"controlled {family}",

@@ -397,3 +397,51 @@ def test_without_a_control_an_estimate_says_what_it_does_not_show():
     assert "nothing in these answers" not in str(estimate.moments(CROSSWISE, worked_crosswise()))
     badly = designs.forced_response(forced_yes="1/6", forced_no="1/12")
     assert "did not follow the instruction" in str(estimate.moments(badly, badly.tally(count=[200, 2_000])))
+
+
+@pytest.mark.parametrize("sharp", [True, False])
+def test_the_interval_of_open_shares_holds_the_truth_wherever_it_lies(sharp):
+    """Exactly, over all counts: .1 yes and .7 no comply, .2 answer at random and may all be yes, or none."""
+    survey, n = designs.crosswise(prevalence=0.25), 500
+    chance = 0.25 * 0.1 + 0.75 * 0.7 + 0.2 / 2
+    hits = np.zeros(3)
+    for same in range(round(n * chance) - 45, round(n * chance) + 46):
+        fit = estimate.moments(survey, survey.tally(count=[same, n - same]))
+        low, high = estimate.bounds_interval(fit, share=0.2, sharp=sharp)[0]
+        hits += stats.binom.pmf(same, n, chance) * np.array(
+            [low <= truth + 1e-12 <= high + 2e-12 for truth in (0.1, 0.2, 0.3)]
+        )
+    assert (hits[[0, 2]] > 0.94).all()
+    assert hits[1] > 0.997
+
+
+def test_the_interval_of_open_shares_is_that_of_a_share_where_nothing_is_open():
+    survey = designs.negative(ABCD)
+    fit = estimate.moments(survey, survey.tally(count=[190, 240, 260, 310]))
+    wald = fit.proportions + np.outer((-1, 1), stats.norm.ppf(0.975) * fit.standard_errors * np.sqrt(999 / 1_000))
+    for sharp in (True, False):
+        np.testing.assert_allclose(
+            estimate.bounds_interval(fit, share=0, sharp=sharp).T, np.maximum(wald, 0), atol=1e-6
+        )
+    # .05 in each tail where far apart: the true share cannot be beyond both ends
+    low, high = estimate.bounds_interval(fit, share=0.3, answers="any", sharp=False)[1]
+    band = estimate.answer_bounds(fit, share=0.3, answers="any", sharp=False)[1]
+    assert band[0] - low == pytest.approx(min(band[0], 1.6449 * fit.standard_errors[1]), abs=1e-3)
+    assert high - band[1] == pytest.approx(min(1 - band[1], 1.6449 * fit.standard_errors[1]), abs=1e-3)
+
+
+def test_a_negative_survey_without_a_control_shows_both_bands():
+    survey = designs.negative(tuple("abcde"))
+    fit = estimate.moments(survey, survey.tally(count=[160, 180, 210, 220, 230]))
+    # random answers look like .2 each; always a moves a by 1 - 5 and all others by 1
+    assert (
+        "if up to 30 of 100 answered at random (surveys by hand measured 23 to 39), a share could be up to 0.06"
+        in str(fit)
+    )
+    assert (
+        "if up to 10 of 100 always gave one answer (surveys by hand measured 6.5 to 19), a share could be up to 0.10"
+        in str(fit)
+    )
+    numbers = fit.to_dict()["unchecked"]
+    np.testing.assert_allclose(numbers["one_answer"][0], [fit.proportions[0] - 0.1, fit.proportions[0] + 0.4])
+    assert "Petróczi et al. (2022)" in numbers["measured"]["sources"]

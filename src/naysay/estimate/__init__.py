@@ -7,7 +7,7 @@ on the category. `Grid` makes cells of a map the categories, and `heat_map` draw
 """
 
 from naysay.estimate.assumptions import leverage, noncompliance_band, preference_band, probability_band
-from naysay.estimate.bounds import answer_bounds, least_share
+from naysay.estimate.bounds import answer_bounds, bounds_interval, least_share
 from naysay.estimate.changes import RULES, Change, change
 from naysay.estimate.estimators import maximum_likelihood, moments, pooled, stratified
 from naysay.estimate.fit import Intervals, projected
@@ -54,6 +54,7 @@ __all__ = [
     "Validated",
     "Validation",
     "answer_bounds",
+    "bounds_interval",
     "change",
     "default",
     "default_quantity",

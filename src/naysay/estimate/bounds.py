@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.design.base import Design
 from naysay.errors import DataError
@@ -66,15 +67,65 @@ def answer_bounds(fit: Fit, *, share: float = 0.3, answers: str = "random", shar
     >>> answer_bounds(fit, share=0.2).round(3)[0], answer_bounds(fit, share=0.2, answers="any").round(3)[0]
     (array([0.017, 0.217]), array([0.   , 0.417]))
     """
+    return np.clip(_ends(fit, share, answers, sharp=sharp)[0], 0.0, 1.0)
+
+
+def bounds_interval(
+    fit: Fit, *, share: float = 0.3, answers: str = "random", sharp: bool = True, confidence: float = 0.95
+) -> Floats:
+    """The interval of each category, (t, 2), for the share that `answer_bounds` leaves open, with sampling error.
+
+    It holds the true share of a category, wherever it lies between the bounds, with the confidence: low - C·se and
+    high + C·se, with Φ(C + Δ / se) - Φ(-C) = confidence for bounds Δ apart and se the larger standard error of the two.
+    Each bound is linear in the shares of answers, which gives its standard error.
+
+    Parameters
+    ----------
+    fit, share, answers, sharp
+        As in `answer_bounds`.
+    confidence : float
+
+    References
+    ----------
+    Imbens & Manski (2004), "Confidence intervals for partially identified parameters".
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.crosswise(prevalence=0.25)
+    >>> fit = estimate.moments(survey, survey.tally(count=[691, 309]))
+    >>> bounds_interval(fit, share=0.2).round(3)[0], fit.interval().round(3)[0]
+    (array([0.   , 0.266]), array([0.062, 0.177]))
+    """
+    level = _checks.confidence(confidence)
+    ends, gradients, chances = _ends(fit, share, answers, sharp=sharp)
+    variances = gradients**2 @ chances - (gradients @ chances) ** 2
+    errors = np.sqrt(np.maximum(variances, 0.0) / fit.tally.effective)
+    bounds = np.clip(ends, 0.0, 1.0)
+    for place, largest in enumerate(errors.max(axis=1).tolist()):
+        if largest > 0:
+            apart = float(np.ptp(bounds[place])) / largest
+            quantile = scipy.optimize.brentq(
+                lambda c, apart=apart: scipy.special.ndtr(c + apart) - scipy.special.ndtr(-c) - level, 0.0, 40.0
+            )
+            bounds[place] += quantile * errors[place] * (-1, 1)
+    return np.clip(bounds, 0.0, 1.0)
+
+
+def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats, Floats, Floats]:
+    """The ends (t, 2), how they move with the shares of answers (t, 2, responses), and these shares."""
     if not 0 <= share <= 1 or answers not in ANSWERS:
         raise DataError(
             f"share must lie in [0, 1], and answers be one of {', '.join(ANSWERS)}; got {share!r}, {answers!r}"
         )
-    matrix, fitted, _ = _program(fit)
+    matrix, fitted, observed = _program(fit)
     if not sharp:
         least, look, most = _indicators(fit)
         low, high = (most, least) if answers == "any" else (look, look)
-        return np.clip(np.column_stack([fit.proportions - share * low, fit.proportions + share * (1 - high)]), 0.0, 1.0)
+        ends = np.column_stack([fit.proportions - share * low, fit.proportions + share * (1 - high)])
+        design = fit.design.channel()
+        slopes = linear_map(design, fit.solution)(design.space.statistic(design.space.listing())).T
+        return ends, np.stack([slopes, slopes], axis=1), observed
     t, m = matrix.shape[1], len(matrix)
     is_possible = matrix.max(axis=1) > 0
     others = np.eye(m)[:, is_possible] if answers == "any" else (is_possible / is_possible.sum())[:, None]
@@ -84,14 +135,14 @@ def answer_bounds(fit: Fit, *, share: float = 0.3, answers: str = "random", shar
     equalities[m, t : 2 * t], equalities[m, 2 * t :] = 1, -1
     right_side = np.append(fitted, 0.0)
     at_most = np.concatenate([np.zeros(2 * t), np.ones(width)])[None]
-    ends = np.zeros((t, 2))
+    ends, gradients = np.zeros((t, 2)), np.zeros((t, 2, m))
     for category in range(t):
         cost = np.zeros(2 * t + width)
         cost[[category, t + category]] = 1
         for place, sign in enumerate((1, -1)):
-            solved = _solved(sign * cost, equalities, right_side, at_most, share)
-            ends[category, place] = sign * solved
-    return np.clip(ends, 0.0, 1.0)
+            least_cost, prices = _solved(sign * cost, equalities, right_side, at_most, share)
+            ends[category, place], gradients[category, place] = sign * least_cost, sign * prices[:m]
+    return ends, gradients, fitted
 
 
 def fits_badly(fit: Fit) -> bool:
@@ -120,7 +171,7 @@ def least_share(fit: Fit) -> float:
     """
     matrix, _, observed = _program(fit)
     cost = np.concatenate([np.zeros(matrix.shape[1]), np.ones(len(matrix))])
-    return max(_solved(cost, np.hstack([matrix, np.eye(len(matrix))]), observed), 0.0)
+    return max(_solved(cost, np.hstack([matrix, np.eye(len(matrix))]), observed)[0], 0.0)
 
 
 def _program(fit: Fit) -> tuple[Floats, Floats, Floats]:
@@ -143,19 +194,23 @@ def _indicators(fit: Fit) -> tuple[Floats, Floats, Floats]:
     return indicators.min(axis=0), indicators.mean(axis=0), indicators.max(axis=0)
 
 
-def random_shifts(fit: Fit, share: float) -> tuple[float, float]:
-    """By how much some category's share could be lower and higher if up to this share of people answered at random."""
-    _, look, _ = _indicators(fit)
-    return float(share * look.max()), float(share * (1 - look.min()))
+def shifts(fit: Fit, share: float, answers: str = "random") -> tuple[float, float]:
+    """By how much some category's share could be lower and higher if up to this share of people answered so."""
+    least, look, most = _indicators(fit)
+    low, high = (most, least) if answers == "any" else (look, look)
+    return float(share * low.max()), float(share * (1 - high.min()))
 
 
 def _solved(
     cost: Floats, equalities: Floats, right: Floats, at_most: Floats | None = None, limit: float | None = None
-) -> float:
-    """The least cost of non-negative unknowns that satisfy the equalities, and of which a sum is at most the limit."""
+) -> tuple[float, Floats]:
+    """The least cost of non-negative unknowns that satisfy the equalities, and of which a sum is at most the limit.
+
+    With it comes how it moves with the right sides of the equalities.
+    """
     bound: dict[str, Any] = {} if at_most is None else {"A_ub": at_most, "b_ub": [limit]}
     solution: Any = scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs", **bound)
-    return float(solution.fun)
+    return float(solution.fun), np.asarray(solution.eqlin.marginals)
 
 
 class Tipping(NamedTuple):

@@ -31,6 +31,15 @@ MEASURED = (0.23, 0.39)
 ELSEWHERE = 0.3
 """The share of random answers for which an estimate without a control is shown: about the middle of `MEASURED`."""
 
+MEASURED_ONE = (0.065, 0.19)
+"""The same for people who always give one answer, such as the one that seems to protect."""
+
+ELSEWHERE_ONE = 0.1
+"""The share of such people for which an estimate without a control is shown."""
+
+SOURCES = ("Höglinger & Jann (2018)", "Cruyff et al. (2024), four surveys", "Petróczi et al. (2022)")
+"""Where these shares were measured."""
+
 _ALL = 0.995  # of people; a larger share is printed as everybody
 _NONE = 1e-10
 

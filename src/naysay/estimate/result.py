@@ -31,12 +31,15 @@ from naysay.estimate.assumptions import (
     probability_band,
     quick,
 )
-from naysay.estimate.bounds import answer_bounds, fits_badly, is_open, least_share, random_shifts, tipping
+from naysay.estimate.bounds import answer_bounds, bounds_interval, fits_badly, is_open, least_share, shifts, tipping
 from naysay.estimate.compliance import (
     DENIERS,
     ELSEWHERE,
+    ELSEWHERE_ONE,
     FOR_OTHERS,
     MEASURED,
+    MEASURED_ONE,
+    SOURCES,
     Compliance,
     compliance,
     of_hundred,
@@ -499,16 +502,15 @@ class Unchecked(Finding):
             )
         elif fit.tally.free < len(fit.categories):  # otherwise a test of fit shows some of it
             lines.append("nothing in these answers shows whether people followed the instruction")
-        low, high = (of_hundred(share) for share in MEASURED)
-        if len(fit.categories) == 2:
-            could_be = f": {_ranges(fit, answer_bounds(fit, share=ELSEWHERE, sharp=False))}"
-        else:
-            fall, rise = (number_text(shift, decimals_of(fit)) for shift in random_shifts(fit, ELSEWHERE))
-            could_be = f", a share could be up to {fall} lower or {rise} higher (before sampling error)"
-        lines.append(
-            f"if up to {of_hundred(ELSEWHERE)} of 100 answered at random (surveys by hand measured {low} to {high})"
-            f"{could_be}"
-        )
+        kinds = [(ELSEWHERE, "random", "answered at random", MEASURED)]
+        if not behaviors(fit.design):  # no band of non-compliance is shown
+            kinds.append((ELSEWHERE_ONE, "any", "always gave one answer", MEASURED_ONE))
+        for share, answers, behavior, measured in kinds:
+            low, high = map(of_hundred, measured)
+            lines.append(
+                f"if up to {of_hundred(share)} of 100 {behavior} (surveys by hand measured {low} to {high})"
+                f"{self._open(share, answers, options.confidence)}"
+            )
         first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
         if first is not None:
             label = _checks.label(first.category)
@@ -525,6 +527,18 @@ class Unchecked(Finding):
             )
         return [Points(tuple(lines))]
 
+    def _open(self, share: float, answers: str, confidence: float) -> str:
+        """What the share of the first of two categories could be, or by how much one of several could be off."""
+        fit, format_share = self.fit, functools.partial(number_text, places=decimals_of(self.fit))
+        if len(fit.categories) > 2:
+            fall, rise = map(format_share, shifts(fit, share, answers))
+            return f", a share could be up to {fall} lower or {rise} higher (before sampling error)"
+        band = answer_bounds(fit, share=share, answers=answers, sharp=False)[0]
+        ends = bounds_interval(fit, share=share, answers=answers, sharp=False, confidence=confidence)[0]
+        (low, high), (least, most) = map(format_share, band.tolist()), map(format_share, ends.tolist())
+        label = _checks.label(fit.categories[0])
+        return f": “{label}” from {low} to {high} around the estimate, and from {least} to {most} with sampling error"
+
     def numbers(self, options: PrintOptions) -> object:
         fit = self.fit
         first = tipping(fit, intervals(fit, options.confidence, method=options.method).bounds)
@@ -534,7 +548,11 @@ class Unchecked(Finding):
         return {
             "share": ELSEWHERE,
             "random": answer_bounds(fit, share=ELSEWHERE, sharp=False),
+            "random_interval": bounds_interval(fit, share=ELSEWHERE, sharp=False, confidence=options.confidence),
             "any": answer_bounds(fit, share=ELSEWHERE, answers="any", sharp=False),
+            "share_of_one_answer": ELSEWHERE_ONE,
+            "one_answer": answer_bounds(fit, share=ELSEWHERE_ONE, answers="any", sharp=False),
+            "measured": {"random": MEASURED, "one_answer": MEASURED_ONE, "sources": SOURCES},
             "least_share": self.value,
             "tipping": tipped,
         }
