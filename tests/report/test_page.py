@@ -195,12 +195,12 @@ def test_samples_bring_fit_and_bands(lies):
     for part in (
         "by sample (s.e.): 1 0.541 (0.044)",
         "Fit: Pearson X² = 12.62",
-        "If up to 0.1 of",
+        "If up to 10 of 100",
         "Over the stated range",
     ):
         assert part in told
     assert "“yes” from 0.419 to 0.429 (around the estimate" in told
-    assert "If up to 0.2 of" in report.estimate_html(crosswise(), noncompliance=0.2)
+    assert "If up to 20 of 100" in report.estimate_html(crosswise(), noncompliance=0.2)
     assert "Assumes: everybody outside the sensitive category is honest" in "\n".join(
         rests_on(report.estimate_html(lies))
     )
