@@ -168,14 +168,22 @@ class HeatMap(Result):
     def _draw(self, size: int, room: int) -> str:
         from naysay.show import charts
 
-        options: dict[str, Any] = {"names": self.names, "size": min(size, _SIDE), "room": room}
-        shares = charts.heat_map(
-            self.rows, self.columns, np.where(self.told, self.shares, np.nan), title="shares, in percent", **options
+        darkest = float(np.nanmax([self.shares, self.errors], initial=0.0))  # one scale for both
+        maps = {"shares, %": np.where(self.told, self.shares, np.nan), "standard errors, points": self.errors}
+        row_name, column_name = self.names
+        return "".join(
+            charts.heat_map(
+                self.rows,
+                self.columns,
+                values,
+                title=title,
+                names=(f"{title}: {row_name}", column_name),
+                most=darkest,
+                size=min(size, _SIDE),
+                room=room,
+            )
+            for title, values in maps.items()
         )
-        errors = charts.heat_map(
-            self.rows, self.columns, self.errors, title="standard errors, in percentage points", **options
-        )
-        return shares + errors
 
     def numbers(self) -> dict[str, object]:
         """Under the names of the JSON."""
