@@ -332,3 +332,12 @@ def test_earlier_columns_stay_in_the_codebook_and_in_the_sum(naysay, people, ref
 )
 def test_columns_that_do_not_fit_together_are_refused(refused, people, options, told):
     assert told in refused("randomize", "people.csv", *options, "--out", "p.csv")
+
+
+def test_numbers_of_a_release_are_estimated_as_ranges(naysay):
+    pl.DataFrame({"ms": np.random.default_rng(3).integers(0, 64, 2_000)}).write_csv("times.csv")
+    words = ("--response", "ms", "--design", "hierarchy(categories=64, epsilon=2)", "--seed", 1, "--out", "r.csv")
+    assert naysay("randomize", "times.csv", *words).code == 0
+    told = naysay("estimate", "r.csv", "--response", "ms", "--target", "file")
+    assert told.code == 0, told.err
+    assert "quantile" in told.out

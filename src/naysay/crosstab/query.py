@@ -40,7 +40,6 @@ from naysay.errors import AnswerError, DataError, NotEstimable
 from naysay.estimate.inversion import score_ends
 from naysay.estimate.linear import linear_map
 from naysay.show import Content, Note, Records, Result, Sentence
-from naysay.show.result import fixed_decimals
 from naysay.tally import Channel
 
 if TYPE_CHECKING:
@@ -101,9 +100,8 @@ class Count(Result):
     def parts(self) -> list[Content]:
         """The count with its interval in one sentence, then what to know beside it."""
         decimals = max(0, 1 - math.floor(math.log10(self.standard_error))) if 0 < self.standard_error < 100 else 0
-        digits = fixed_decimals if self.standard_error else lambda value, _: f"{value:,.0f}"
         count_text, error_text, low_text, high_text = (
-            digits(value, min(decimals, 3)) for value in (self.count, self.standard_error, *self.interval)
+            f"{value + 0.0:,.{min(decimals, 3)}f}" for value in (self.count, self.standard_error, *self.interval)
         )
         head_text = f"{self.condition}: {count_text} of {self.whole:,} records"
         if self.method == "exact":
