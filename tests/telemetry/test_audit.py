@@ -286,7 +286,9 @@ def test_the_numbers_are_data():
     assert told["verdict"] == "not refuted"
     assert {each["truth"] for each in told["findings"]} == set(PAIR)
     assert told["powers"][0]["share"] == 0.1
-    assert "shown with probability .9, where the search picks it" in " ".join(str(found).split())
+    assert "this audit would have shown, with probability .9, a true ε by an event that the search picks" in " ".join(
+        str(found).split()
+    )
 
 
 def test_events_are_judged_on_the_other_half_and_over_all_pairs():

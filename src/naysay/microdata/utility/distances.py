@@ -169,9 +169,9 @@ class Distances:
             *([_grid(pairs_caption, pairs_by_excess[:_PAIRS_IN_TABLE])] if pairs_by_excess else []),
             Sentence(
                 "Total variation: the most by which the share of any group differs. Hellinger: more sensitive to "
-                "rare cells. Fresh sample: what as many other people from the same population would show on "
-                "average; a release need not be closer. People with a gap are left out, as an analyst would do, "
-                "and a coarser value is spread evenly over what it covers.",
+                "rare cells. Fresh sample: the average distance of another sample of as many people from the same "
+                "population; a release need not be closer than that. People with a gap are left out, as an analyst "
+                "would do, and a coarser value is spread evenly over what it covers.",
                 small=True,
             ),
         ]

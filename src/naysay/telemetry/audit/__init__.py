@@ -498,8 +498,8 @@ class Audit(Result):
         if not event_texts:
             return f"{limit_text}, and rarer ones need more runs than these"
         return (
-            "shown with probability .9, where the search picks it: a true ε of an event that is, among the other "
-            f"truth's reports, {', '.join(event_texts)}; {limit_text}"
+            "this audit would have shown, with probability .9, a true ε by an event that the search picks. The rarer "
+            f"the event among the other truth's reports, the larger ε must be: {', '.join(event_texts)}; {limit_text}"
         )
 
     def _limits(self) -> str:
