@@ -157,7 +157,7 @@ def public_key(name: str, key: Ed25519PrivateKey) -> str:
     --------
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     >>> public_key("board.example", Ed25519PrivateKey.from_private_bytes(bytes(32)))[:22]
-    'board.example+f5a8c9a9'
+    'board.example+c848e360'
     """
     public = _ED25519 + key.public_key().public_bytes_raw()
     return f"{name}+{_key_number(name, public).hex()}+{base64.b64encode(public).decode()}"

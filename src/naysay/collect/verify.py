@@ -109,8 +109,8 @@ def verify(
     >>> from naysay.collect.questionnaire import sample
     >>> with background(create_app([sample()])) as server:
     ...     found = verify(f"{server}/s/sample", hash="0" * 64)
-    >>> len(found.compared), found.differences
-    (21, ('survey.json: the hash is ..., and should be 0000...',))
+    >>> len(found.compared) > 15, found.differences
+    (True, ('survey.json: the hash is ..., and should be 0000...',))
     """
     import httpx2
 
