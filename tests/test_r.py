@@ -30,34 +30,22 @@ def run(folder, *titles):
     return ran.stdout
 
 
-def has(package):
-    """Whether R and a package of it are there."""
-    return (
-        shutil.which("Rscript")
-        and not subprocess.run(["Rscript", "-e", f"library({package})"], check=False, capture_output=True).returncode
-    )
+@pytest.fixture(autouse=True, scope="module")
+def r():
+    """R, which the tests do not do without."""
+    assert shutil.which("Rscript"), "R is not installed: scripts/browsers installs it, with jsonlite and reticulate"
 
 
-needs_r = pytest.mark.skipif(not shutil.which("Rscript"), reason="R is not installed: scripts/browsers installs it")
-
-
-@needs_r
 def test_the_example_of_the_blog_gives_its_number_and_its_error(tmp_path):
-    if not has("jsonlite"):
-        pytest.skip("R has no jsonlite here")
     numbers = [float(word) for word in run(tmp_path, "Two coins, in R").split()]
     assert numbers == pytest.approx([0.14, 0.0661, 0.0184, 0.2752, 1.0986], abs=1e-4)
 
 
-@needs_r
 def test_reticulate_gives_the_same_as_the_formula(tmp_path):
-    if not has("reticulate"):
-        pytest.skip("R has no reticulate here")
     (tmp_path / "said.csv").write_text("alcohol\n" + "yes\n" * 64 + "no\n" * 136)
     run(tmp_path, "With reticulate")
 
 
-@needs_r
 def test_a_flowchart_is_a_picture_and_a_text_of_r_markdown(tmp_path):
     shown = run(tmp_path, "Flowcharts in R Markdown")
     assert shown.startswith("![What each respondent does](coins.svg)\n\n```\n")
