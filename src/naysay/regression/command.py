@@ -89,8 +89,8 @@ def command(request: RegressOptions) -> None:
           --weight weight --strata region --cluster school
       naysay regress "doping ~ age" samples.csv --sample sample \\
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
-      naysay regress "vote ~ age" answers.csv --control "check: lot" \\
-          --design "negative(discards=2)" --categories "red,green,blue,gold"
+      naysay regress "doping ~ age" answers.csv --control "check: no" \\
+          --design "warner(p=0.7)"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
