@@ -10,6 +10,7 @@ from naysay import DataError
 from naysay.cli import main
 from naysay.collect import log
 from naysay.collect.app import create_app
+from naysay.collect.commands import log as commands
 from naysay.collect.log import Head, Log
 from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
@@ -147,11 +148,63 @@ def test_a_board_announces_and_anybody_checks(board, tmp_path, capsys):
     assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash]) == 0
     assert main([*checked, "--hash", "0" * 64]) == 2
     assert main([*checked, "--hash", survey_hash[:8]]) == 2
+    assert main(["log", "check", "proof.txt", "--public", public, "--hash", survey_hash[:8]]) == 2
     (tmp_path / "surveys.log").unlink()
     assert main(["log", "add", "surveys.log", "survey.json", "--key", "board.pem", "--name", NAME]) == 0
     assert main([*checked, "--earlier", "first.log"]) == 2
     assert "shows different people different logs" in capsys.readouterr().err
     assert (tmp_path / "board.pem").stat().st_mode & 0o77 == 0
+
+
+def test_nothing_is_announced_twice_by_half_or_with_another_key(board, tmp_path, capsys):
+    (tmp_path / "survey.json").write_bytes(sample().to_json())
+    add = ["log", "add", "surveys.log", "survey.json", "--key"]
+    assert main([*add, "board.pem"]) == 0  # the server had a preview, which is another survey
+    before = (tmp_path / "surveys.log").read_bytes()
+    for words, reason in (
+        ([*add, "board.pem"], "announced on"),
+        ([*add, "bord.pem"], "there is no key 'bord.pem'"),
+        (["log", "add", "other.log", "survey.json", "--key", "new.pem"], "to begin one"),
+        (["log", "add", "other.log", "survey.json", "--key", "new.pem", "--name", "a b"], "neither spaces"),
+    ):
+        assert main(words) == 2
+        assert reason in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"survey.json", "surveys.log", "board.pem"}
+    other = Log.read(before.decode(), board["public key"])
+    entry = log.Entry("2026-11-28", "/s/ünï", "e" * 64, "f" * 64)
+    forked = other.with_entry(entry).text(KEY)
+    with pytest.raises(DataError, match="changed meanwhile"):
+        commands._replace(tmp_path / "surveys.log", forked, "")
+    (tmp_path / "surveys.log.part").touch()
+    with pytest.raises(DataError, match="is being added"):
+        commands._replace(tmp_path / "surveys.log", before.decode(), "")
+    assert (tmp_path / "surveys.log").read_bytes() == before
+
+
+def test_a_check_names_the_survey_that_replaced_one_and_proves_the_newest_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    days = [("01", "a", "b"), ("02", "a", "c"), ("03", "d", "e")]
+    entries = [log.Entry(f"2026-11-{day}", "/s/ünï", survey * 64, page * 64) for day, survey, page in days]
+    grown = Log(NAME)
+    for entry in entries:
+        grown = grown.with_entry(entry)
+    with pytest.raises(DataError, match="announced on 2026-11-01"):
+        grown.with_entry(entries[0]._replace(day="2026-11-09"))
+    assert [grown.later(place) for place in range(3)] == [entries[2], entries[2], None]
+    (tmp_path / "surveys.log").write_text(grown.text(KEY))
+    check = ["log", "check", "surveys.log", "--public", PUBLIC, "--hash"]
+    assert main([*check, "a" * 16, "--prove", "proof.txt"]) == 0
+    assert f"later, on 2026-11-03, another survey was announced at /s/ünï: {'d' * 64}" in capsys.readouterr().out
+    assert log.proved((tmp_path / "proof.txt").read_text(), PUBLIC) == entries[1]
+    assert main([*check, "d" * 64]) == 0
+    assert "later" not in capsys.readouterr().out
+
+
+def test_an_empty_log_is_signed_and_holds_nothing():
+    empty = Log(NAME)
+    assert Log.read(empty.text(KEY), PUBLIC) == empty
+    odd = Log(NAME, ('{"day":"\u2028"}'.encode(),))  # a line of the tree ends at a line feed, and at nothing else
+    assert Log.read(odd.text(KEY), PUBLIC) == odd
 
 
 def test_a_server_that_serves_something_else_is_not_announced(tmp_path, monkeypatch, capsys):
@@ -190,4 +243,8 @@ def test_the_boards_page_knows_the_page_of_a_server_that_serves_one_person_somet
     page.goto(f"file://{tmp_path}/forged.html")
     page.wait_for_selector("#log.no")
     assert "not the one that was signed" in page.locator("#log").inner_text()
+    (tmp_path / "unsigned.html").write_text((tmp_path / "check.html").read_text().replace(f"\\u2014 {NAME} ", "— "))
+    page.goto(f"file://{tmp_path}/unsigned.html")
+    page.wait_for_selector("#log.no")
+    assert "Nobody has signed" in page.locator("#log").inner_text()
     page.close()

@@ -276,7 +276,16 @@ class Log:
         return Head(self.name, len(self.entries), root(self.entries))
 
     def with_entry(self, entry: Entry) -> Log:
-        """The log with one entry more."""
+        """The log with one entry more.
+
+        Raises
+        ------
+        DataError
+            The same survey and page are in it already.
+        """
+        for _, earlier in self.announced(entry.survey):
+            if earlier[1:] == entry[1:]:
+                raise DataError(f"{entry.path} with this hash and this page was announced on {earlier.day} already")
         return Log(self.name, (*self.entries, bytes(entry)))
 
     def text(self, key: Ed25519PrivateKey) -> str:
@@ -295,7 +304,9 @@ class Log:
         """
         head = head_of(text, public)
         _, _, entry_text = text.partition("\n\n")[2].partition("\n\n")
-        log = cls(head.name, tuple(line.encode() for line in entry_text.splitlines()))
+        log = cls(
+            head.name, tuple(line.encode() for line in entry_text.removesuffix("\n").split("\n")) if entry_text else ()
+        )
         if log.head != head:
             raise DataError(
                 f"the head that {head.name} has signed is not that of the {len(log.entries)} entries behind it: "
@@ -309,6 +320,13 @@ class Log:
             fields = json.loads(entry)
             if survey and fields["survey"].startswith(survey):
                 yield place, Entry(**fields)
+
+    def later(self, place: int) -> Entry | None:
+        """The last entry after this one that announces another survey at the same path."""
+        here, *others = (Entry(**json.loads(entry)) for entry in self.entries[place:])
+        return next(
+            (entry for entry in reversed(others) if entry.path == here.path and entry.survey != here.survey), None
+        )
 
     def proof(self, place: int, signed_head: str) -> str:
         """That an entry is in the log, for somebody who has the public key and not the log."""

@@ -35,7 +35,7 @@ app = typer.Typer(rich_markup_mode=None)
 def group(context: typer.Context) -> None:
     """Announce surveys in a log that an ethics board signs.
 
-    Whoever signs it must not run the server: then a server that changes a survey is found out.
+    Whoever signs it must not run the server: then anybody who compares finds a survey that was not announced.
 
     \b
     Examples:
@@ -88,23 +88,24 @@ def add(options: AddOptions) -> None:
     published = _announced(options)
     if options.hash is not None and published.hash != options.hash.strip().lower():
         raise DataError(f"the survey's hash is {published.hash}, and not {options.hash}: nothing was announced")
-    private_key = _private_key(options.key)
-    if options.log.exists():
-        text = options.log.read_text(encoding="utf-8")
-        earlier_log = log.Log.read(text, log.public_key(text.partition("\n")[0], private_key))
-        if options.name not in (None, earlier_log.name):
-            raise DataError(f"{str(options.log)!r} is the log of {earlier_log.name!r}, and not of {options.name!r}")
-    elif options.name is None:
+    if options.log.exists() and not options.key.exists():
+        raise DataError(f"there is no key {str(options.key)!r}; a log goes on with the key that has signed it")
+    if not options.log.exists() and options.name is None:
         raise DataError(
             f"there is no log {str(options.log)!r}; to begin one, say whose it is: --name board.example.org"
         )
-    else:
-        earlier_log = log.Log(options.name)
+    earlier_log = log.Log(options.name or "new")
+    private_key = _private_key(options.key)
+    text = _text(options.log) if options.log.exists() else None
+    if text is not None:
+        earlier_log = log.Log.read(text, log.public_key(text.partition("\n")[0], private_key))
+        if options.name not in (None, earlier_log.name):
+            raise DataError(f"{str(options.log)!r} is the log of {earlier_log.name!r}, and not of {options.name!r}")
     entry = log.Entry.of(published, datetime.datetime.now(datetime.UTC).date())
     later_log = earlier_log.with_entry(entry)
     if options.manifest is not None:
         options.manifest.write_text(log.manifest(published), encoding="utf-8")
-    options.log.write_text(later_log.text(private_key), encoding="utf-8")
+    _replace(options.log, text, later_log.text(private_key))
     output.say(f"{options.log}: {several(len(later_log.entries), 'entry', 'entries')}, signed")
     output.say(f"hash: {entry.survey}\npage: {entry.page}")
     output.say(f"public key: {log.public_key(later_log.name, private_key)}")
@@ -149,6 +150,9 @@ def check(options: CheckOptions) -> None:
     from naysay.collect import log
 
     text = _text(options.log)
+    wanted_hash = (options.hash or "").strip().lower()
+    if options.hash is not None and len(wanted_hash) < _FEWEST_DIGITS:
+        raise DataError(f"the beginning of a hash has at least {_FEWEST_DIGITS} digits; got {options.hash!r}")
     for path in (options.prove, options.page):
         if path is not None:
             output.check_free(path, force=options.force)
@@ -156,14 +160,11 @@ def check(options: CheckOptions) -> None:
         if options.earlier or options.prove or options.page:
             raise DataError("a proof is of one entry; --earlier, --prove and --page need the log")
         entry = log.proved(text, options.public)
-        if options.hash is not None and not entry.survey.startswith(options.hash.strip().lower()):
+        if options.hash is not None and not entry.survey.startswith(wanted_hash):
             raise DataError(f"the proof is of the survey {entry.survey}, and not of {options.hash}")
         _say_entry(entry)
         return
     checked_log = log.Log.read(text, options.public)
-    wanted_hash = (options.hash or "").strip().lower()
-    if options.hash is not None and len(wanted_hash) < _FEWEST_DIGITS:
-        raise DataError(f"the beginning of a hash has at least {_FEWEST_DIGITS} digits; got {options.hash!r}")
     entries = list(checked_log.announced(wanted_hash))
     if options.hash is not None and not entries:
         raise DataError(f"no survey with the hash {options.hash} was announced in this log")
@@ -176,17 +177,19 @@ def check(options: CheckOptions) -> None:
                 f"{str(options.earlier)!r}. Both are signed: {checked_log.name} shows different people different logs"
             )
     if options.prove is not None:
-        if len(entries) != 1:
-            raise DataError(f"a proof is of one entry, and --hash means {len(entries)}; give the whole hash")
+        if len({entry.survey for _, entry in entries}) != 1:
+            raise DataError("a proof is of one survey; say which with --hash HASH")
         signed_head = text.partition("\n\n")[0] + "\n\n" + text.partition("\n\n")[2].partition("\n\n")[0] + "\n"
-        options.prove.write_text(checked_log.proof(entries[0][0], signed_head), encoding="utf-8")
+        options.prove.write_text(checked_log.proof(entries[-1][0], signed_head), encoding="utf-8")
         output.say(f"{options.prove}: written")
     if options.page is not None:
         output.write(options.page, lambda: log.page(text, options.public))
         output.say(f"{options.page}: written; host it where the survey's server cannot change it")
     output.say(f"{checked_log.name}: {several(len(checked_log.entries), 'entry', 'entries')}, signed, nothing changed")
-    for _, entry in entries:
+    for place, entry in entries:
         _say_entry(entry)
+        if (later := checked_log.later(place)) is not None:
+            output.say(f"later, on {later.day}, another survey was announced at {later.path}: {later.survey}")
 
 
 def _say_entry(entry: Entry) -> None:
@@ -198,6 +201,24 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+
+
+def _replace(path: Path, earlier_text: str | None, text: str) -> None:
+    """Write a log in one step, unless somebody else has written it since: two logs of one size must not be signed."""
+    part_path = path.with_name(f"{path.name}.part")
+    try:
+        with part_path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if (_text(path) if path.exists() else None) != earlier_text:
+            part_path.unlink()
+            raise DataError(f"{str(path)!r} has changed meanwhile: nothing was announced; do it again")
+        part_path.replace(path)
+    except FileExistsError:
+        raise DataError(
+            f"another entry is being added, or was not finished; if nobody else adds one, delete {str(part_path)!r}"
+        ) from None
+    except OSError as error:
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
 def _announced(options: AddOptions) -> Published:
