@@ -65,6 +65,12 @@ def test_other_cells_are_no_finer_categories(design):
     assert privacy.about_categories(design) is None
 
 
+def test_cheaters_are_no_category():
+    [line] = privacy.lines(designs.cheating_detection(p=(0.25, 0.75)))
+    assert "2 of 3 kinds of people stay possible" in line
+    assert "categories" not in line
+
+
 @pytest.mark.parametrize(
     "question",
     [

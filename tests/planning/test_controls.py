@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from naysay import designs, planning
 from naysay.errors import DataError
@@ -50,6 +51,18 @@ def test_slips_cost_respondents():
 def test_a_test_of_everybody_complying_keeps_its_size():
     assert planning.detection_power(MASKED["crosswise .25"], 0, n=500) <= 0.05
     assert planning.detection_power(EXACT["negative(5 categories)"], 0, n=500) == 0
+
+
+@pytest.mark.parametrize("controls", [2, 3])
+def test_the_planned_power_of_several_controls_is_that_of_the_test_that_is_printed(controls):
+    """Each of 400 people answers all controls; the test counts the telling answers of all, here exactly."""
+    survey, n = designs.controlled(designs.crosswise(prevalence=0.25), truth=("no",) * controls), 400
+    person = 0.9 * stats.binom.pmf(range(controls + 1), controls, 0.25)
+    person += 0.1 * stats.binom.pmf(range(controls + 1), controls, 0.5)
+    counts = np.fft.irfft(np.fft.rfft(person, 2 * controls * n) ** n, 2 * controls * n)
+    least = int(stats.binom.isf(0.05, controls * n, 0.25)) + 1
+    assert planning.detection_power(survey, 0.1, n=n) == pytest.approx(counts[least:].sum(), abs=0.01)
+    assert planning.detection_power(survey, 0, n=n) <= 0.055
 
 
 def test_what_cannot_be_planned_is_refused():

@@ -7,7 +7,9 @@ who answer at random have b = ρq with equal chances q of all possible answers.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +79,8 @@ def bounds_interval(
 
     It holds the true share of a category, wherever it lies between the bounds, with the confidence: low - C·se and
     high + C·se, with Φ(C + Δ / se) - Φ(-C) = confidence for bounds Δ apart and se the larger standard error of the two.
-    Each bound is linear in the shares of answers, which gives its standard error.
+    Each bound is linear in the shares of answers, which gives its standard error. As in the interval of Agresti & Coull
+    (1998), z²/2 answers are added at either extreme: else few answers, of which none tells, would have no error.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def bounds_interval(
 
     References
     ----------
-    Imbens & Manski (2004), "Confidence intervals for partially identified parameters".
+    Imbens & Manski (2004), "Confidence intervals for partially identified parameters"; Agresti & Coull (1998).
 
     Examples
     --------
@@ -95,21 +98,46 @@ def bounds_interval(
     >>> survey = designs.crosswise(prevalence=0.25)
     >>> fit = estimate.moments(survey, survey.tally(count=[691, 309]))
     >>> bounds_interval(fit, share=0.2).round(3)[0], fit.interval().round(3)[0]
-    (array([0.   , 0.266]), array([0.062, 0.177]))
+    (array([0.   , 0.267]), array([0.062, 0.177]))
     """
     level = _checks.confidence(confidence)
     ends, gradients, chances = _ends(fit, share, answers, sharp=sharp)
-    variances = gradients**2 @ chances - (gradients @ chances) ** 2
-    errors = np.sqrt(np.maximum(variances, 0.0) / fit.tally.effective)
-    bounds = np.clip(ends, 0.0, 1.0)
+    below: Callable[[float], Any] = scipy.special.ndtr
+    if fit.tally.complex is not None:
+        below = functools.partial(scipy.special.stdtr, fit.tally.complex.degrees_of_freedom)
+    added = float(scipy.optimize.brentq(lambda z: below(z) - 0.5 - level / 2, 0.0, 1e3)) ** 2
+    size = _worth(fit, gradients, chances)
+    is_possible = fit.design.channel().matrix.max(axis=1) > 0
+    extremes = np.stack([gradients[..., is_possible].min(axis=-1), gradients[..., is_possible].max(axis=-1)])
+    means = (size * (gradients @ chances) + added * extremes.mean(axis=0)) / (size + added)
+    squares = (size * (gradients**2 @ chances) + added * (extremes**2).mean(axis=0)) / (size + added)
+    errors = np.sqrt(np.maximum(squares - means**2, 0.0) / (size + added))
+    bounds, centers = np.clip(ends, 0.0, 1.0), ends + means - gradients @ chances
     for place, largest in enumerate(errors.max(axis=1).tolist()):
         if largest > 0:
             apart = float(np.ptp(bounds[place])) / largest
-            quantile = scipy.optimize.brentq(
-                lambda c, apart=apart: scipy.special.ndtr(c + apart) - scipy.special.ndtr(-c) - level, 0.0, 40.0
-            )
-            bounds[place] += quantile * errors[place] * (-1, 1)
+            quantile = scipy.optimize.brentq(lambda c, apart=apart: below(c + apart) - below(-c) - level, 0.0, 1e3)
+            low, high = centers[place] + quantile * errors[place] * (-1, 1)
+            bounds[place] = min(low, bounds[place, 0]), max(high, bounds[place, 1])
     return np.clip(bounds, 0.0, 1.0)
+
+
+def _worth(fit: Fit, gradients: Floats, chances: Floats) -> Floats:
+    """How many unweighted answers of people drawn by themselves would be as precise, for each end, (t, 2)."""
+    sizes = np.full(gradients.shape[:2], float(fit.tally.effective))
+    [part] = [part for part in fit.tally.parts if part.n]
+    if not fit.tally.weighted and fit.tally.complex is None:
+        return sizes
+    from_mean = gradients - (gradients @ chances)[..., None]
+    plain = (from_mean**2 @ chances).ravel() / fit.tally.effective
+    influence = from_mean.reshape(-1, len(chances))[:, part.design.space.places(part.codes)].T / part.weight.sum()
+    if fit.tally.complex is None:
+        linearized = part.weight_squared @ influence**2
+    else:
+        [people] = [people for sampled, people in fit.tally.apart if sampled.n]
+        linearized = np.sum(np.square(people.deviations(influence)), axis=0)
+    ratios = np.divide(linearized, plain, out=np.ones_like(plain), where=plain > 0)
+    return np.asarray(sizes / np.maximum(ratios, 1.0).reshape(sizes.shape))
 
 
 def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats, Floats, Floats]:

@@ -26,7 +26,7 @@ from naysay.estimate.samples import moment_cells
 from naysay.tally import Tally
 
 MEASURED = (0.23, 0.39)
-"""The least and the largest share of random answers in six surveys by hand that measured it."""
+"""The least and the largest share of random answers in five surveys by hand that measured it."""
 
 ELSEWHERE = 0.3
 """The share of random answers for which an estimate without a control is shown: about the middle of `MEASURED`."""
@@ -37,7 +37,7 @@ MEASURED_ONE = (0.065, 0.19)
 ELSEWHERE_ONE = 0.1
 """The share of such people for which an estimate without a control is shown."""
 
-SOURCES = ("Höglinger & Jann (2018)", "Cruyff et al. (2024), four surveys", "Petróczi et al. (2022)")
+SOURCES = ("Höglinger & Jann (2018)", "Cruyff et al. (2024), four surveys")
 """Where these shares were measured."""
 
 _ALL = 0.995  # of people; a larger share is printed as everybody
@@ -64,10 +64,13 @@ class Compliance:
         possible.
     visible : float
         How likely a violation is from people who do not comply.
-    expected : float, optional
-        The share of the telling answer if everybody complies, where one control has two values; else None.
+    expected : (2,) float, optional
+        The shares of the telling answer if everybody complies, and if nobody does, where all controls have two values
+        and these shares; else None.
+    controls : int
+        How many controls everybody answers.
     observed : float
-        The share that gave it.
+        The share that gave a telling answer to some control.
     naive, look : (t,) float
         Unbiased shares as if everybody complied, and what people who do not comply look like there.
     rules_out : bool
@@ -81,7 +84,8 @@ class Compliance:
     variances: Floats
     violations: tuple[int, int] | None
     visible: float
-    expected: float | None
+    expected: tuple[float, float] | None
+    controls: int
     observed: float
     naive: Floats
     look: Floats
@@ -114,10 +118,12 @@ class Compliance:
 
     @property
     def p_value(self) -> float:
-        """One-sided, of ρ = 0: binomial where a control has two values, otherwise by the variance under ρ = 0."""
+        """One-sided, of ρ = 0: binomial where controls have two values, otherwise by the variance under ρ = 0."""
         if self.expected is not None and abs(self.n - round(self.n)) < 1e-6:
-            amount = round(self.observed * self.n)
-            return float(scipy.special.bdtrc(amount - 1, round(self.n), self.expected)) if amount else 1.0
+            comply, others = self.expected
+            answers = round(self.n) * self.controls
+            amount = round(answers * (comply + self.share * (others - comply)))
+            return float(scipy.special.bdtrc(amount - 1, answers, comply)) if amount > 0 else 1.0
         if self.variances[0] < _NONE:
             return float(self.observed <= 0)
         return float(scipy.special.ndtr(-self.share / math.sqrt(self.variances[0] / self.n)))
@@ -170,8 +176,9 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         for name in ("count", "weight")
     )
     chances = np.array([controls.chances for controls in sample_controls])
-    [first_signal, *more_signals] = sample_controls[0].signals
-    has_binomial = not more_signals and first_signal.has_two_values and np.ptp(chances, axis=0).max() < _NONE
+    signals = [signal for controls in sample_controls for signal in controls.signals]
+    of_signals = np.array([signal.chances for signal in signals])
+    has_binomial = all(signal.has_two_values for signal in signals) and np.ptp(of_signals, axis=0).max() < _NONE
     return Compliance(
         share,
         math.sqrt(variance),
@@ -180,7 +187,8 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         np.asarray(variances),
         (round(told_count), int(tally.n)) if shows_violations else None,
         float(sizes / sizes.sum() @ chances[:, 1]),
-        float(chances[0, 0]) if has_binomial else None,
+        (float(of_signals[0, 0]), float(of_signals[0, 1])) if has_binomial else None,
+        len(sample_controls[0].signals),
         told_weight / float(sizes.sum()),
         cells[:-1] + share * sample_controls[0].look,
         sample_controls[0].look,

@@ -22,6 +22,7 @@ from naysay.design import Answerable, Share
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.likelihood import Maximum
 from naysay.estimate.linear import Indicators, LinearMaps, Named
+from naysay.privacy.measures import unit_of
 from naysay.show.result import fixed_decimals
 from naysay.tally import Tally
 
@@ -196,7 +197,9 @@ class Fit:
 
         Where cells are finer than the categories, it is about the category, at the estimated nuisance shares.
         """
-        statements = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
+        statements = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(
+            self.design, unit=unit_of(self.design)
+        )
         return statements if isinstance(statements, dict) else {None: statements}
 
     def __repr__(self) -> str:

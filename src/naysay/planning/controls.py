@@ -1,13 +1,14 @@
 """Planning controls: how many respondents show that some do not comply, and what a control costs.
 
 The test is exact and one-sided: so many answers that tell (in a negative survey: that rule out what is known to be
-true) do not come from n people who all comply, except with chance α.
+true) do not come from n people who all comply, except with chance α. Where those who comply give such answers, too, all
+answers to several controls count, and the power is by the normal approximation, since a person's answers go together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -18,14 +19,25 @@ from naysay._values import Floats, Key, Label
 from naysay.design import Answerable
 from naysay.design.several import positive, share
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.controls import controls_of
+from naysay.estimate.controls import Controls, controls_of
 from naysay.estimate.likelihood import is_stacked
 from naysay.planning.power import MOST, checked_power
 from naysay.planning.variance import respondents, variance
 
 
-def _telling_chances(design: Answerable, share_of: float, slips: float) -> tuple[float, float]:
-    """How likely a telling answer is if everybody complies, and if a share does not."""
+class _Telling(NamedTuple):
+    """How likely a telling answer is if everybody complies, and if a share does not; and how many a person gives.
+
+    The variance is that of how many telling answers a person gives if a share does not comply.
+    """
+
+    comply: float
+    mixed: float
+    answers: int
+    variance: float
+
+
+def _telling_chances(design: Answerable, share_of: float, slips: float) -> _Telling:
     channels = list(design.parts.values())
     channel_controls = [controls_of(design, channel) for channel in channels]
     controls = channel_controls[0]
@@ -35,15 +47,31 @@ def _telling_chances(design: Answerable, share_of: float, slips: float) -> tuple
             "designs.controlled(design, truth=…)"
         )
     share(share_of, what="the share that does not comply")
-    complying, others = controls.chances.tolist()
+    several = len(controls.signals) if _counts_all(controls) else 1
+    complying, others = (controls.signals[0].chances if several > 1 else controls.chances).tolist()
     complying = max(complying, share(slips, what="the share of slips"))
-    return complying, (1 - share_of) * complying + share_of * others
+    mixed = (1 - share_of) * complying + share_of * others
+    within = (1 - share_of) * complying * (1 - complying) + share_of * others * (1 - others)
+    between = share_of * (1 - share_of) * (others - complying) ** 2
+    return _Telling(complying, mixed, several, several * within + several**2 * between)
 
 
-def _power(n: Floats, chances: tuple[float, float], alpha: float) -> Floats:
+def _counts_all(controls: Controls) -> bool:
+    """Whether the test counts all telling answers of a person: those who comply give some, to all controls alike."""
+    return bool(
+        controls.variances[0] > 1e-10
+        and all(signal.has_two_values for signal in controls.signals)
+        and np.ptp([signal.chances for signal in controls.signals], axis=0).max() < 1e-10
+    )
+
+
+def _power(n: Floats, telling: _Telling, alpha: float) -> Floats:
     # the least count that rejects: P(count or more) <= alpha if everybody complies
-    least = scipy.stats.binom.isf(alpha, n, chances[0]) + 1
-    return np.asarray(scipy.stats.binom.sf(least - 1, n, chances[1]))
+    answers = n * telling.answers
+    least = scipy.stats.binom.isf(alpha, answers, telling.comply) + 1
+    if telling.answers == 1:
+        return np.asarray(scipy.stats.binom.sf(least - 1, answers, telling.mixed))
+    return np.asarray(scipy.special.ndtr((answers * telling.mixed - least + 0.5) / np.sqrt(n * telling.variance)))
 
 
 def detection_power(
@@ -110,7 +138,7 @@ def detection_size(
     """
     wanted_power, alpha = checked_power(power, confidence), 1 - _checks.confidence(confidence)
     chances = _telling_chances(design, share_of, slips)
-    if chances[1] <= chances[0]:
+    if chances.mixed <= chances.comply:
         raise DataError(f"no number of respondents finds a share of {share_of:g} with this control; name a larger one")
 
     def reached(n: int) -> bool:

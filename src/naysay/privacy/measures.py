@@ -577,6 +577,8 @@ class Statement:
         Fewest and most categories that an answer leaves.
     notes : tuple of str
         The design's own notes.
+    unit : str
+        What is counted: categories, or kinds of people such as cheaters, where these are finer.
     """
 
     epsilon: float
@@ -586,6 +588,7 @@ class Statement:
     categories: int
     still_possible: tuple[int, int]
     notes: tuple[str, ...] = ()
+    unit: str = "categories"
 
     def __str__(self) -> str:
         if math.isnan(self.epsilon):
@@ -595,24 +598,28 @@ class Statement:
             str(fewest_possible) if fewest_possible == most_possible else f"{fewest_possible} to {most_possible}"
         )
         verb = "stays" if most_possible == 1 else "stay"
+        reason = self.reason.replace("categories", self.unit)
+        reason = self.reason.replace("categories", self.unit)
         epsilon_text = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
         if not self.categories:
             return "; ".join((f"every text stays possible; ε = {epsilon_text} ({self.reason})", *self.notes))
         possible_line = (
-            f"{possible_text} of {self.categories} categories {verb} possible, from this answer alone; "
-            f"ε = {epsilon_text} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
+            f"{possible_text} of {self.categories} {self.unit} {verb} possible, from this answer alone; "
+            f"ε = {epsilon_text} ({reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
             f"under a {self.prior} prior"
         )
         return "; ".join((possible_line, *self.notes))
 
 
 @each_level
-def statement(design: Design) -> Statement:
+def statement(design: Design, *, unit: str = "categories") -> Statement:
     """The privacy of one answer under a design. Every estimate is printed with it.
 
     Parameters
     ----------
     design : Design, Levels or Samples
+    unit : str
+        What the columns of the design are; see `unit_of`.
 
     Returns
     -------
@@ -629,14 +636,20 @@ categories by 3 at most); 0.189 of 1 bits under a uniform prior
     t = len(design.categories)
     if not t:  # an open domain without candidates
         answer_epsilon = epsilon(design)
-        return Statement(answer_epsilon, _reason(answer_epsilon, (0, 0)), math.nan, "uniform", 0, (0, 0), design.notes)
+        return Statement(
+            answer_epsilon, _reason(answer_epsilon, (0, 0)), math.nan, "uniform", 0, (0, 0), design.notes, unit
+        )
     try:
         answer_epsilon, possible_range, answer_bits = epsilon(design), still_possible(design), information(design)
     except DesignError as error:
-        return Statement(math.nan, f"not computed: {error}", math.nan, "uniform", t, (1, t), design.notes)
-    return Statement(
-        answer_epsilon, _reason(answer_epsilon, possible_range), answer_bits, "uniform", t, possible_range, design.notes
-    )
+        return Statement(math.nan, f"not computed: {error}", math.nan, "uniform", t, (1, t), design.notes, unit)
+    reason, notes = _reason(answer_epsilon, possible_range), design.notes
+    return Statement(answer_epsilon, reason, answer_bits, "uniform", t, possible_range, notes, unit)
+
+
+def unit_of(design: Answerable) -> str:
+    """What answers tell apart: categories, or kinds of people, such as cheaters, of whom the category stays open."""
+    return "kinds of people" if design.cells != design.categories else "categories"
 
 
 def _reason(value: float, possible: tuple[int, int]) -> str:
@@ -773,7 +786,8 @@ together tell 1.58 of 1.58 bits at most
         return [f"privacy, at any level: {'; '.join((str(worst_statement), *design.notes))}"]
     if design.offer.assigned_by != "respondent":
         sample_statements = {
-            name: str(part) for name, part in (about_categories(design, nuisance) or statement(design)).items()
+            name: str(part)
+            for name, part in (about_categories(design, nuisance) or statement(design, unit=unit_of(design))).items()
         }
         if len(set(sample_statements.values())) == 1:
             return [f"privacy: {next(iter(sample_statements.values()))}"]
