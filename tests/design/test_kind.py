@@ -1,4 +1,4 @@
-"""The kind of design that docs/explanation/architecture.md adds in one file keeps what every design promises."""
+"""The kind of design that docs/reference/adding.md adds in one file keeps what every design promises."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from naysay.designs.catalog import ASSUMPTIONS, FAMILIES, SOURCES, family
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Numbers
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "architecture.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "adding.md"
 LABELS = ("a", "b", "c", "d", "e")
 
 
