@@ -46,7 +46,7 @@ def test_merge_is_that_of_the_library(naysay, made):
 
 
 def test_every_field_of_the_json_is_documented(naysay, made):
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "panel.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "risk_json.md").read_text(encoding="utf-8")
     merged = json.loads(naysay("panel", "merge", "made/background.parquet", "--out", "a.csv", "--format", "json").out)
     born = json.loads(naysay("panel", "birthdays", "made/background.parquet", "--out", "b.csv", "--format", "json").out)
     names = {*merged, *merged["missing"][0], *merged["attendance"][0], *born}

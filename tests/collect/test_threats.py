@@ -55,7 +55,7 @@ def approved(tmp_path):
 def compared(tmp_path, approved):
     """What the commands of docs/how-to/crime.md print for a survey at a link."""
     commands = re.findall(
-        r"^    ((?:naysay|curl|python) .*)$", (DOCS / "how-to" / "crime.md").read_text(encoding="utf-8"), re.M
+        r"^    ((?:naysay verify|curl|python) .*)$", (DOCS / "how-to" / "crime.md").read_text(encoding="utf-8"), re.M
     )
     assert len(commands) == 3
 
