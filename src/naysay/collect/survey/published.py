@@ -181,7 +181,7 @@ def complaint(form: Any) -> str | None:
         examination = of_form(form["questionnaire"])
         if examination.questionnaire is not None and is_survey:
             return _first_understatement(form, examination.questionnaire)
-    except (KeyError, TypeError, AttributeError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError):
         is_survey = False
     return str(examination.errors[0]) if is_survey else "it is no survey of this version of naysay"
 
