@@ -57,6 +57,13 @@ def test_what_cannot_be_a_control_is_said(answers, capsys, options, problem):
     assert problem in capsys.readouterr().err
 
 
+def test_who_left_the_control_out_is_said_to_be_left_out_of_the_file(tmp_path, capsys):
+    path = tmp_path / "answers.csv"
+    path.write_text("travel,check\n" + "car,bus\nbus,car\nbike,car\nfoot,bike\n" * 9 + "car,\n")
+    assert main(["estimate", str(path), *ASKED, "--control", "check: foot"]) == 2
+    assert "a control needs both: leave these rows out" in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def cheated(tmp_path_factory):
     """Of 4,000 people a fifth answer anything; log odds of yes are −2.2 for men and −0.85 for women."""

@@ -86,17 +86,21 @@ def told(folder):
 
 PASSED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "green"}
 FAILED = {"vote": "blue", "vote_control": "red", "vote_control_truth": "red"}
+RED = {**PASSED, "vote": "red"}
+TEN = [PASSED] * 10
 
 
 @pytest.mark.parametrize(
     ("what", "rows", "written"),
     [
-        ("all who ruled out blue have failed", [FAILED] * 3 + [{**PASSED, "vote": "red"}] * 9, False),
-        ("one of them has passed, and knows it", [FAILED] * 3 + [PASSED], False),
-        ("two have passed", [FAILED] * 3 + [PASSED] * 2, True),
-        ("only who left the question out has failed", [{**FAILED, "vote": None}] + [PASSED] * 9, False),
-        ("who was asked nothing hides nobody", [{**FAILED, "vote": None}] + [{}] * 9 + [PASSED] * 9, False),
-        ("nobody has failed", [PASSED], True),
+        ("all who ruled out blue have failed", [FAILED] * 12 + [RED] * 12, False),
+        ("one of them has passed, and knows it", [FAILED] * 12 + [PASSED], False),
+        ("two have passed", [FAILED] * 8 + [PASSED] * 2, True),
+        ("one alone ruled out blue, and has failed", [FAILED] + [RED] * 50, False),
+        ("one alone ruled out blue, and has passed: else the missing table tells", [PASSED] + [RED] * 50, False),
+        ("only who left the question out has failed, and is not in the table", [{**FAILED, "vote": None}, *TEN], True),
+        ("who left the control out is not in the table", [{"vote": "blue"}] * 9 + [PASSED] * 9, False),
+        ("nobody has failed", TEN, True),
     ],
 )
 def test_counts_of_controls_are_written_where_no_row_tells_who_failed(tmp_path, client, what, rows, written):
@@ -114,7 +118,7 @@ def test_an_intruder_with_rows_and_counts_and_one_row_of_their_own_finds_nobody_
     forms = [club(tmp_path), club(tmp_path, truth="file home", label="Rule out one that your town does not vote for.")]
     written = 0
     for survey in range(24):
-        people = int(rng.integers(4, 40))
+        people = int(rng.integers(60, 160))
         column = "home" if survey % 2 else "vote_control_truth"
         rows = [
             dict(zip(("vote", "vote_control", column), rng.choice(PARTIES, 3).tolist(), strict=True))
@@ -130,7 +134,7 @@ def test_an_intruder_with_rows_and_counts_and_one_row_of_their_own_finds_nobody_
         store.dispose()
         cells = told(folder) or {}
         written += bool(cells)
-        assert all(not failed or everybody - failed >= 2 for failed, everybody in cells.values())
+        assert all(everybody >= 10 and everybody - failed >= 2 for failed, everybody in cells.values())
     assert 6 < written < 24
 
 
@@ -168,6 +172,7 @@ def test_no_page_of_an_open_survey_and_no_group_depends_on_who_failed(tmp_path, 
 
 def test_the_counts_of_a_closed_survey_give_the_estimate_of_its_database(tmp_path, client):
     rows = [{**PASSED, "vote": PARTIES[place % 3]} for place in range(90)] + [FAILED] * 6
+    rows += [{**PASSED, "vote": None}] * 3 + [{"vote": "red"}]  # nor do these hide the estimate of all others
     store = stored(tmp_path, client, club(tmp_path), rows)
     store.close("club")
     export(store, "club", tmp_path / "club.csv")

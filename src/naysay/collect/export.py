@@ -26,7 +26,7 @@ import polars as pl
 
 from naysay import files, privacy
 from naysay.collect.questionnaire import Bin, Choice, Label, Private, Question, Questionnaire, in_words
-from naysay.collect.questionnaire.arms import Measurement, controlled, measurements, violates
+from naysay.collect.questionnaire.arms import Measurement, can_fail, controlled, measurements, violates
 from naysay.collect.questionnaire.kinds import Lot
 from naysay.collect.questionnaire.questionnaire import ARM, truth_column
 from naysay.collect.storage import Store, today
@@ -569,10 +569,10 @@ class ControlTables:
         self.entries = [entry for entry in columns.book.entries if entry.asked is not None and entry.asked.beside]
 
     def add(self, replies: Replies) -> None:
-        """Count these replies, too."""
+        """Count these replies, too, where the question and its controls are answered, and the truth is known."""
         for entry in self.entries:
             names = [*self._arm, entry.column, *(() if entry.asked is None else entry.asked.columns)]
-            frame = replies.frame.group_by(list(dict.fromkeys(names))).len(PEOPLE)
+            frame = replies.frame.drop_nulls(names).group_by(list(dict.fromkeys(names))).len(PEOPLE)
             earlier = self._counts.get(entry.column)
             both = frame if earlier is None else pl.concat([earlier, frame])
             self._counts[entry.column] = both.group_by(frame.columns[:-1]).agg(pl.col(PEOPLE).sum())
@@ -594,13 +594,15 @@ class ControlTables:
 
 
 _PASSED = 2  # whoever has passed knows it of themselves, and would know the rest of a cell with one other person
+_ALIKE = 10  # people in a cell; were a cell of one left out only if its person failed, its absence would tell that
 
 
 def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: str) -> bool:
     """Whether counts of answers beside those to controls would tell of a row of an export that its person failed one.
 
     A row holds the answer, the arm, the level and the truth from the file; so it is known in which cell of these its
-    person is counted. Where somebody in a cell has failed a control, two others must have passed.
+    person is counted. Each cell needs ten people, whether they failed or not, and two of them who have passed. Where
+    nobody can be seen to fail, nothing is told.
 
     Parameters
     ----------
@@ -613,17 +615,18 @@ def betrays(form: Questionnaire, entry: Entry, counts: pl.DataFrame, *, count: s
     """
     controls = {question.name: question for question in form.asked if question.control is not None}
     beside = entry.asked.beside if entry.asked is not None else ()
+    if not any(can_fail(controls[name]) for name in beside):
+        return False
     hidden = {f"{name}{end}" for name in beside for end in ("", "_level", truth_column(""))}
     shown = [column for column in counts.columns if column not in {*hidden, count}]
-    passed, failed = Counter[tuple[Any, ...]](), set()
-    for row in counts.iter_rows(named=True):
-        cell, said = tuple(row[column] for column in shown), [name for name in beside if row[name] is not None]
-        truths = {name: row.get(_known_truth(controls[name])) for name in said}
-        if any(violates(controls[name], row[name], row.get(f"{name}_level"), truths[name]) for name in said):
-            failed.add(cell)
-        elif said or row[entry.column] is not None:  # whoever said nothing may not have been asked, and rows tell that
-            passed[cell] += int(row[count])
-    return any(passed[cell] < _PASSED for cell in failed)
+    people, passed = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    for row in counts.drop_nulls().iter_rows(named=True):
+        cell, number = tuple(row[column] for column in shown), int(row[count])
+        truths = {name: row.get(_known_truth(controls[name])) for name in beside}
+        failed = any(violates(controls[name], row[name], row.get(f"{name}_level"), truths[name]) for name in beside)
+        people[cell] += number
+        passed[cell] += 0 if failed else number
+    return any(number < _ALIKE or passed[cell] < _PASSED for cell, number in people.items())
 
 
 def _known_truth(control: Question) -> str:

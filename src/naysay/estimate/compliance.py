@@ -19,7 +19,7 @@ import scipy
 
 from naysay._values import Floats
 from naysay.design import Answerable
-from naysay.errors import NotEstimable
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate.controls import controls_of
 from naysay.estimate.likelihood import answering
 from naysay.estimate.samples import moment_cells
@@ -152,12 +152,20 @@ class Compliance:
 
 
 def compliance(design: Answerable, tally: Tally) -> Compliance | None:
-    """Who does not comply, by moments; None where the design has no control, or several types of people."""
+    """Who does not comply, by moments; None where the design has no control, or several types of people.
+
+    Raises
+    ------
+    DataError
+        Somebody has answered the question or its control only.
+    """
     answered_parts = answering(tally)
     part_controls = [controls_of(design, design.channel(part.level)) for part in answered_parts]
     sample_controls = [controls for controls in part_controls if controls is not None]
     if len(sample_controls) < len(part_controls):
         return None
+    if any(np.isnan(part.design.space.statistic(part.codes)).any() for part in answered_parts):
+        raise DataError("some answered the question or its control only; a control needs both: leave these rows out")
     cells, covariance = moment_cells(design, tally)
     share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
     sizes = np.array([part.weight.sum() for part in answered_parts])

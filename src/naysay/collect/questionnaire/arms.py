@@ -617,6 +617,18 @@ def _over_levels(surveys: Sequence[tuple[list[str], Samples]]) -> Samples:
     )
 
 
+def can_fail(control: Question) -> bool:
+    """Whether there is an answer to a control that nobody who follows the instruction can give."""
+    if control.control is None or control.privacy is None:
+        return False
+    known = truth_shares(control.control, control.categories)
+    channels = [channel for _, channel in control.privacy.channels]
+    return any(
+        not channel.space.listable or any((channel.matrix @ truth == 0).any() for truth in known)
+        for channel in channels
+    )
+
+
 def violates(control: Question, response: str, level: str | None, truth: str | None) -> bool:
     """Whether nobody who follows the instruction can give this answer to a control.
 

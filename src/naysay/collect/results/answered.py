@@ -179,6 +179,10 @@ class Answered:
             counted_cells = self._arm_cells(column, randomization.arms, by, least)
         else:
             counted_cells = self._cells(text_columns, column, by, least)
+        if (
+            randomization.beside
+        ):  # intervals by moments need both answers of a person, and the table of an export has both
+            counted_cells = counted_cells.drop_nulls([column, *randomization.columns])
         if least > 1 and not counted_cells.height:
             return {}
         text_frame = files.as_text(counted_cells.lazy(), text_columns)
