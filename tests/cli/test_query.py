@@ -61,6 +61,8 @@ def test_how_a_count_reads(naysay, release):
     ]
     assert ", exactly: no column that it names was randomized" in naysay("query", "release.csv", "age < 30").out
     assert "exactly: the plain columns decide it" in naysay("query", "release.csv", "age < 3 and income = low").out
+    both = naysay("query", "release.csv", "income = low or not(income = low)").out
+    assert "exactly: it holds for every answer, or for none" in both
     told = naysay("query", "people.csv", "income = low")
     assert "no designs lie beside 'people.csv': every column is counted as it is" in told.err
     frame = pl.read_csv(naysay("query", "release.csv", "income = low", "--format", "csv").out.encode())

@@ -107,6 +107,17 @@ def test_levels_are_read_beside_their_column():
     assert found.interval[0] < found.count < found.interval[1]
 
 
+def test_a_count_that_chance_hardly_touches_says_that_its_interval_is_rough():
+    """Every 400th of 100 answers changes: no interval of the normal law holds there."""
+    table = {"x": ["a"] * 50 + ["b"] * 50}
+    rare, common = (
+        count(table, lambda x: x == "a", randomized=[Variable("x", designs.k_ary(("a", "b"), epsilon=epsilon))])
+        for epsilon in (6, 1)
+    )
+    assert "a rough one" in str(rare)
+    assert "a rough one" not in str(common)
+
+
 def test_answers_too_many_to_list_have_the_interval_of_wald():
     many = designs.subset_selection(tuple(f"c{i}" for i in range(60)), epsilon=1)
     rng = np.random.default_rng(4)

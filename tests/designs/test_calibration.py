@@ -21,7 +21,7 @@ def negative():
 
 
 def test_the_covariance_is_the_delta_method_of_both_errors():
-    """A [Σ_λ/n + Σ_j π_j² Σ_{P_j}/m_j] Aᵀ; chances that nobody showed count half a person, hence the tolerance."""
+    """A [Σ_λ/n + Σ_j π_j² Σ_{P_j}/m_j] Aᵀ; each response counts two people more, hence the tolerance."""
     survey, sizes = negative(), SEEN.sum(axis=0)
     fit = estimate.moments(survey, survey.tally(count=ANSWERS))
     chances, shares = SEEN / sizes, ANSWERS / ANSWERS.sum()
@@ -70,6 +70,16 @@ def test_intervals_hold_the_truth_although_chances_are_estimated():
         assert holds.min() / surveys > 0.95 - 4 * np.sqrt(0.95 * 0.05 / surveys)
 
 
+def test_a_share_of_0_is_not_told_from_0_because_a_false_answer_is_rare():
+    """1.4 of 50 calibrated say yes falsely; in every fourth calibration nobody does, which is no certainty."""
+    rng, held, surveys = np.random.default_rng(3), 0, 100
+    for _ in range(surveys):
+        seen = np.column_stack([rng.multinomial(50, column) for column in ([0.9, 0.1], [0.028, 0.972])])
+        survey = designs.calibrated(seen, categories=("yes", "no"))
+        held += estimate.moments(survey, survey.tally(count=[560, 19_440])).interval()[0, 0] <= 0
+    assert held / surveys > 0.95 - 2 * np.sqrt(0.95 * 0.05 / surveys)
+
+
 def test_double_sampling_is_tenenbeins_estimate():
     """Tenenbein (1970): Σ_answer P(answer), from all people, times P(yes | answer), from the validated ones."""
     survey = designs.double_sampling(("yes", "no"))
@@ -82,6 +92,17 @@ def test_double_sampling_is_tenenbeins_estimate():
     for said, chance in ((said_yes, 50 / 70), (said_no, 10 / 130)):
         variance += said * chance * (1 - chance) / 200
     assert fit.standard_errors[0] == pytest.approx(np.sqrt(variance), rel=0.02)
+
+
+def test_a_category_of_which_hardly_anybody_was_checked_is_named():
+    survey = designs.double_sampling(("yes", "no"))
+    answers, sample = ["yes", "no", *survey.cells], ["survey"] * 2 + ["validated"] * 4
+    few, many = (
+        str(estimate.maximum_likelihood(survey, survey.tally(answers, sample=sample, count=[380, 620, *checked])))
+        for checked in ([3, 1, 0, 40], [4, 1, 0, 40])
+    )
+    assert "in sample validated, fewer than 5 people are of: yes;" in few
+    assert "fewer than" not in many
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,7 @@ def command(request: RandomizeOptions) -> None:
         masked_columns,
         {name: earlier.design for name, earlier in earlier_designs.items()},
         [name for name in file_table.columns if name not in {*read_columns, *earlier_columns}],
+        gaps=any(missing_counts),
     )
     for masked in masked_columns:
         _recipe(request, masked)
@@ -357,7 +358,7 @@ def _report(
 
 
 def _report_whole(
-    masked_columns: Sequence[Masked], earlier_designs: dict[str, Any], other_columns: Sequence[str]
+    masked_columns: Sequence[Masked], earlier_designs: dict[str, Any], other_columns: Sequence[str], *, gaps: bool
 ) -> None:
     """What all randomized columns tell of a person together, and what the file may still reveal.
 
@@ -379,12 +380,9 @@ def _report_whole(
                 f"privacy, {together}: ε = {_upward(total)}: the odds of any two things about a person, such as two "
                 f"incomes, change by a factor of {_upward(math.exp(total))} at most, however the columns go together"
             )
-    others_text = (
-        f"other columns ({_checks.listing_text(other_columns)}) and the order of the rows"
-        if other_columns
-        else "the order of the rows"
-    )
-    output.say(f"note: kept as before: {others_text}; they may give the answer away")
+    others_text = f"other columns ({_checks.listing_text(other_columns)}) and " if other_columns else ""
+    gaps_text = "; who has a gap is seen for certain" if gaps else ""
+    output.say(f"note: kept as before: {others_text}the order of the rows; they may give the answer away{gaps_text}")
 
 
 def _upward(value: float) -> str:

@@ -119,7 +119,8 @@ class Joint(Result):
         shown = "" if cells <= _SHOWN else f"; the {_SHOWN} largest"
         head = f"{' × '.join(self.columns)}: {cells:,} cells, {self.n:,} people answered every attribute{shown}"
         heads = (*(Column(name, words=True) for name in self.columns), *map(Column, ("share", "s.e.", "low", "high")))
-        notes = [Note("unbiased shares by moments, which may be negative; intervals: Wald, each by itself")]
+        wald_text = "intervals: Wald, each by itself, too short where few people count"
+        notes = [Note(f"unbiased shares by moments, which may be negative; {wald_text}")]
         if self.left_out:
             notes.append(Note(f"{self.left_out:,} more people left an attribute out; not counted"))
         return [Sentence(head), Table(heads, tuple(rows)), *notes]

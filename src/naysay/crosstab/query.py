@@ -50,6 +50,7 @@ MOST_QUERIED = 100_000
 
 _AT_ONCE = 4_000_000  # numbers held at once
 _FEW = 30  # records below which the normal law of an interval is doubtful
+_SMALL_ERROR = 1.5  # records: answers that rarely change follow Poisson's law, and intervals held in .79 at worst
 HOW_MANY = "how many"
 """The column with the number of people in each distinct row."""
 Bools = NDArray[np.bool_]
@@ -105,7 +106,9 @@ class Count(Result):
         )
         head_text = f"{self.condition}: {count_text} of {self.whole:,} records"
         if self.method == "exact":
-            why = "the plain columns decide it" if self.randomized else "no column that it names was randomized"
+            why = "no column that it names was randomized"
+            if self.randomized:
+                why = "the plain columns decide it" if self.plain else "it holds for every answer, or for none"
             return [Sentence(f"{head_text}, exactly: {why}"), *self._notes()]
         interval_text = f"{self.confidence:g} interval {low_text} to {high_text}"
         return [Sentence(f"{head_text} (standard error {error_text}); {interval_text}"), *self._notes()]
@@ -121,6 +124,8 @@ class Count(Result):
             yield Note(
                 f"only {self.undecided:,} records are undecided by the plain columns: the interval is a rough one there"
             )
+        elif 0 < self.standard_error < _SMALL_ERROR:
+            yield Note("chance changed hardly any answer that counts here: the interval is a rough one there")
 
     def numbers(self) -> dict[str, object]:
         """Under the names of the JSON."""

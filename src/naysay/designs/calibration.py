@@ -58,7 +58,7 @@ def calibrated(
     >>> survey = designs.calibrated(seen, categories=("a", "b", "c"), negative=True)
     >>> fit = estimate.moments(survey, survey.tally(count=[270, 380, 350]))
     >>> fit.proportions.round(3), fit.standard_errors.round(3)
-    (array([0.33, 0.3 , 0.37]), array([0.05, 0.05, 0.05]))
+    (array([0.288, 0.335, 0.376]), array([0.071, 0.047, 0.054]))
     """
     names = _checks.categories(categories, least=2, what="categories")
     labels = names if responses is None else _checks.categories(responses, least=2, what="responses")
@@ -120,7 +120,7 @@ def double_sampling(categories: Sequence[Label], *, responses: Sequence[Label] |
     >>> sample = ["survey"] * 2 + ["validated"] * 4
     >>> tally = survey.tally(answers, sample=sample, count=[380, 620, 50, 10, 20, 120])
     >>> estimate.maximum_likelihood(survey, tally).proportions.round(3)
-    array([0.372, 0.628])
+    array([0.316, 0.684])
     """
     names = _checks.categories(categories, least=2, what="categories")
     labels = names if responses is None else _checks.categories(responses, least=2, what="responses")
@@ -164,11 +164,11 @@ def _moved(
     """The chances with one column a tenth of a standard error towards one response.
 
     Σ_P = Σ_i p_i (e_i - p)(e_i - p)ᵀ, so moves towards e_i by sqrt(p_i / m) make it up; each is a mixture, and stays
-    possible. In their lengths each possible response counts half a person more: one that nobody gave is not known to be
-    impossible.
+    possible. In their lengths each possible response counts two people more, z²/2, as in Wilson's interval: a
+    response that few gave or nobody is not known to be that rare.
     """
     sizes = seen.sum(axis=0)
-    smooth = np.where(is_possible, seen + 0.5, 0.0)
+    smooth = np.where(is_possible, seen + 2.0, 0.0)
     smooth /= smooth.sum(axis=0)
     for i, j in np.argwhere(is_possible).tolist():
         length = _STEP * Fraction(math.sqrt(smooth[i, j] / sizes[j])).limit_denominator(10**6)

@@ -38,6 +38,7 @@ from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
 _TRACE = 1e-3  # of an answer
+_RARE = 5  # people of a category in a sample that sees the truth; with fewer, intervals held in no survey at worst
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 
@@ -223,6 +224,21 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
     empty_samples = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
     if empty_samples:
         warning_texts.append(f"nobody answered in sample {', '.join(empty_samples)}")
+    for part in answering(tally):
+        if part.level is None or not part.design.space.listable:
+            continue
+        gives_away = part.design.rows(part.codes) > 0
+        if (gives_away.sum(axis=1) > 1).any():
+            continue
+        people = part.weight @ gives_away
+        rare_names = [
+            _checks.label(share.name) for share in design.shares if share.weights(design.cells)[0] @ people < _RARE
+        ]
+        if rare_names:
+            warning_texts.append(
+                f"in sample {part.level}, fewer than {_RARE} people are of: {', '.join(rare_names)}; intervals can be "
+                "far too short, or miss 0"
+            )
     return warning_texts
 
 
