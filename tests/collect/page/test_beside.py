@@ -368,7 +368,7 @@ READ = (
     "- text: The same",
     '- radio "Different"',
     "- text: Different",
-    "- paragraph: This device never learns your answer.",
+    "- paragraph: This device never learns your true answer.",
 )
 
 

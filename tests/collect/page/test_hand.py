@@ -23,7 +23,7 @@ def test_only_two_options_are_shown_and_the_answer_is_asked_for_nowhere(by_hand)
     options = by_hand.at("income").locator(".inputs .option label").all_text_contents()
     assert len(set(options)) == 2
     assert by_hand.page.locator(".sentence").text_content().startswith("Is one true for you? Tap the other.")
-    assert "This device never learns your answer." in by_hand.at("income").locator(".hand").text_content()
+    assert "This device never learns your true answer." in by_hand.at("income").locator(".hand").text_content()
 
 
 def test_what_she_says_is_what_is_sent(by_hand):

@@ -54,7 +54,7 @@ def test_of_sixty_options_those_struck_out_are_named_and_the_rest_is_counted(vis
     parts = visitor.page.locator(".sent:not(.may) b").all_text_contents()
     assert len(parts) == 3 and all(part.startswith("not C") for part in parts)
     assert "not C7" not in [part.rstrip(",") for part in parts]
-    assert visitor.page.locator(".actions .small:not(.may)").text_content() == "57 of 60 remain possible."
+    assert visitor.page.locator(".actions .small:not(.may)").text_content() == "57 of 60 answers could be yours."
     assert fits(visitor.page)
 
 

@@ -198,7 +198,7 @@ def test_only_what_leaves_is_named_and_the_rest_is_counted(screens):
     labels = [choices[name] for name in choices if name in ruled_out]
     quotes = "“{}”" if "Below 1,000" in labels else "{}"  # which begins as a sentence does
     words = ", ".join(f"not {quotes.format(label)}" for label in labels)
-    assert leaves(screens.respondent) == (f"Will be sent: {words}", "2 of 5 remain possible.")
+    assert leaves(screens.respondent) == (f"Will be sent: {words}", "2 of 5 answers could be yours.")
 
 
 def test_another_answer_gives_another_sentence_and_the_first_gives_the_first_again(screens):
@@ -286,7 +286,7 @@ def test_what_holds_for_every_line_is_said_once(screens):
 
 def test_who_changes_an_answer_is_told_that_trying_out_tells_more(screens):
     screens.to("income", "to_2000")
-    assert leaves(screens.respondent)[1] == "4 of 5 remain possible."
+    assert leaves(screens.respondent)[1] == "4 of 5 answers could be yours."
     screens.to("income", "to_5000")
     assert leaves(screens.respondent)[1] == "Correcting a slip is fine. Trying answers out tells more about you."
 
@@ -374,7 +374,7 @@ def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(re
     with serve([survey], tmp_path) as server:
         visitor = respond("crossed", on=server).start()
         line = visitor.page.locator(".actions .small:not(.may)")
-        assert line.text_content() == "All options remain possible."
+        assert line.text_content() == "Any answer could be yours."
         visitor.questions = {"drunk": drunk}
         visitor.answer("drunk", "yes")
-        assert line.text_content() == "Compared with a yes or no drawn by chance, which is not sent."
+        assert line.text_content() == "Only whether your answer matches a random yes or no. Neither is sent."

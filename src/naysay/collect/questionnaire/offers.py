@@ -407,7 +407,7 @@ _MODES = ("hand", "device")
 _RESPONSES = {
     "crosswise": {
         "en": ("The same", "Different"),
-        "de": ("Gleich", "Verschieden"),
+        "de": ("Beide gleich", "Verschieden"),
         "es": ("Iguales", "Distintas"),
         "ar": ("متطابقتان", "مختلفتان"),
     },

@@ -56,7 +56,7 @@ export default {
 
   compares: {
     does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
-    leaves: "Verglichen mit einem zufälligen Ja oder Nein, das nicht gesendet wird.",
+    leaves: "Nur, ob Ihre Antwort einem zufälligen Ja oder Nein gleicht. Beide werden nicht gesendet.",
   },
 
   loud: {

@@ -56,7 +56,7 @@ export default {
 
   compares: {
     does: "Este dispositivo sortea un sí o un no. Solo envía si su respuesta coincide.",
-    leaves: "Comparada con un sí o un no sorteado, que no se envía.",
+    leaves: "Solo si su respuesta coincide con un sí o un no sorteado. Ninguno de los dos se envía.",
   },
 
   loud: {

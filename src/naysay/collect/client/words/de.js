@@ -108,8 +108,8 @@ export default {
     kept: "Nicht getauscht. Der Zufall tauscht etwa {share} von 100, also weiß es niemand sicher.",
     lines: "Vom Zufall getauscht: {count} von {all}, wie bei etwa {share} von 100. Die Auswertung rechnet das heraus.",
     doubt: "Echt oder zufällig: Sicher weiß es niemand.",
-    all: "Alle Antworten bleiben möglich.",
-    remain: "{count} von {all} bleiben möglich.",
+    all: "Jede Antwort könnte Ihre sein.",
+    remain: "{count} von {all} Antworten könnten Ihre sein.",
     mind: "Ändern ist in Ordnung. Ausprobieren verrät mehr über Sie.",
     exact: "Was genau gesendet wird",
   },
@@ -141,7 +141,7 @@ export default {
     coins: "Münze werfen. Kopf: die Wahrheit antippen. Zahl: noch einmal werfen, dann bei Kopf {yes}, bei Zahl {no} antippen.",
     line: "Tun Sie das für jede Zeile neu.",
     say: "Was Sie sagen",
-    never: "Dieses Gerät erfährt Ihre Antwort nie.",
+    never: "Dieses Gerät erfährt Ihre wahre Antwort nie.",
   },
 
   review: {

@@ -108,8 +108,8 @@ export default {
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
     lines: "Chance swapped {count} of {all}, as for about {share} in 100. The totals are corrected for that.",
     doubt: "Yours or random: nobody can be sure.",
-    all: "All options remain possible.",
-    remain: "{count} of {all} remain possible.",
+    all: "Any answer could be yours.",
+    remain: "{count} of {all} answers could be yours.",
     mind: "Correcting a slip is fine. Trying answers out tells more about you.",
     exact: "Exactly what will be sent",
   },
@@ -141,7 +141,7 @@ export default {
     coins: "Toss a coin. Heads: tap the truth. Tails: toss again. Then heads means {yes}, and tails {no}.",
     line: "Do this anew for each line.",
     say: "What you say",
-    never: "This device never learns your answer.",
+    never: "This device never learns your true answer.",
   },
 
   review: {

@@ -108,8 +108,8 @@ export default {
     kept: "Sin cambio. El azar cambia unas {share} de 100: nadie puede estar seguro.",
     lines: "El azar cambió {count} de {all}, como unas {share} de 100. El análisis lo corrige.",
     doubt: "Suya o al azar: nadie puede estar seguro.",
-    all: "Todas las opciones siguen siendo posibles.",
-    remain: "{count} de {all} siguen siendo posibles.",
+    all: "Cualquier respuesta podría ser la suya.",
+    remain: "{count} de {all} respuestas podrían ser la suya.",
     mind: "Corregir un error está bien. Probar respuestas revela más sobre usted.",
     exact: "Lo que se enviará exactamente",
   },
@@ -141,7 +141,7 @@ export default {
     coins: "Lance una moneda. Cara: toque la verdad. Cruz: láncela otra vez y toque {yes} con cara, {no} con cruz.",
     line: "Hágalo de nuevo para cada línea.",
     say: "Lo que usted dice",
-    never: "Este dispositivo nunca conoce su respuesta.",
+    never: "Este dispositivo nunca conoce su respuesta verdadera.",
   },
 
   review: {
