@@ -26,7 +26,13 @@ DOCS = ROOT / "docs"
 
 
 @pytest.mark.parametrize(
-    "page", ["reference/attackers.md", "reference/page_rules.md", "explanation/respondent.md", "how-to/invitations.md"]
+    "page",
+    [
+        "reference/attackers.md",
+        "reference/page_rules.md",
+        "explanation/respondent.md",
+        "reference/invitation_protocol.md",
+    ],
 )
 def test_every_test_that_the_docs_name_is_there(page):
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (DOCS / page).read_text(encoding="utf-8"))

@@ -40,6 +40,7 @@ SPECIAL = {  # of yes and no, of numbers, ranges or texts, or made of other desi
     *("cheating_detection_symmetric", "stochastic_lie_detector", "mangat_singh_singh", "heavy_hitters", "window"),
     *("hierarchy", "number", "mix", "samples", "levels", "abul_ela", "uniform", "controlled"),
     *("one_saying", "single_sample_count", "item_count", "double_list", "asked_twice"),
+    *("calibrated", "double_sampling"),
 }
 
 

@@ -105,7 +105,7 @@ def test_keys_are_a_list_of_different_columns(named, message):
 
 
 def test_policies_are_checked():
-    with pytest.raises(DataError, match="'wildcard', 'category', 'drop'; got 'ignore'"):
+    with pytest.raises(DataError, match="'wildcard', 'category', 'drop', 'impute'; got 'ignore'"):
         microdata.Keys(PEOPLE, ["age"], missing={"age": "ignore"})
     with pytest.raises(DataError, match="no key 'aeg'"):
         microdata.Keys(PEOPLE, ["age"], missing={"aeg": "drop"})

@@ -107,7 +107,7 @@ def test_threats_are_told_inside_the_page_and_loaded_from_files_of_the_survey(re
     assert offences(page) == []
     assert misfits(page) == []
     asked = [request.url.removeprefix(served.address) for request in respondent.requests]
-    assert [url.split("/")[1] for url in asked] == ["s", "s", "client", "client", "client"]
+    assert [url.split("/")[1] for url in asked] == ["s", "s", "client", "client"]
     page.locator("dialog .main").click()
     assert page.locator("dialog[open]").count() == 0
 
