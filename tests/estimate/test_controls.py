@@ -247,7 +247,7 @@ def test_below_zero_nothing_is_said_of_half_as_many_again():
     assert fit.nuisance["at random"].value < 0
     assert "half as many again" not in str(fit)
     assert "about 0 of 100 answered the control as if at random (0 to " in str(fit)
-    assert "comes out below 0; maximum_likelihood stops at 0" in str(fit)
+    assert "comes out below 0; maximum likelihood stops at 0" in str(fit)
     assert fit.to_dict()["compliance"]["half_as_many_again"] is None
 
 

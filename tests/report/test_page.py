@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from naysay import designs, estimate, report
+from naysay import designs, estimate, report, show
 from naysay.errors import DataError
 from naysay.estimate.intervals import nuisance_intervals
 
@@ -252,3 +252,9 @@ def without(library, monkeypatch):
         return found(name, package)
 
     monkeypatch.setattr(importlib, "import_module", missing)
+
+
+def test_a_minus_is_the_same_sign_in_every_table_of_a_page_and_words_stay_as_they_are():
+    columns = (show.Column("code", words=True), show.Column("error"), show.Column("label", words=True))
+    page = show.html([show.Table(columns, (("-1", "-0.25", "-9"), ("two", "–", "a-b")))])
+    assert Reader(page).cells[3:] == ["-1", "−0.25", "-9", "two", "–", "a-b"]

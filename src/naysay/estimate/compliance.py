@@ -298,7 +298,7 @@ def reservations(design: Answerable, tally: Tally) -> list[str]:
     if people.share < 0:
         texts.append(
             f"fewer answered the control {behavior} than chance alone gives: their share comes out below 0; "
-            "maximum_likelihood stops at 0"
+            "maximum likelihood stops at 0"
         )
     if people.violations is not None and 0 < people.violations[0] < _FEWEST:
         texts.append(f"fewer than {_FEWEST} violations: the share of those who do not comply rests on single people")

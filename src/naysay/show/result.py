@@ -183,10 +183,10 @@ def fixed_decimals(value: float, places: int) -> str:
     --------
     >>> fixed_decimals(0.1145, 3) == fixed_decimals(0.1145 - 1e-15, 3) == fixed_decimals(0.1145 + 1e-15, 3)
     True
-    >>> fixed_decimals(-1e-17, 2)
-    '0.00'
+    >>> fixed_decimals(-1e-17, 2), fixed_decimals(-0.004, 2)
+    ('0.00', '0.00')
     """
-    return f"{round(value, places + 6) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
+    return f"{round(round(value, places + 6), places) + 0.0:.{places}f}"  # -0.0 + 0.0 is 0.0
 
 
 def plain(value: object) -> Any:
