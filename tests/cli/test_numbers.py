@@ -34,7 +34,7 @@ def test_a_column_of_numbers_becomes_a_mean(naysay, file):
 def test_a_hierarchy_draws_its_levels_and_gives_quantiles(naysay, file):
     made = naysay("randomize", "times.csv", "--response", "bin", "--design", LEVELS, "--out", "p.csv", "--seed", 2)
     assert made.code == 0
-    assert "--level bin_level" in made.out
+    assert "estimate: naysay estimate p.csv --response bin --target file" in made.out
     asked = ("estimate", "p.csv", "--response", "bin", "--level", "bin_level", "--design", LEVELS)
     told = json.loads(naysay(*asked, "--format", "json").out)
     median = next(row for row in told["estimates"] if row["name"] == "p50")
