@@ -180,7 +180,7 @@ def joint(
     >>> said = {"place": ["south", "west", "south", "north"], "mode": ["bus", "bus", "foot", "car"]}
     >>> found = joint(said, [Variable("place", place), Variable("mode", mode)])
     >>> found.proportions.sum().round(9), found.marginal("mode").proportions.round(2)
-    (1.0, array([0.5, 0. , 0.5]))
+    (np.float64(1.0), array([0.5, 0. , 0.5]))
     """
     _checks.confidence(confidence)
     variables = tuple(attributes)
