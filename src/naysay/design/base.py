@@ -655,8 +655,10 @@ def check_known(design: Answerable, what: str) -> None:
 def check_channel(design: object, role: str) -> Design:
     """The design itself, if it is a single channel."""
     if not isinstance(design, Design):
-        several = "samples, or answers to controls," if getattr(design, "shares", ()) else "levels"
-        what = f"several {several} not one design" if isinstance(design, Answerable) else type(design).__name__
+        what = type(design).__name__
+        if isinstance(design, Answerable):
+            is_offer = tuple(design.cells) == tuple(design.categories)
+            what = f"{'an offer of levels' if is_offer else 'several samples, or answers to controls'}, not one design"
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
 
