@@ -4,7 +4,7 @@
 
 A server takes answers, invitations and reports, counts them, rewrites them, stops, and its surveys are closed. A shim
 (faults.c) counts what the database does meanwhile. Then all of it is done again as often as something was counted, and
-each time another call fails. Whoever sends something sends it again until it is acknowledged, as devices do. At the end
+each time another call fails. Senders send again until they get an acknowledgment, as devices do. At the end
 the database must hold what it holds when nothing fails: nothing is lost, and nothing is counted twice.
 """
 
