@@ -47,6 +47,10 @@ def fail(problem: str) -> NoReturn:
     raise SystemExit(f"scripts/release: {problem}")
 
 
+class Failure(Exception):
+    """A command that had to succeed did not."""
+
+
 def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
     """The output of a command that has to succeed."""
     command = subprocess.run(
@@ -58,7 +62,7 @@ def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
         check=False,
     )
     if command.returncode:
-        fail(f"{' '.join(map(str, words))}\n{command.stdout}{command.stderr}")
+        raise Failure(f"{' '.join(map(str, words))}\n{command.stdout}{command.stderr}")
     return command.stdout
 
 
@@ -173,12 +177,22 @@ def main() -> None:
                 for chosen in ((), *((extra,) for extra in extras), extras)
                 for resolution in ("highest", "lowest-direct")
             ]
+        failed_cases = []
         for number, (python, chosen, resolution) in enumerate(cases):
-            interpreter = install(python, wheel, chosen, resolution, folder / str(number))
-            smoke(interpreter, chosen)
-            version = run(interpreter, "-c", "import platform; print(platform.python_version())").strip()
-            passed = "the core" if not chosen else ", ".join(chosen)
-            print(f"{number + 1} of {len(cases)}: Python {version}, {resolution} dependencies, {passed}", flush=True)
+            version = run(python, "-c", "import platform; print(platform.python_version())").strip()
+            title = f"Python {version}, {resolution} dependencies, {', '.join(chosen) or 'the core'}"
+            try:
+                interpreter = install(python, wheel, chosen, resolution, folder / str(number))
+                smoke(interpreter, chosen)
+            except Failure as failure:  # the others are tried, so that one run shows all
+                failed_cases.append(title)
+                print(failure, file=sys.stderr, flush=True)
+            shown = "FAILED, " if title in failed_cases else ""
+            print(f"{number + 1} of {len(cases)}: {shown}{title}", flush=True)
+            if number + 1 < len(cases):  # the last one is listed below
+                shutil.rmtree(folder / str(number), ignore_errors=True)
+        if failed_cases:
+            fail(f"{len(failed_cases)} of {len(cases)} environments failed: {'; '.join(failed_cases)}")
         if not options.quick:
             bill = DIST / f"naysay-{wheel.name.split('-')[1]}.cdx.json"
             run(UV, "tool", "run", "--from", "cyclonedx-bom", "cyclonedx-py", "environment", "--output-reproducible",
@@ -193,4 +207,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failure as failure:
+        fail(str(failure))

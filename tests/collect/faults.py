@@ -1,11 +1,12 @@
 """Let every write, sync, allocation and commit below a server fail once, in turn, and look at what is stored.
 
-    python tests/collect/faults.py [--most 400] [--out docs/reference/faults.md]
+    python tests/collect/faults.py [--most 400 | --short] [--out docs/reference/faults.md]
 
 A server takes answers, invitations and reports, counts them, rewrites them, stops, and its surveys are closed. A shim
 (faults.c) counts what the database does meanwhile. Then all of it is done again as often as something was counted, and
 each time another call fails. Senders send again until they get an acknowledgment, as devices do. At the end
-the database must hold what it holds when nothing fails: nothing is lost, and nothing is counted twice.
+the database must hold what it holds when nothing fails: nothing is lost, and nothing is counted twice. --short follows
+one answer alone, from where it arrives to the server's end: so few calls that each can fail.
 """
 
 import argparse
@@ -185,8 +186,8 @@ class Seen(logging.Handler):
 class Trial:
     """One life of a server on a database, in which one call fails."""
 
-    def __init__(self, faults, client, requests, revive):
-        self.faults, self.client, self.requests, self.revive = faults, client, requests, revive
+    def __init__(self, faults, client, requests, closing, revive):
+        self.faults, self.client, self.requests, self.closing, self.revive = faults, client, requests, closing, revive
         self.again = self.restarts = 0
 
     def commits(self, store):
@@ -219,9 +220,9 @@ class Trial:
                 return
 
     def live(self, url):
-        self.faults.on = 1
+        self.faults.on = int(bool(self.closing))  # one answer alone: from where it arrives
         self.persistently(lambda: asyncio.run(self._serve(url)))
-        for name in ("open", "invited"):
+        for name in self.closing:
             self.persistently(lambda name=name: self._close(url, name))
         self.faults.on = 0
 
@@ -233,6 +234,7 @@ class Trial:
                 app.state.service.lifespan(app),
                 httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://survey") as devices,
             ):
+                self.faults.on = 1
                 for path, content, headers in self.requests:
                     await self._send(devices, path, content, headers)
                 path, content, headers = self.requests[0]
@@ -329,7 +331,7 @@ def servers(_):
     shutil.rmtree(server.folder)
 
 
-def trials(kind, faults, most, folder):
+def trials(kind, faults, most, short, folder):
     """Each place with how many calls there are, and the outcomes of at most so many of them, spread over all."""
     logger, seen = logging.getLogger("naysay.collect"), Seen()
     logger.addHandler(seen)
@@ -338,12 +340,14 @@ def trials(kind, faults, most, folder):
     writer.LOOK = 3600.0  # nothing is done by the clock, so that calls come in the same order
     client = Client({"survey.html": b"<!doctype html>{{importmap}}{{client}}{{integrity survey.js}}{{survey}}"})
     with {"SQLite": files, "PostgreSQL": servers}[kind](folder) as (fresh, revive), fresh() as template:
-        requests = Messages(template, client).requests
+        requests, closing = Messages(template, client).requests, ("open", "invited")
+        if short:
+            requests, closing = requests[:1], ()
 
         def lived(watched=-1, at=0):
             faults.reset(watched, at)
             seen.errors = 0
-            trial = Trial(faults, client, requests, revive)
+            trial = Trial(faults, client, requests, closing, revive)
             with fresh(template) as url:
                 faulthandler.dump_traceback_later(60, exit=True)  # a server that hangs
                 trial.live(url)
@@ -352,7 +356,7 @@ def trials(kind, faults, most, folder):
 
         trial, expected, wrong_tallies = lived()
         assert (trial.again, trial.restarts, seen.errors, wrong_tallies) == (0, 0, 0, 0)
-        assert expected["replies"].total() == 6
+        assert expected["replies"].total() == (1 if short else 6)
         totals = {place: faults.counts[number] for place, number in PLACES[kind].items()}
         for place, number in PLACES[kind].items():
             outcomes = Counter()
@@ -379,7 +383,7 @@ def table(rows):
         yield f"| {kind} | {place} | {calls:,} | {sum(outcomes.values()):,} | {counts} |"
 
 
-def watched(kind, most, folder):
+def watched(kind, most, short, folder):
     """The rows of one database, tried in a process that is preloaded with the shim."""
     shim, control = folder / "faults.so", folder / f"control-{kind}"
     if not shim.exists():
@@ -392,7 +396,7 @@ def watched(kind, most, folder):
         "NAYSAY_FAULTS_FILES": "watched.db",
         "NAYSAY_FAULTS_CODE": {"SQLite": "sqlite3", "PostgreSQL": "libpq"}[kind],
     }
-    command = [sys.executable, __file__, "--most", str(most), "--inside", kind]
+    command = [sys.executable, __file__, "--most", str(most), "--inside", kind, *["--short"] * short]
     inside = subprocess.run(command, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(inside.stdout)
 
@@ -401,6 +405,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=10**9, help="calls of each kind, spread over all of them")
     parser.add_argument("--database", choices=PLACES, help="only this one")
+    parser.add_argument("--short", action="store_true", help="one answer alone")
     parser.add_argument("--out", type=Path, help="a page with the table; rows of another database are kept")
     parser.add_argument("--inside", choices=PLACES, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -411,20 +416,24 @@ def main():
         if options.inside:
             with Path(os.environ["NAYSAY_FAULTS"]).open("r+b") as file:
                 faults = Faults.from_buffer(mmap.mmap(file.fileno(), 0))
-            rows = [(options.inside, *row) for row in trials(options.inside, faults, options.most, folder)]
+            title = f"{options.inside}, one answer" if options.short else options.inside
+            rows = [(title, *row) for row in trials(options.inside, faults, options.most, options.short, folder)]
             print(json.dumps(rows))
             return 0
         rows = [
             row
             for kind in [options.database] * bool(options.database) or PLACES
-            for row in watched(kind, options.most, folder)
+            for row in watched(kind, options.most, options.short, folder)
         ]
     lines = list(table(rows))
     print(*lines, f"\n{time.monotonic() - start:.0f} seconds", sep="\n")
     if options.out:
         before, _, old = options.out.read_text(encoding="utf-8").partition("| database |")
-        others = [line for line in old.splitlines() if line.startswith("| ") and f"| {options.database} |" not in line]
-        lines = lines[:2] + sorted([*lines[2:], *others[1:]], key=lambda line: "PostgreSQL" in line[:14])
+        new_kinds = {kind for kind, *_ in rows}
+        others = [
+            line for line in old.splitlines() if line.startswith("| ") and line.split(" | ")[0][2:] not in new_kinds
+        ]
+        lines = lines[:2] + sorted([*lines[2:], *others], key=lambda line: line[:14])
         options.out.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
     return int(any(outcomes.get(each) for *_, outcomes in rows for each in ("LOST", "TWICE")))
 

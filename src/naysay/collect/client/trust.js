@@ -13,8 +13,9 @@ const LIMIT = 2 ** 53;
 const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const SURVEY = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const WHOLE = "naysay version name title about contact thanks languages items practice arms strata measured";
-const FIELDS = { note: "", group: "items", ...Object.fromEntries(Object.entries(KINDS).map(([kind, { fields }]) => [kind, fields])) };
+const ITEMS = { note: { fields: "" }, group: { fields: "items" }, ...KINDS };
 const NODES = {
   table: "categories responses denominator columns yes_no",
   two_option: "categories responses denominator columns yes_no shown",
@@ -64,8 +65,9 @@ function invites({ suite, key, ...others }) {
 const only = (object, fields) => must(Object.keys(object).every((name) => fields.split(" ").includes(name)));
 const same = (one, other) => must(JSON.stringify(one) === JSON.stringify(other));
 const among = (table, key) => must(typeof key === "string" && Object.hasOwn(table, key)); // a list of one text reads as it
-const simple = (values) => must(values.every((value) => ["string", "number", "boolean"].includes(typeof value)));
+const simple = (values) => must(values.every((value) => ["string", "number", "boolean"].includes(typeof value) && String(value).trim()));
 const distinct = (names) => must(new Set(names).size === names.length);
+const object = (value = {}) => must(typeof value === "object" && !Array.isArray(value));
 const whole = (number, least, most = LIMIT) => must(Number.isInteger(number) && least <= number && number <= most);
 const named = (name, pattern) => must(pattern.test(name) && !name.startsWith("__") && !(name in Object.prototype));
 
@@ -76,9 +78,10 @@ const walked = (items, path = "items") =>
 function asked(questionnaire, at) {
   must(questionnaire.naysay === "questionnaire" && questionnaire.version === 1);
   only(questionnaire, WHOLE);
-  const { title, about = {}, contact = {}, thanks = {}, languages } = questionnaire;
+  const { name, title, about, contact, thanks, languages } = questionnaire;
+  named(name, SURVEY);
   must(languages.length && languages.every((tag) => typeof tag === "string" && Intl.getCanonicalLocales(tag)));
-  says([title, about, contact, thanks], new Map());
+  says([title ?? 0, about, contact, thanks], new Map());
   practiced(questionnaire.practice ?? true);
   const { arms = [] } = questionnaire;
   listed(arms, "name share");
@@ -86,7 +89,7 @@ function asked(questionnaire, at) {
   must(questionnaire.arms === undefined || arms.length > 1); // what is stated is held against each arm: without any, nothing is
   must(arms.reduce((sum, { share }) => sum + BigInt(share), 0n) <= LIMIT);
   const [items, before] = [walked(questionnaire.items), new Map()];
-  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : [])), ...(arms.length ? ["arm"] : []), ...items.flatMap(([{ name, control }]) => (control?.truth.lot ? [`${name}_truth`] : []))]);
+  const columns = new Set(["day", arms.length && "arm", ...items.flatMap(([{ name, private: how, control }]) => [how?.design?.design?.levels && `${name}_level`, control?.truth.lot && `${name}_truth`])]);
   distinct(items.map(([{ name }]) => name));
   for (const [item, path] of items) {
     at.path = path;
@@ -106,7 +109,7 @@ function practiced(practice) {
   only(practice, "label choices");
   whole(practice.choices.length, 3, 6);
   listed(practice.choices, "name label");
-  says([practice.label, ...practice.choices.map(({ label }) => label)], new Map());
+  says([practice, ...practice.choices].map(({ label }) => label ?? 0), new Map());
 }
 
 /** A list of choices, rows or bins. */
@@ -119,10 +122,12 @@ function listed(parts, fields) {
 }
 
 function one(item, before) {
-  const { kind, name, label, hint = {}, relevant, constraint, private: how, right, explanation = {} } = item;
-  among(FIELDS, kind);
-  only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint measures control"} arms ${FIELDS[kind]}`);
+  const { kind, name, choices = [], rows = [], hint, required, relevant, constraint, private: how, right, explanation = {} } = item;
+  among(ITEMS, kind);
+  only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint measures control"} arms ${ITEMS[kind].fields}`);
   named(name, NAME);
+  must([undefined, true, false].includes(required));
+  [how, relevant, constraint, how?.responses].forEach(object);
   if (item.control) {
     only(item.control, "of truth");
     only(item.control.truth, "category lot shares people file");
@@ -131,17 +136,18 @@ function one(item, before) {
   must([undefined, "shuffled", "reversed"].includes(item.order));
   if (relevant) condition(relevant, before, false);
   if (constraint) only(constraint, "expression message");
-  const parts = [item.choices ?? [], item.rows ?? [], item.bins ?? []];
-  for (const list of parts) listed(list, list === item.bins ? "name label below" : "name label");
-  must(right === undefined ? !Object.keys(explanation).length : !how && item.choices.some((choice) => choice.name === right));
-  const told = [item.low_label ?? {}, item.high_label ?? {}, constraint?.message ?? {}, explanation, how?.innocuous ?? {}, ...Object.values(how?.responses ?? {})];
-  says([label, hint, ...told, ...parts.flat().map((part) => part.label)], before);
+  const bins = item.bins ?? [];
+  for (const list of [choices, rows]) listed(list, "name label");
+  listed(bins, "name label below");
+  must(right === undefined ? !Object.keys(explanation).length : !how && choices.some((choice) => choice.name === right));
+  const told = [hint, item.low_label, item.high_label, constraint?.message, explanation, how?.innocuous, ...Object.values(how?.responses ?? {})];
+  says([...told, ...[item, ...choices, ...rows, ...bins].map((part) => part.label ?? 0)], before);
 }
 
 /** Texts repeat no answer but a plain one that was given before. */
 function says(labels, before) {
-  must(labels.every((label) => typeof label === "object" && !Array.isArray(label)));
-  for (const text of labels.flatMap(Object.values))
+  labels.forEach(object);
+  for (const text of labels.flatMap((label = {}) => Object.values(label)))
     for (const [, name] of text.matchAll(/\$\{([^}]*)\}/g)) plain(before.get(name.trim()));
 }
 
@@ -164,27 +170,30 @@ function condition(node, before, own) {
 /** A private question: nothing is decided by its true answer, and each level can be drawn. */
 function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
   only(how, "design by_hand responses modes innocuous begins_at");
-  must(!constraint && (low ?? null) === null && (high ?? null) === null);
+  must(!constraint && (low ?? high ?? null) === null);
   const names = kind === "select_multiple" ? ["yes", "no"] : (bins ?? choices).map(({ name }) => name);
   must(names.length > 1 && !Object.keys(how.responses).some((name) => names.includes(name)));
-  if (bins) ascending(bins.map(({ below }) => below));
+  if (bins) {
+    const ends = bins.map(({ below }) => below);
+    must(ends.pop() === null && ends.every((end, place) => typeof end === "number" && !(end <= ends[place - 1])));
+  }
   only(how.design, "naysay version drawing design");
   must(how.design.naysay === "design" && how.design.version === 1);
   const { design } = how.design;
   const levels = design.kind === "levels" ? design.levels : [];
   if (design.kind === "levels") {
     only(design, "kind name notes levels");
-    must(levels.length && levels.every(({ level }) => typeof level === "string" || Number.isSafeInteger(level)));
+    must(levels.length);
     for (const entry of levels) {
       only(entry, "level design");
+      must(typeof entry.level === "string" || Number.isSafeInteger(entry.level));
       drawn(entry.design, names);
     }
   } else drawn(design, names);
   const called = levels.map(({ level }) => String(level));
   distinct(called);
-  must(how.by_hand.every((level) => called.includes(level)));
   must((how.begins_at ?? null) === null || (called.includes(how.begins_at) && !how.by_hand.includes(how.begins_at)));
-  for (const level of how.by_hand) must(wayByHand(channel(design, level), false));
+  how.by_hand.forEach((level) => must(called.includes(level) && wayByHand(channel(design, level), false)));
   carried(how, levels.length ? null : design, kind);
 }
 
@@ -212,10 +221,6 @@ function apart(questions) {
   }
 }
 
-function ascending(ends) {
-  must(ends.every((end, place) => (place === ends.length - 1 ? end === null : typeof end === "number" && (!place || ends[place - 1] < end))));
-}
-
 /** A design that can be drawn for these categories; gives its responses as text, so that they can be compared. */
 function drawn(node, names) {
   const { kind, categories, discards, weights } = node;
@@ -241,7 +246,8 @@ const DRAWN = {
   },
   two_option: (node, names) => DRAWN.table(node, names),
   pattern({ own, other }, names) {
-    for (const weight of [own, other]) whole(weight, 0);
+    whole(own, 0);
+    whole(other, 0);
     const sum = BigInt(own) + BigInt(names.length - 1) * BigInt(other); // as numbers the sum could be rounded to the limit
     must(sum > 0n && sum <= LIMIT);
     return JSON.stringify(names);
@@ -267,23 +273,24 @@ const DRAWN = {
     return `hash of ${names}`;
   },
   unary({ own, other }, names) {
-    for (const chance of [own, other]) whole(chance, 1, 2 ** 32 - 1);
-    must(own > other);
+    whole(own, 1, 2 ** 32 - 1);
+    whole(other, 1, own - 1);
     return `any of ${names}`;
   },
   mixture({ weights, components }, names) {
     must(weights.length === components.length && weights.reduce((sum, weight) => sum + BigInt(weight), 0n) <= LIMIT);
-    const [first, ...others] = components.map((part) => drawn(part, names));
-    for (const other of others) must(other === first);
-    return first;
+    const spaces = components.map((part) => drawn(part, names));
+    must(new Set(spaces).size === 1);
+    return spaces[0];
   },
   then: ({ first, second }, names) => drawn(second, JSON.parse(drawn(first, names))), // sets are no JSON
 };
 
 /** Odds of a response that speaks for the truth against one that does not, and their sum. */
 function odds(inside, outside, own, others) {
-  for (const weight of [inside, outside]) whole(weight, 1);
-  must(inside > outside && BigInt(inside) * own + BigInt(outside) * others <= LIMIT);
+  whole(inside, 1);
+  whole(outside, 1, inside - 1);
+  must(BigInt(inside) * own + BigInt(outside) * others <= LIMIT);
 }
 
 /** What the survey states is held against its integers: it may promise less than they give, and never more. */
@@ -305,4 +312,4 @@ function promised(stated, real) {
 }
 
 /** As far as floating point can tell: where odds are very large, their stated number is not exact. */
-const enough = (stated, real) => stated === null || (real < Infinity && stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real);
+const enough = (stated, real) => stated === null || (typeof stated === "number" && real < Infinity && stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real);

@@ -154,6 +154,7 @@ _OF_OBJECTS = frozenset(
 
 def names(walk: Walk) -> Iterator[Problem]:
     """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
+    yield from _unsafe(walk.whole.name, "name")
     path_of_name: dict[str, str] = {}
     reserved_names = {"day": "the day of the reply"} | (arms.RESERVED if walk.whole.arms else {})
     for _, question in walk.questions():

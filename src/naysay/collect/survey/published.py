@@ -169,7 +169,8 @@ def complaint(form: Any) -> str | None:
     "it states less for 'smoking' than its design tells: epsilon 0.1 in place of 0.847..."
     """
     try:
-        is_survey = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
+        is_survey = (form["naysay"], form["version"]) == ("survey", 1) and form["version"] is not True
+        is_survey &= type(form["body_length"]) is int and abs(form["body_length"]) < 2**53
         earlier_hashes = form.get("renewed", [])
         is_survey &= type(earlier_hashes) is list and all(_HASH.fullmatch(digest) for digest in earlier_hashes)
         invitation_form = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
@@ -180,10 +181,34 @@ def complaint(form: Any) -> str | None:
         )
         examination = of_form(form["questionnaire"])
         if examination.questionnaire is not None and is_survey:
+            if not _is_published_form(form["questionnaire"], examination.questionnaire.form()):
+                return "its questionnaire is not written as naysay publishes one"
             return _first_understatement(form, examination.questionnaire)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError):
         is_survey = False
     return str(examination.errors[0]) if is_survey else "it is no survey of this version of naysay"
+
+
+_PUBLISHED = {"naysay", "version", "responses", "by_hand", "below"}
+"""Fields that a page needs although a file may leave them out."""
+
+
+_LABELS = ("categories", "responses")
+"""Fields of a design's JSON with labels; in a survey each is one text, number or flag, and no pair."""
+
+
+def _is_published_form(given: Any, canonical: Any) -> bool:
+    """Whether a page reads the values that were checked: nothing was converted, and nothing it needs is missing."""
+    if isinstance(given, dict) and isinstance(canonical, dict):
+        shared_fields = given.keys() & canonical.keys()
+        return _PUBLISHED & canonical.keys() <= given.keys() and all(
+            _is_published_form(given[field_name], canonical[field_name])
+            and not (field_name in _LABELS and any(isinstance(label, list) for label in given[field_name]))
+            for field_name in shared_fields
+        )
+    if isinstance(given, list) and isinstance(canonical, list):
+        return len(given) == len(canonical) and all(map(_is_published_form, given, canonical))
+    return bool(given == canonical) and isinstance(given, bool) == isinstance(canonical, bool)
 
 
 def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
@@ -203,6 +228,8 @@ def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) ->
 
 def _enough(stated: Any, real: Any) -> bool:
     """Whether a number is at least what it must be, and all else the same; None stands for ∞."""
+    if isinstance(stated, bool) != isinstance(real, bool):
+        return False
     if isinstance(real, float) or real is None:
         return stated is None or (real is not None and bool(stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real))
     return bool(stated == real)
