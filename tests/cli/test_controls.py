@@ -99,8 +99,6 @@ def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, caps
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["regress", "cheated ~ female", "--control", "drawn: lot", "--control", "check: file drawn_truth"],
-         "one column with the truth of controls; got 'drawn_truth'"),
         (["regress", "cheated ~ female", "--control", "check: no", "--sample", "drawn_truth"],
          "leave --sample and --level out"),
         (["change", "--response", "cheated", "--response", "check", "--design",
@@ -113,4 +111,39 @@ def test_what_takes_no_control_says_so(cheated, capsys, words, told):
     file_place = 2 if words[0] == "regress" else 1
     design = ["--design", "crosswise(prevalence=1/4)"] if words[0] == "regress" else []
     assert main([*words[:file_place], cheated, *words[file_place:], *design]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("controls", [["check: no"], ["drawn: lot"], ["check: file drawn_truth", "drawn: lot"]])
+def test_a_crosstab_with_controls_stands_beside_the_one_without(cheated, capsys, controls):
+    """Where two controls share a column of truths, only that is wrong which was said of the first."""
+    options = [word for control in controls for word in ("--row-control", control)]
+    words = ["crosstab", cheated, "--row", "cheated", "--column", "female", "--bootstrap", "0"]
+    words += ["--row-design", "crosswise(prevalence=1/4)", *options]
+    assert main([*words, "--format", "json"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    if len(controls) == 1:
+        [people] = both["compliance"]
+        assert (people["column"], people["type"]) == ("cheated", "at random")
+        assert people["interval"][0] < 0.2 < people["interval"][1]
+        truth = np.array([[0.05, 0.15], [0.45, 0.35]])
+        assert (np.abs(np.array(both["proportions"]) - truth) < 4 * np.array(both["standard_errors"])).all()
+        assert np.abs(np.array(both["without_control"]["proportions"]) - truth).max() > 0.02
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "people who understand and deny pass every control; no number here sees them" in out
+    assert "without the control, as if everybody had followed the instruction:" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--row-design", "crosswise(prevalence=1/4)", "--row-control", "check: no", "--row-level", "drawn_truth"],
+         "leave --row-level out: with --row-control the samples are the truths"),
+        (["--row-control", "check: no"], "--row-control goes with the design of the question"),
+        (["--row-design", "controlled(crosswise(prevalence=1/4), truth=('no', 'no'))"], "this design needs 3 in all"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_crossed_with_a_control_is_said(cheated, capsys, options, told):
+    assert main(["crosstab", cheated, "--row", "cheated", "--column", "female", *options]) == 2
     assert told in capsys.readouterr().err

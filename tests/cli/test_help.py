@@ -10,6 +10,7 @@ import pytest
 
 import naysay as package
 from naysay.cli import crosstab, demo, design, estimate, randomize, root, telemetry
+from naysay.cli.regress import command as regress
 from naysay.collect import respond as responding
 from naysay.collect.admin import tokens
 from naysay.collect.admin.account import Account
@@ -21,7 +22,6 @@ from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
 from naysay.microdata.commands import panel, risk
 from naysay.planning.command import command as plan
-from naysay.regression.command import command as regress
 from naysay.simulate.command import command as simulate
 
 HELP = {

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from naysay import questionnaire
+from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.ethics import Statement
 from naysay.collect.export import export
@@ -338,3 +339,83 @@ def test_people_choose_their_privacy_and_a_control_of_each_kind_corrects_what_th
     assert (np.abs(fit.proportions - (0.45, 0.3, 0.15, 0.1)) < 4 * fit.standard_errors).all()
     assert abs(fit.nuisance["at random"].value - 0.2) < 4 * fit.nuisance["at random"].standard_error
     assert bool(fit.design.uncertain) == ("300" in truth)  # the error of known shares is passed on
+
+
+def fielded(tmp_path, client, *, people, misread):
+    """A data folder with a closed survey: whoever comes from a blue town votes blue; some answer at random."""
+    rng = np.random.default_rng(11)
+    rows = []
+    for home, lot in rng.choice(PARTIES, (people, 2)).tolist():
+        vote = home if rng.random() < 0.7 else str(rng.choice(PARTIES))
+        away = rng.random() < misread
+        said = [str(rng.choice([party for party in PARTIES if away or party != true])) for true in (vote, lot)]
+        rows.append({"home": home, "vote": said[0], "vote_control": said[1], "vote_control_truth": lot})
+    store = stored(tmp_path, client, club(tmp_path), rows, name="naysay.db")
+    store.close("club")
+    store.dispose()
+    return ["--survey", "club", "--data", str(tmp_path), "--format", "json"]
+
+
+def test_a_crosstab_and_a_regression_of_a_survey_count_its_controls(tmp_path, client, capsys):
+    survey = fielded(tmp_path, client, people=3_000, misread=0.3)
+    assert main(["crosstab", "--row", "vote", "--column", "home", "--bootstrap", "0", *survey]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert table["compliance"][0]["interval"][0] < 0.3 < table["compliance"][0]["interval"][1]
+    order = [PARTIES.index(label) for label in table["variables"][1]["categories"]]
+    rows = [PARTIES.index(label) for label in table["variables"][0]["categories"]]
+    truth = (np.eye(3) * 0.7 + 0.1)[np.ix_(rows, order)] / 3
+    assert (np.abs(np.array(table["proportions"]) - truth) < 4 * np.array(table["standard_errors"])).all()
+    assert np.abs(np.array(table["without_control"]["proportions"]) - truth).max() > 0.05
+    assert main(["regress", "vote ~ home", *survey]) == 0
+    both = json.loads(capsys.readouterr().out)
+    sizes = [max(abs(row["estimate"]) for row in fit["coefficients"]) for fit in (both, both["without_control"])]
+    assert sizes[1] < sizes[0] - 0.5  # random answers hide how towns differ
+
+
+def test_a_crosstab_and_a_regression_never_say_who_failed(tmp_path, client, capsys):
+    """In cells of few people the numbers are those without controls, whoever failed."""
+    seen = []
+    for folder, misread in (("a", 0.0), ("b", 0.5)):
+        (tmp_path / folder).mkdir()
+        survey = fielded(tmp_path / folder, client, people=60, misread=misread)
+        for words in (
+            ["crosstab", "--row", "vote", "--column", "home", "--bootstrap", "0"],
+            ["regress", "vote ~ home", "--penalty", "1"],
+        ):
+            assert main([*words, *survey]) == 0
+            out, err = capsys.readouterr()
+            assert "answers to the controls of 'vote' do not count here" in err
+            seen.append(json.loads(out).get("compliance", []))
+    assert seen == [[]] * 4
+
+
+def test_what_arms_measure_is_crossed_and_regressed_as_one_question(tmp_path, client, capsys):
+    form = stacked(tmp_path, "cheating_detection(p=(1/4, 3/4))")
+    rng = np.random.default_rng(3)
+    people, arms = 3_000, [arm.name for arm in form.arms]
+    truth, arm = np.where(rng.random(people) < 0.3, "yes", "no"), rng.choice(arms, people)
+    rows = []
+    said = {
+        question.name: question.privacy.offer.randomize(truth, rng=rng).texts()
+        for question in form.asked
+        if question.privacy is not None
+    }
+    for place in range(people):
+        row = {"arm": arm[place]}
+        row |= {
+            question.name: str(said[question.name][place])
+            for question in form.asked
+            if question.name in said and arm[place] in question.arms
+        }
+        rows.append(row)
+    store = stored(tmp_path, client, form, rows, name="naysay.db")
+    store.close("drugs")
+    store.dispose()
+    survey = ["--survey", "drugs", "--data", str(tmp_path), "--format", "json"]
+    assert main(["regress", "drugs ~ 1", *survey]) == 0
+    [row] = json.loads(capsys.readouterr().out)["coefficients"]
+    assert abs(1 / (1 + np.exp(-row["estimate"])) - 0.3) < 0.08
+    assert main(["crosstab", "--row", "drugs", "--column", "day", "--bootstrap", "0", *survey]) == 2
+    assert "a variable needs two categories at least; column 'day'" in capsys.readouterr().err
+    assert main(["crosstab", "--row", "drugs", "--column", "arm", *survey]) == 2
+    assert "'arm' is what lot has drawn, and 'drugs' is read from all arms" in capsys.readouterr().err

@@ -39,7 +39,7 @@ DOORS = {
         "change": Place("cli.estimate", "change"),
         "crosstab": Place("cli.crosstab"),
         "query": Place("cli.query"),
-        "regress": Place("regression.command"),
+        "regress": Place("cli.regress"),
     },
     "You collect from devices": {
         "randomize": Place("cli.randomize"),

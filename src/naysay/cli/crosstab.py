@@ -14,6 +14,7 @@ from rich.console import Console
 
 from naysay import _checks, crosstab, files
 from naysay.collect.commands.database import Surveyed
+from naysay.collect.results.answered import measure, withheld_note
 from naysay.console import options, output
 from naysay.console.options import SamplingOptions, prepare_frame
 from naysay.console.output import takes
@@ -34,6 +35,13 @@ Design = Annotated[
 ]
 Level = Annotated[str | None, options.column("Of that variable: the level that each chose, or their sample.")]
 Labels = Annotated[str | None, typer.Option(metavar="RECORD", help="Of that variable, unless its design names them.")]
+Controls = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN: TRUTH",
+        help="A control of that variable, as in naysay estimate; the table without controls follows.",
+    ),
+]
 Scores = Annotated[
     str | None, typer.Option(metavar="RECORD", help="A number for each category of that variable, for correlations.")
 ]
@@ -50,14 +58,17 @@ class Crossed:
     row_design: Design = None
     row_categories: Labels = None
     row_level: Level = None
+    row_control: Controls = None
     row_scores: Scores = None
     column_design: Design = None
     column_categories: Labels = None
     column_level: Level = None
+    column_control: Controls = None
     column_scores: Scores = None
     layer_design: Design = None
     layer_categories: Labels = None
     layer_level: Level = None
+    layer_control: Controls = None
     count: options.Count = None
     estimator: Annotated[Literal["maximum_likelihood", "moments"], "METHOD"] = "maximum_likelihood"
     bootstrap: Annotated[
@@ -81,7 +92,7 @@ class Crossed:
             column_name = getattr(self, role)
             options_of_role = {
                 option_name: getattr(self, f"{role}_{option_name}", None)
-                for option_name in ("design", "categories", "level", "scores")
+                for option_name in ("design", "categories", "level", "control", "scores")
             }
             if column_name is not None:
                 yield _variable(role, column_name, **options_of_role)
@@ -128,6 +139,13 @@ def command(request: CrosstabOptions) -> None:
     if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
     estimated_table = _of_survey(request) if request.file is None else _of_file(request, request.file)
+    naive_table = None
+    if any(variable.controls for variable in estimated_table.variables):
+        naive_request = replace(request, row_control=None, column_control=None, layer_control=None)
+        naive_table = (
+            _of_survey(naive_request, controls=False) if request.file is None else _of_file(naive_request, request.file)
+        )
+        naive_table = replace(naive_table, confidence=request.confidence)
     independence_test = estimated_table.independence(
         replicates=_bootstrap_surveys(estimated_table) if request.bootstrap is None else request.bootstrap,
         rng=None if request.seed is None else np.random.default_rng(request.seed),
@@ -135,7 +153,12 @@ def command(request: CrosstabOptions) -> None:
     )
     printed_table = replace(estimated_table, confidence=request.confidence, test=independence_test)
     output.write(request.html, lambda: crosstab_html(printed_table))
-    output.result(printed_table, request.format_)
+    if request.format_ == "json" and naive_table is not None:
+        output.say(output.json_text(printed_table.to_dict() | {"without_control": naive_table.to_dict()}))
+    else:
+        output.result(printed_table, request.format_)
+    if request.format_ == "table" and naive_table is not None:
+        output.say(f"\n{options.NAIVE}\n\n{naive_table}")
     if request.format_ == "csv":
         for line in printed_table.remarks():
             output.note(line)
@@ -181,8 +204,9 @@ def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
         )
 
 
-def _of_survey(request: CrosstabOptions) -> Crosstab:
+def _of_survey(request: CrosstabOptions, *, controls: bool = True) -> Crosstab:
     """The crosstab of a survey's answers, with the designs that its questions were published with."""
+    from naysay.collect.questionnaire.arms import measurements
     from naysay.collect.survey.tallies import cautioned
 
     role_options = [
@@ -194,35 +218,59 @@ def _of_survey(request: CrosstabOptions) -> Crosstab:
         if getattr(request, option_name) not in (None, False, "error"):
             raise DataError(f"leave --{option_name.replace('_', '-')} out: the published questionnaire says it")
     replies = request.replies()
-    frame = replies.frame
-    variable_of_role: dict[str, Any] = {}
-    for role in _ROLES:
-        question_name = getattr(request, role)
-        if question_name is None:
-            continue
-        if question_name in replies.private:
+    rows, variable_of_role = replies.frame, dict[str, Any]()
+    named = {role: str(name) for role in _ROLES if (name := getattr(request, role)) is not None}
+    for role, question in named.items():
+        others = [name for name in named.values() if name != question]
+        beside = [name for name in others if name in rows.columns and not rows.schema[name].is_nested()]
+        if question in replies.private or question in measurements(replies.questionnaire):
+            measured = measure(replies, question, beside=beside, controls=controls)
+            added = [name for name in (question, *measured.asked.beside, measured.sample) if name is not None]
+            rows = rows.with_columns(measured.rows.select(added))
             variable_of_role[role] = Variable(
-                question_name, replies.private[question_name], replies.level_of(question_name)
+                question, measured.asked.design, measured.sample, controls=measured.asked.beside
             )
+            if measured.withheld:
+                output.note(withheld_note(question))
             continue
-        files.check_columns(frame.lazy(), [question_name])
-        if frame.schema[question_name].is_nested():
+        files.check_columns(rows.lazy(), [question])
+        if rows.schema[question].is_nested():
             raise DataError(
-                f"question {question_name!r} has several answers a person; a crosstab needs one", column=question_name
+                f"question {question!r} has several answers a person; a crosstab needs one", column=question
             )
-        variable_of_role[role] = Variable(question_name, "plain")
-        frame = files.as_text(frame.lazy(), [question_name]).collect()
-    estimated_table = crosstab.crosstab(frame, **variable_of_role, estimator=request.estimator)
+        variable_of_role[role] = Variable(question, "plain")
+        rows = files.as_text(rows.lazy(), [question]).collect()
+    estimated_table = crosstab.crosstab(rows, **variable_of_role, estimator=request.estimator)
     return replace(estimated_table, fit=cautioned(estimated_table.fit, invites=replies.published.key is not None))
 
 
 def _variable(
-    role: str, name: str, *, design: str | None, categories: str | None, level: str | None, scores: str | None
+    role: str,
+    name: str,
+    *,
+    design: str | None,
+    categories: str | None,
+    level: str | None,
+    control: list[str] | None,
+    scores: str | None,
 ) -> Variable:
     """The variable that its options describe."""
     category_scores = None if scores is None else _numbers(scores, f"--{role}-scores")
     if design is not None and design != "plain":
-        return Variable(name, options.design_of(design, categories), level, None, category_scores)
+        controls = [options.control_of(text) for text in control or ()]
+        if controls and level is not None:
+            raise DataError(f"leave --{role}-level out: with --{role}-control the samples are the truths of controls")
+        question = options.design_of(design, categories)
+        return Variable(
+            name,
+            options.with_controls(question, controls) if controls else question,
+            options.truths_of(controls) if controls else level,
+            None,
+            category_scores,
+            tuple(each.column for each in controls),
+        )
+    if control:
+        raise DataError(f"--{role}-control goes with the design of the question: name it with --{role}-design")
     return Variable(
         name,
         "plain" if design else None,
@@ -253,12 +301,17 @@ def _typed_frame(request: CrosstabOptions, frame: pl.LazyFrame, variables: list[
     text_columns = [
         column_name
         for variable in variables
-        for column_name in (variable.column, variable.level)
+        for column_name in (*variable.columns, variable.level)
         if column_name is not None
     ]
     repeated_column = next((column_name for column_name in amount_columns if column_name in text_columns), None)
     if repeated_column is not None:
         raise DataError(f"column {repeated_column!r} is named twice; each column has one role", column=repeated_column)
+    for role in _ROLES:  # several truths are one name of a sample
+        truths = [options.control_of(text).truth_column for text in getattr(request, f"{role}_control") or ()]
+        names = [name for name in truths if name is not None]
+        if len(names) > 1:
+            frame = files.together(frame, names, "; ".join(names))
     files.check_columns(frame, [*text_columns, *amount_columns])
     frame = files.as_text(frame, list(dict.fromkeys(text_columns)))
     for role, column_name in (("count", request.count), ("weight", request.weight)):

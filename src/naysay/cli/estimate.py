@@ -304,8 +304,7 @@ def _of_file(
         file, separator=request.separator, encoding=request.encoding, codes=request.codes or amount_columns
     )
     if request.sample is not None and len(truth_columns) > 1:
-        files.check_columns(frame, truth_columns)
-        frame = files.together(files.as_text(frame, truth_columns), truth_columns, request.sample)
+        frame = files.together(frame, truth_columns, request.sample)
     sampling = request.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
         tally = design.tally(

@@ -115,6 +115,9 @@ def options_and_design(design_options: Asked, file: Path, response: str) -> tupl
     return replace(design_options, level=design_options.level or exported_design.level), exported_design.design
 
 
+NAIVE = "without the control, as if everybody had followed the instruction:"
+
+
 class Control(NamedTuple):
     """A column of answers to a control, what is true there, and the column of each person's truth.
 
@@ -164,6 +167,11 @@ def control_of(text: str) -> Control:
     if len(shares) < len(pairs):
         return Control(column_name, truth)
     return Control(column_name, shares, people=int(people_text) if people_text else None)
+
+
+def truths_of(controls: Sequence[Control]) -> str | None:
+    """The column that names the sample of each person: that of the truth, or of the truths of several controls."""
+    return "; ".join(control.truth_column for control in controls if control.truth_column is not None) or None
 
 
 def with_controls(design: Answerable, controls: Sequence[Control]) -> Answerable:

@@ -24,12 +24,13 @@ from naysay.crosstab.variables import (
     as_variable,
     check_margin,
     check_variables,
-    first_words,
 )
 from naysay.errors import DataError, NaysayError, NotEstimable
 from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
+from naysay.estimate.compliance import DENIERS, OTHERS_ALIKE, share_sentence
 from naysay.estimate.fit import Intervals, alike, decimals_of, number_text, reliable_errors
 from naysay.estimate.fitting import score_test
+from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.likelihood import check_rank
 from naysay.estimate.result import beyond, cautions
 from naysay.responses.spaces import MISSING
@@ -124,7 +125,18 @@ class Crosstab(Result):
     @cached_property
     def partly(self) -> int:
         """People who left out some of the questions; what they said is used by maximum likelihood."""
-        return sum(int(part.count[(first_words(part) == MISSING).any(axis=1)].sum()) for part in self.fit.tally.parts)
+        return sum(int(part.count[(part.codes == MISSING).any(axis=1)].sum()) for part in self.fit.tally.parts)
+
+    @cached_property
+    def compliance(self) -> tuple[tuple[str, str, float, tuple[float, float]], ...]:
+        """Who does not comply, by controls: the question's column, the type, its share, and the interval of that."""
+        types = [(variable, share) for variable in self.variables for share in variable.known.nuisance]
+        ends = nuisance_intervals(self.fit, confidence=self.confidence, method=None) if types else {}
+        return tuple(
+            (variable.column, _checks.label(share.name), value.value, ends[name])
+            for (variable, share), (name, value) in zip(types, self.fit.nuisance.items(), strict=True)
+            if variable.controls
+        )
 
     @property
     def proportions(self) -> Floats:
@@ -405,6 +417,10 @@ class Crosstab(Result):
             yield self._printed_test.sentence(f"independence of rows and columns{layer_text}")
         if self.fit.design.offer.assigned_by == "respondent":
             yield str(score_test(self.fit.tally))
+        for column, type_name, share, ends in self.compliance:
+            yield f"{column}: {share_sentence(type_name, share, ends)}; the table is of the others, {OTHERS_ALIKE}"
+        if self.compliance:
+            yield DENIERS
         for variable in self.variables:
             if not variable.plain and variable.known.protocol is not None and variable.known.protocol.assumes:
                 yield f"assumes of {variable.column}: {'; '.join(variable.known.protocol.assumes)}"
@@ -489,6 +505,9 @@ class Crosstab(Result):
             ],
             "associations": [asdict(association) for association in self._measured],
             "independence": None if test is None else asdict(test),
+            "compliance": [
+                dict(zip(("column", "type", "share", "interval"), entry, strict=True)) for entry in self.compliance
+            ],
             "warnings": self._reservations,
         } | ({} if sampled is None else {"sampling": str(sampled), "degrees_of_freedom": sampled.degrees_of_freedom})
 
@@ -577,7 +596,7 @@ def crosstab(
     design = reduce(mul, [variable.known for variable in variables])
     tally = design.tally(
         data,
-        [variable.column for variable in variables],
+        [column for variable in variables for column in variable.columns],
         level=[variable.level for variable in variables if variable.level is not None] or None,
         weights=weights,
         sampling=sampling,

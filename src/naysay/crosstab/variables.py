@@ -51,6 +51,9 @@ class Variable:
     scores : sequence of float, optional
         A number for each category, for correlations. By default 1 and 0 for two categories, and the numbers themselves
         where all categories are numbers.
+    controls : sequence of str
+        The columns of the answers to its controls, in the order of a design that was `controlled`; `level` is then the
+        column of the truths, where these differ between people.
 
     Examples
     --------
@@ -64,6 +67,12 @@ class Variable:
     level: str | None = None
     categories: Sequence[Any] | None = None
     scores: Sequence[float] | None = None
+    controls: Sequence[str] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of answers: to the question, then to its controls."""
+        return (self.column, *self.controls)
 
     @property
     def plain(self) -> bool:
@@ -116,7 +125,7 @@ def check_variables(
     variables: Sequence[Variable], data: IntoFrame | Mapping[str, Iterable[object]]
 ) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
-    column_names = [variable.column for variable in variables]
+    column_names = [column for variable in variables for column in variable.columns]
     # the column of levels may be that of two
     column_names += dict.fromkeys(variable.level for variable in variables if variable.level is not None)
     repeated_column = next((name for place, name in enumerate(column_names) if name in column_names[:place]), None)
@@ -171,9 +180,12 @@ def _check_plain(variable: Variable, variables: Sequence[Variable]) -> None:
 def _check(variable: Variable) -> None:
     design = variable.known
     check_known(design, "a crosstab")
-    if design.space.answers > 1:
+    if design.space.answers != len(variable.columns):
         raise DataError(
-            f"column {variable.column!r}: a variable has one column of answers, and a design of one question"
+            f"column {variable.column!r}: a variable has one column of answers, and a design of one question; of a "
+            f"controlled question it has one column more for each control (controls=, --row-control), and this design "
+            f"needs {design.space.answers} in all; got {_checks.listing_text(variable.columns)}",
+            column=variable.column,
         )
     if design.offer.names_needed and variable.level is None:
         raise DataError(
@@ -210,7 +222,12 @@ def _with_categories(variable: Variable, data: IntoFrame | Mapping[str, Iterable
             column=variable.column,
         )
     return Variable(
-        variable.column, variable.design, variable.level, _checks.categories(category_values), variable.scores
+        variable.column,
+        variable.design,
+        variable.level,
+        _checks.categories(category_values),
+        variable.scores,
+        variable.controls,
     )
 
 

@@ -204,7 +204,8 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
     )
 
 
-FOR_OTHERS = "the estimate is for the others, and right for all only if those are like them"
+OTHERS_ALIKE = "and right for all only if those are like them"
+FOR_OTHERS = f"the estimate is for the others, {OTHERS_ALIKE}"
 DENIERS = "people who understand and deny pass every control; no number here sees them"
 _FEWEST = 5  # violations, below which the share of those who do not comply rests on single people
 

@@ -280,7 +280,8 @@ def as_text(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
 
 def together(frame: pl.LazyFrame, names: Sequence[str], name: str) -> pl.LazyFrame:
     """The frame with a column more, in which the texts of these stand side by side; empty where one is."""
-    return frame.with_columns(pl.concat_str(names, separator="; ").alias(name))
+    check_columns(frame, names)
+    return as_text(frame, list(dict.fromkeys(names))).with_columns(pl.concat_str(names, separator="; ").alias(name))
 
 
 def text_of(name: str, dtype: pl.DataType) -> pl.Expr:

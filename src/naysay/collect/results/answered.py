@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from naysay import _checks, estimate, files
 from naysay.errors import DataError, NaysayError, in_group
@@ -31,7 +31,7 @@ COUNT = "how many"  # no column of a survey has a blank in its name
 _ARM = "the arm"
 
 
-def _with_sample(frame: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+def _with_sample(frame: pl.LazyFrame, asked: Asked, name: str = _ARM) -> pl.LazyFrame:
     """The frame with the name of each row's sample; where a truth is not known, the control's answer says nothing."""
     import polars as pl  # late: help needs no tables
 
@@ -39,7 +39,85 @@ def _with_sample(frame: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
     named = pl.concat_str(asked.sample, separator="; ")
     beside = [pl.when(known).then(pl.col(column)).alias(column) for column in asked.beside]
     return frame.with_columns(
-        *beside, pl.when(known).then(named).otherwise(pl.lit(str(asked.design.levels[0]))).alias(_ARM)
+        *beside, pl.when(known).then(named).otherwise(pl.lit(str(asked.design.levels[0]))).alias(name)
+    )
+
+
+class Measure(NamedTuple):
+    """A private question with its controls, or what several arms measure: one row for each person.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The replies; a measure of several arms has a column of its own.
+    asked : Asked
+    sample : str or None
+        The column that names the sample, or the level that a respondent chose.
+    withheld : bool
+        Whether its controls are left out, because the numbers could tell of somebody that they failed one.
+    """
+
+    rows: pl.DataFrame
+    asked: Asked
+    sample: str | None
+    withheld: bool = False
+
+
+def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), controls: bool = True) -> Measure:
+    """What is read together with other columns of the same people, as in a crosstab or a regression.
+
+    Parameters
+    ----------
+    replies : Replies
+    question : str
+    beside : sequence of str
+        The other columns. In each of their cells ten people at least must have answered question and controls, and two
+        of them have passed; otherwise the controls are withheld.
+    controls : bool
+        Whether controls count at all.
+    """
+    import polars as pl  # late: help needs no tables
+
+    from naysay.collect.export import Columns, betrays
+    from naysay.collect.questionnaire.arms import measurements
+    from naysay.collect.questionnaire.questionnaire import ARM
+    from naysay.files import Asked
+
+    form, rows, sample = replies.questionnaire, replies.frame, f"the sample of {question}"
+    if (arms := measurements(form).get(question)) is not None:
+        if ARM in beside:
+            raise DataError(
+                f"{ARM!r} is what lot has drawn, and {question!r} is read from all arms; name another column"
+            )
+        arm_column, answer_columns = pl.col(ARM), list(dict.fromkeys(arms.columns.values()))
+        answers = pl.coalesce(pl.when(arm_column == arm).then(pl.col(column)) for arm, column in arms.columns.items())
+        rows = rows.with_columns(
+            answers.alias(question),
+            pl.when(pl.any_horizontal(pl.col(answer_columns).is_not_null())).then(arm_column).alias(sample),
+        )
+        return Measure(rows, Asked(arms.design, arms=arms.columns), sample)
+    plain = Asked(replies.private[question], replies.level_of(question))
+    entry = Columns(replies.published).book.columns[question]
+    asked = entry.asked
+    if asked is None or not asked.beside or not controls:
+        return Measure(rows, plain, plain.level)
+    answered = pl.col(question).is_not_null()  # else the answer to a control would count without the question
+    rows = rows.with_columns(pl.when(answered).then(pl.col(column)).alias(column) for column in asked.beside)
+    counted = rows.with_columns(pl.col(column).cast(pl.String).fill_null("") for column in beside)
+    hidden = [name for name in (f"{column}_level" for column in asked.beside) if name in rows.columns]
+    counts = counted.group_by(list(dict.fromkeys([question, *asked.columns, *hidden, *beside]))).len(COUNT)
+    if betrays(form, entry, counts, count=COUNT):
+        return Measure(rows, plain, plain.level, withheld=True)
+    if not asked.sample:
+        return Measure(rows, asked, None)
+    return Measure(_with_sample(rows.lazy(), asked, sample).collect(), asked, sample)
+
+
+def withheld_note(question: str) -> str:
+    """What is said where controls are withheld."""
+    return (
+        f"answers to the controls of {question!r} do not count here: too few people answered alike beside the other "
+        "columns, and the numbers could tell of somebody that they failed; merge categories or leave columns out"
     )
 
 
@@ -215,7 +293,9 @@ class Answered:
         import polars as pl  # late: help needs no tables
 
         arm_frames = []
-        for arm, column in arms.items():
+        for column, arm in {
+            column: arm for arm, column in reversed(list(arms.items()))
+        }.items():  # two may ask one question
             column_names = [name for name in (column, by) if name is not None]
             arm_cells = self._cells(column_names, column, by, least).filter(pl.col(column).is_not_null())
             arm_frames.append(arm_cells.select(pl.col(column).alias(measure), *column_names[1:], COUNT,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from naysay import _checks, files
+from naysay.collect.commands.database import Surveyed
+from naysay.collect.results.answered import measure, withheld_note
 from naysay.console import options, output
 from naysay.console.options import SamplingOptions, prepare_frame, record_cells, with_labels
 from naysay.console.output import takes
@@ -31,7 +34,7 @@ class Regressed:
         str,
         typer.Argument(metavar="FORMULA", help="Such as 'cheated ~ age + gender', the column of answers on the left."),
     ]
-    file: options.File
+    file: Annotated[Path | None, options.DATA_FILE] = None
     design: Annotated[str | None, options.design_option] = None
     categories: options.Categories = None
     level: Annotated[str | None, "COLUMN"] = None
@@ -65,8 +68,8 @@ class Regressed:
 
 
 @dataclass(frozen=True)
-class RegressOptions(SamplingOptions, Regressed):
-    """All options: of the regression, then of the sample that it comes from."""
+class RegressOptions(SamplingOptions, Surveyed, Regressed):
+    """All options: of the regression, then of the survey or the sample that it comes from."""
 
 
 @takes(RegressOptions, regress)
@@ -91,58 +94,119 @@ def command(request: RegressOptions) -> None:
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
       naysay regress "doping ~ age" answers.csv --control "check: no" \\
           --design "warner(p=0.7)"
+      naysay regress "smoking ~ area" --survey sample
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
+    if (request.file is None) == (request.survey is None):
+        raise DataError("give FILE or --survey NAME, one of both; see naysay regress --help")
+    fits = _of_survey(request) if request.file is None else _of_file(request, request.file)
+    _say(*fits)
+
+
+def _of_file(request: RegressOptions, file: Path) -> Fits:
+    """The regression of a file, and with controls that without them."""
     formula = parse(request.formula)
-    request, design = options.options_and_design(request, request.file, formula.response[0])
-    published_designs = files.designs_of(request.file, codes=request.codes)
-    private_column = next((name for name in formula.variables if name in published_designs), None)
-    if private_column is not None:  # randomized in the export of a survey: it would be read as the person's answer
+    request, design = options.options_and_design(request, file, formula.response[0])
+    published_designs = files.designs_of(file, codes=request.codes)
+    _check_covariates(formula.variables, published_designs)
+    uncontrolled = request, design
+    exported = published_designs.get(formula.response[0])
+    if request.control:
+        request, design = _controlled(request, design, [options.control_of(text) for text in request.control])
+    elif exported is not None and exported.beside and not request.design:
+        request = _beside(request, exported.beside, exported.sample)
+    codes = request.codes or [name for name in (request.count, request.weight, request.offset) if name is not None]
+    frame = files.scan(file, separator=request.separator, encoding=request.encoding, codes=codes)
+    response = parse(request.formula).response
+    with (
+        files.readable(file),
+        with_labels(design, file, response, encoding=request.encoding, codes=request.codes),
+    ):
+        fit = _fitted(request, design, frame)
+        return fit, request, _fitted(*uncontrolled, frame) if request.control else None
+
+
+def _of_survey(request: RegressOptions) -> Fits:
+    """The regression of a survey's answers, with the designs and the controls that it was published with."""
+    from naysay.collect.questionnaire.arms import measurements
+    from naysay.collect.survey.tallies import OPEN_LINK
+
+    sampling_names = [option_field.name for option_field in fields(SamplingOptions)]
+    for name in ("design", "categories", "level", "sample", "control", "count", "weight", *sampling_names):
+        if getattr(request, name, None) not in (None, False, "error"):
+            raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
+    replies, formula = request.replies(), parse(request.formula)
+    question = formula.response[0]
+    known = [*replies.private, *measurements(replies.questionnaire)]
+    if len(formula.response) > 1 or question not in known:
+        asked_text = " + ".join(formula.response)
+        raise DataError(
+            f"the left side must be one private question of {request.survey!r}; got {asked_text!r}; "
+            f"{_checks.nearest(question, known) if known else 'it has none'}",
+            column=question,
+        )
+    _check_covariates(formula.variables, known)
+    files.check_columns(replies.frame.lazy(), list(formula.variables))
+    classes = [name for name in formula.variables if replies.frame[name].n_unique() <= _FEW_VALUES]
+    measured = measure(replies, question, beside=classes)
+    if measured.withheld:
+        output.note(withheld_note(question))
+    if replies.published.key is None:
+        output.note(f"{OPEN_LINK}: repeated or dishonest answers move the coefficients")
+    asked = measured.asked
+    controlled = _at(_beside(request, asked.beside, ()), asked.design, measured.sample)
+    naive = None
+    if asked.beside:
+        uncontrolled = measure(replies, question, controls=False)
+        design = uncontrolled.asked.design
+        naive = _fitted(_at(request, design, uncontrolled.sample), design, uncontrolled.rows.lazy())
+    return _fitted(controlled, asked.design, measured.rows.lazy()), controlled, naive
+
+
+def _at(request: RegressOptions, design: Answerable, column: str | None) -> RegressOptions:
+    """The options with the column of the levels, or of the samples, of a design."""
+    return replace(request, level=column) if design.offer.noun == "level" else replace(request, sample=column)
+
+
+_FEW_VALUES = 20
+"""Values up to which a covariate makes cells of people, in which nobody may be seen to have failed a control."""
+
+Fits: TypeAlias = tuple[Regression, RegressOptions, Regression | None]
+"""The regression, its options, and the one without controls."""
+
+
+def _check_covariates(variables: Sequence[str], private: Collection[str]) -> None:
+    """Raise if a covariate was randomized: it would be read as the person's answer."""
+    private_column = next((name for name in variables if name in private), None)
+    if private_column is not None:
         raise DataError(
             f"covariates come from plain questions; {private_column!r} is private, so its cells are no answers "
             f"(leave it out, or look at both questions together with naysay crosstab)",
             column=private_column,
         )
-    uncontrolled, uncontrolled_design = request, design
-    if request.control:
-        request, design = _controlled(request, design, [options.control_of(text) for text in request.control])
-    elif (
-        (exported := published_designs.get(formula.response[0])) is not None and exported.beside and not request.design
-    ):
-        request = _beside(request, exported.beside, exported.sample)
+
+
+def _fitted(request: RegressOptions, design: Answerable, source: pl.LazyFrame) -> Regression:
+    """The regression of answers under a design."""
     formula = parse(request.formula)
-    typed_frame = _typed_frame(request, list(formula.response), list(formula.variables), joint=_is_joint(design))
+    response, variables = list(formula.response), list(formula.variables)
+    typed_frame = _typed_frame(request, source, response, variables, joint=design.space.answers > 1)
     sampling = request.sampling(typed_frame)
-    with (
-        files.readable(request.file),
-        with_labels(design, request.file, formula.response, encoding=request.encoding, codes=request.codes),
-    ):
-        frame = prepare_frame(typed_frame, sampling)
-
-        def fitted(asked: RegressOptions, answered: Answerable) -> Regression:
-            return regress(
-                answered,
-                asked.formula,
-                frame,
-                **{
-                    option_name: getattr(asked, option_name)
-                    for option_name in ("level", "sample", "count", "offset", "missing", "reference")
-                },
-                weights=request.weight if sampling is None else None,
-                sampling=sampling,
-                standard_errors=request.standard_errors,
-                penalty=request.penalty,
-                cheaters=request.cheaters,
-            )
-
-        fit = fitted(request, design)
-        naive = fitted(uncontrolled, uncontrolled_design) if request.control else None
-    _say(fit, request, naive)
-
-
-def _is_joint(design: Answerable) -> bool:
-    return design.space.answers > 1
+    return regress(
+        design,
+        request.formula,
+        prepare_frame(typed_frame, sampling),
+        **{
+            option_name: getattr(request, option_name)
+            for option_name in ("level", "sample", "count", "offset", "missing", "reference")
+        },
+        weights=request.weight if sampling is None else None,
+        sampling=sampling,
+        standard_errors=request.standard_errors,
+        penalty=request.penalty,
+        cheaters=request.cheaters,
+    )
 
 
 def _controlled(
@@ -158,18 +222,13 @@ def _controlled(
 
 def _beside(request: RegressOptions, columns: Sequence[str], samples: Sequence[str]) -> RegressOptions:
     """The regression of the answers in one column and in others of the same people."""
-    if len(samples) > 1:
-        raise DataError(
-            f"a regression takes one column with the truth of controls; got {_checks.listing_text(samples)} (leave all "
-            "but one of these controls out)"
-        )
     response, sign, covariates = request.formula.partition("~")
     names = [column if column.isidentifier() else f"`{column}`" for column in columns]
     answers = " + ".join([response.strip(), *names])
-    return replace(request, formula=f"{answers} {sign}{covariates}", sample=samples[0] if samples else None)
+    return replace(request, formula=f"{answers} {sign}{covariates}", sample=_JOINER.join(samples) or None)
 
 
-_NAIVE = "without the control, as if everybody had followed the instruction:"
+_JOINER = "; "  # between the truths of several controls
 
 
 def _say(fit: Regression, request: RegressOptions, naive: Regression | None) -> None:
@@ -187,7 +246,7 @@ def _say(fit: Regression, request: RegressOptions, naive: Regression | None) -> 
     else:
         output.say(fit.to_text(request.confidence, values_at))
         if naive is not None:
-            output.say(f"\n{_NAIVE}\n\n{naive.to_text(request.confidence, values_at)}")
+            output.say(f"\n{options.NAIVE}\n\n{naive.to_text(request.confidence, values_at)}")
     if request.html is not None:
         output.write(request.html, lambda: regression_html(fit, confidence=request.confidence, at=values_at))
 
@@ -210,23 +269,25 @@ def _number(text: str) -> float | int | str:
     return text
 
 
-def _typed_frame(request: RegressOptions, response: list[str], variables: list[str], *, joint: bool) -> pl.LazyFrame:
-    """The file with answers as text, covariates as numbers where they are, and amounts as numbers."""
+def _typed_frame(
+    request: RegressOptions, source: pl.LazyFrame, response: list[str], variables: list[str], *, joint: bool
+) -> pl.LazyFrame:
+    """The frame with answers as text, covariates as numbers where they are, and amounts as numbers."""
     column_of_role = {
         role: column_name
         for role in ("count", "weight", "offset")
         if (column_name := getattr(request, role)) is not None
     }
-    codes = request.codes or list(column_of_role.values())
-    frame = files.scan(request.file, separator=request.separator, encoding=request.encoding, codes=codes)
+    frame, truths = source, str(request.sample).split(_JOINER)
+    if len(truths) > 1 and request.sample not in frame.collect_schema().names():
+        frame = files.together(frame, truths, str(request.sample))
     level_columns = [column_name for column_name in (request.level, request.sample) if column_name is not None]
-    with files.readable(request.file):
-        files.check_columns(frame, [*response, *level_columns, *variables, *column_of_role.values()])
-        if not joint and len(response) > 1 and len(response) == len(set(response)) and not level_columns:
-            frame = files.as_booleans(frame, response)
-        else:
-            frame = files.as_text(frame, response)
-        frame = files.as_text(frame, level_columns)
-        for role, column_name in column_of_role.items():
-            frame = files.as_numbers(frame, column_name, what="the offset" if role == "offset" else f"{role}s")
-        return files.as_measured(frame, variables)
+    files.check_columns(frame, [*response, *level_columns, *variables, *column_of_role.values()])
+    if not joint and len(response) > 1 and len(response) == len(set(response)) and not level_columns:
+        frame = files.as_booleans(frame, response)
+    else:
+        frame = files.as_text(frame, response)
+    frame = files.as_text(frame, level_columns)
+    for role, column_name in column_of_role.items():
+        frame = files.as_numbers(frame, column_name, what="the offset" if role == "offset" else f"{role}s")
+    return files.as_measured(frame, variables)
