@@ -474,7 +474,10 @@ def page(results: Results, *, seed: int | None = None) -> str:
     chance_note = report_words["chance"]["unseeded" if seed is None else "seeded"].format(seed=seed)
     return report.html(
         "Five sensitive questions, asked in the negative",
-        [report.estimate_section(result.fit, truth=result.question.truth) for result in results.each],
+        [
+            report.estimate_section(result.fit, truth=result.question.truth, heading=result.question.title)
+            for result in results.each
+        ],
         facts=[
             (f"{results.people:,}", "people"),
             (f"{len(results.each)}", "questions"),

@@ -261,7 +261,7 @@ def test_every_class_has_a_line_of_the_legend_on_a_phone(parts):
 def test_the_axis_of_the_curve_ends_near_its_largest_value(alone, top):
     cells = [*range(alone), *[-1] * (2_000 - alone)]
     svg = risk_charts.growth(microdata.search(microdata.Keys({"a": cells}, ["a"]), size=1))
-    ticks = [float(share) for share in re.findall(r">([\d.]+)%</text>", svg)]
+    ticks = [float(share) for share in re.findall(r">([\d.]+)\u00a0%</text>", svg)]
     assert len(ticks) == len({*ticks}) >= 4
     assert float(top[:-1]) <= max(ticks) * 1.2
     assert max(ticks) <= float(top[:-1]) * 1.2
@@ -312,12 +312,12 @@ def test_the_charts_tell_the_numbers(parts):
         assert not few or f"k: {few} of {n} with 1 to 3 others" in told["alone"]
         assert not row.listwise.deleted or f"k: {row.listwise.deleted} of {n} left out" in told["alone"]
     worst = [parts["search"].of(size)[0].m.unique / n for size in (1, 2, 3)]
-    assert told["growth"].startswith(f"1 key: {worst[0]:.2%} on the worst combination")
-    assert f"3 keys: {worst[2]:.2%} on the worst combination" in told["growth"]
+    assert told["growth"].startswith(f"1 key: {100 * worst[0]:.2f}\u00a0% on the worst combination")
+    assert f"3 keys: {100 * worst[2]:.2f}\u00a0% on the worst combination" in told["growth"]
     best = parts["search"].combinations[0]
-    assert f"stand out (m = 1) {best.m.unique / n:.1%}" in told["ranking"]
+    assert f"stand out (m = 1) {100 * best.m.unique / n:.1f}\u00a0%" in told["ranking"]
     first = parts["contributions"].keys[0]
-    assert f"on average {first.averaged:.1%}" in told["added"]
+    assert f"on average {100 * first.averaged:.1f}\u00a0%" in told["added"]
 
 
 def test_the_bars_are_as_long_as_their_shares(parts):

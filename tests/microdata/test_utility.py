@@ -307,11 +307,11 @@ def test_the_pages_tell_the_numbers_of_the_result():
     found = utility.tradeoff(before, every, ["v0", "v1", "v2"], id="row")
     page = tradeoff_html(found)
     for each in found.releases:
-        assert f"{each.name}: {each.risk:.2%} of the people found" in page
+        assert f"{each.name}: {100 * each.risk:.2f}\u00a0% of the people found" in page
     one = utility.compare(before, every["gaps"], id="row")
     page = utility_html(one)
     assert f"{one.propensity.ratio:.2f}" in page
-    assert f"the release {one.distances.margins[1].variation:.1%}; v2:" in page
+    assert f"the release {100 * one.distances.margins[1].variation:.1f}\u00a0%; v2:" in page
     synthetic = utility.tradeoff(before, {"made up": every["permuted"]}, ["v0"], synthetic=True, variables=["v0", "v1"])
     assert "belong to nobody" in str(synthetic.releases[0].utility)
     assert "Risk against utility" in tradeoff_html(synthetic)

@@ -101,7 +101,7 @@ def test_people_of_whom_the_cdm_cannot_hold_are_counted():
     share, gamma = fit.predict({"x": x}).probabilities[:, 0], fit.nuisance["cheaters"].value
     beyond = (share + gamma > 1).mean()
     assert beyond > 0.1
-    assert any(each.startswith(f"for {beyond:.1%} of these people") for each in fit.reservations)
+    assert any(each.startswith(f"for {100 * beyond:.1f}\u00a0% of these people") for each in fit.reservations)
 
 
 def test_other_designs_and_names_are_refused():

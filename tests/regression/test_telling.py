@@ -80,8 +80,11 @@ def test_a_page_draws_coefficients_with_intervals_and_predicted_shares_with_band
     told = f"{fit.coefficients[1]:.3f}, {low:.3f} to {high:.3f}; odds ratio {ratio:.3g}, {least:.3g} to {most:.3g}"
     assert told in images[0]
     ends = fit.margins(g="m").interval()[0, 0]
-    assert f"m: a: predicted share with its 0.95 interval {fit.margins(g='m').probabilities[0, 0]:.2%}, " in page
-    assert f"{ends[0]:.2%} to {ends[1]:.2%}" in page
+    assert (
+        f"m: a: predicted share with its 0.95 interval {100 * fit.margins(g='m').probabilities[0, 0]:.2f}\u00a0%, "
+        in page
+    )
+    assert f"{100 * ends[0]:.2f}\u00a0% to {100 * ends[1]:.2f}\u00a0%" in page
     assert "--chart-estimate" in prediction_chart(fit, "x"), "colors are those of the page, light and dark"
 
 

@@ -42,12 +42,16 @@ def luminance(ink):
 def test_the_image_speaks_for_itself():
     root = ET.fromstring(drawn())
     assert (root.get("role"), root.get("aria-label"), root[0].text) == ("img", "A & B", "A & B")
-    assert "b: truth 30.0%, stratified 31.0%, pooled 29.0%" in root[1].text
+    assert "b: truth 30.0\u00a0%, stratified 31.0\u00a0%, pooled 29.0\u00a0%" in root[1].text
 
 
 def test_every_mark_and_interval_says_its_number():
     svg = drawn()
-    for told in ("b: truth 30.00%", "b: stratified 31.00%, 27.00% to 35.00%", "d: pooled 4.00%"):
+    for told in (
+        "b: truth 30.00\u00a0%",
+        "b: stratified 31.00\u00a0%, 27.00\u00a0% to 35.00\u00a0%",
+        "d: pooled 4.00\u00a0%",
+    ):
         assert told in svg
 
 
@@ -57,8 +61,8 @@ def test_marks_stand_where_their_values_are():
         for path in marks_of(drawn())
     }
     shown = {told: place for told, place in places.items() if "truth" in told}
-    slope = (shown["a: truth 50.00%"] - shown["d: truth 5.00%"]) / 0.45
-    assert shown["b: truth 30.00%"] - shown["d: truth 5.00%"] == pytest.approx(0.25 * slope, abs=0.1)
+    slope = (shown["a: truth 50.00\u00a0%"] - shown["d: truth 5.00\u00a0%"]) / 0.45
+    assert shown["b: truth 30.00\u00a0%"] - shown["d: truth 5.00\u00a0%"] == pytest.approx(0.25 * slope, abs=0.1)
 
 
 def test_no_mark_stands_on_the_edge_where_some_are_below_zero():
@@ -96,13 +100,13 @@ def test_inks_are_told_from_the_paper(role):
 
 def test_an_undefined_value_is_not_drawn():
     svg = charts.dots(("a", "b"), [Mark("estimate", "e", (0.4, math.nan))], title="t")
-    assert "a: e 40.00%" in svg
+    assert "a: e 40.00\u00a0%" in svg
     assert len(marks_of(svg)) == 1
 
 
 def test_an_estimate_below_zero_is_drawn_inside():
     svg = charts.dots(("a", "b", "c"), [Mark("estimate", "e", (-0.02, 0.5, 0.52))], title="t")
-    (below,) = (path for path in marks_of(svg) if "-2.00%" in path.find(f"{SVG}title").text)
+    (below,) = (path for path in marks_of(svg) if "-2.00\u00a0%" in path.find(f"{SVG}title").text)
     assert float(re.search(r"translate\(([\d.-]+)", below.get("transform"))[1]) >= 0
 
 
@@ -160,7 +164,7 @@ def test_convergence_ends_at_the_last_step():
     path = np.array([[25, 25, 25, 25], [40, 30, 20, 10], [50, 30, 15, 5]])
     svg = charts.convergence(path, NAMES, title="t")
     assert "2 steps" in svg
-    assert "a: 50.00%" in svg
+    assert "a: 50.00\u00a0%" in svg
 
 
 def test_convergence_labels_do_not_touch():

@@ -6,6 +6,7 @@ a page.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from naysay.design import Answerable
 from naysay.designs import calibrated
 from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
+from naysay.estimate.page import Basis, basis_of
 from naysay.estimate.paper import methods_texts
 from naysay.estimate.result import checks
 from naysay.show import Chart, Content, Table, text
@@ -683,7 +685,7 @@ def page_of(
     page_sections = [
         page_section
         for question_results in results.values()
-        for page_section in _sections(question_results, request, by)
+        for page_section in _sections(question_results, request, by, alone=answered is None and len(results) == 1)
     ]
     first_result = next(iter(next(iter(results.values())).values()))
     page_title = answered.book.title if answered is not None else first_result.tally.question or next(iter(results))
@@ -699,17 +701,23 @@ def page_of(
 
 
 def _sections(
-    results_of_group: Mapping[Any, Any], request: EstimateOptions, by: str | None
+    results_of_group: Mapping[Any, Any], request: EstimateOptions, by: str | None, *, alone: bool
 ) -> Iterator[report.Section]:
+    """The sections of a question. Where it is alone on the page, which has its name, the finding is the heading."""
     options = request.print_options
+    fits = {group: result for group, result in results_of_group.items() if isinstance(result, Estimate)}
+    shared = (
+        functools.reduce(Basis.shared, (basis_of(fit, options) for fit in fits.values())) if len(fits) > 1 else None
+    )
     for group, result in results_of_group.items():
         group_text = f"{_group(by, group)}" if by is not None and len(results_of_group) > 1 else ""
         if request.grid is not None and isinstance(result, Estimate | estimate.Measured):
             heading = " · ".join(filter(None, ["Map", group_text]))
             yield report.Section(heading, _grid(request.grid).heat_map(result).parts())
         if isinstance(result, Estimate):
-            section_heading = " · ".join(filter(None, [result.tally.question or result.design.name, group_text]))
-            yield report.estimate_section(result, heading=section_heading, options=options)
+            names = [] if alone and not shared else [result.tally.question or result.design.name, group_text]
+            section_heading = " · ".join(filter(None, names)) or None
+            yield report.estimate_section(result, heading=section_heading, options=options, elsewhere=shared)
             if request.ranks:
                 yield report.Section(" · ".join(filter(None, ["Ranks", group_text])), _ranks(result, request).parts())
         elif isinstance(result, estimate.Measured):
@@ -717,8 +725,8 @@ def _sections(
             yield report.Section(section_heading, result.body(options))
         else:
             yield report.Section(" · ".join(filter(None, [result.question, group_text])), result.body())
-    fits = {group: result for group, result in results_of_group.items() if isinstance(result, Estimate)}
-    if len(fits) > 1:
+    if shared is not None:
+        yield report.Section("The same for each group", shared.content())
         group_differences = estimate.differences(fits)
         yield report.Section(
             "Differences", groups.differences_content(group_differences, options.confidence, most=_MOST_COMPARED)

@@ -38,7 +38,7 @@ from naysay.sampling import Sampling
 from naysay.show import Chart, Column, Content, Note, Points, Records, Result, Sentence, Table
 from naysay.show.charts import heat_map
 from naysay.show.page import Section, html
-from naysay.show.result import fixed_decimals
+from naysay.show.result import fixed_decimals, percent
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -660,7 +660,7 @@ def heat(crosstab: Crosstab, *, size: int = 640, room: int = 26) -> str:
         layer_text = "" if layer is None else f", {layer_variables[0].column} = {_checks.label(layer)}"
         cell_texts = [
             [
-                f"{cell_shares[i, j, layer_place]:.1%} ({low:.1%} to {high:.1%})"
+                f"{percent(cell_shares[i, j, layer_place], 1)} ({percent(low, 1)} to {percent(high, 1)})"
                 for j, (low, high) in enumerate(cell_bounds[i, :, layer_place])
             ]
             for i in range(len(row_variable.labels))
@@ -700,7 +700,7 @@ def crosstab_html(crosstab: Crosstab) -> str:
     >>> table = {"cheated": ["yes", "yes", "no", "no"], "sex": ["f", "m", "f", "m"], "n": [200, 90, 150, 160]}
     >>> found = crosstab(table, row=Variable("cheated", designs.warner(p=0.8)), column="sex", count="n")
     >>> page = crosstab_html(found)
-    >>> page.startswith("<!doctype html>"), "yes, f: 36.1%" in page
+    >>> page.startswith("<!doctype html>"), "yes, f: 36.1\u00a0%" in page
     (True, True)
     """
     chart = Chart(lambda size, room: heat(crosstab, size=min(size, 640), room=room))

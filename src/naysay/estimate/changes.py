@@ -26,7 +26,7 @@ from naysay.estimate.linear import linear_map
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 from naysay.show import Column, Content, Note, Sentence, Table, plain
-from naysay.show.result import Records, Result, csv_text
+from naysay.show.result import Records, Result, csv_text, percent
 
 RULES = {
     "fresh": "each wave drew a new answer",
@@ -371,8 +371,8 @@ def _warnings(
         most_expected = float((designs[0].matrix ** 2).sum(axis=0).max())  # of two draws, if nobody's value changed
         if same_share > most_expected + _UNLIKELY * math.sqrt(most_expected * (1 - most_expected) / n):
             warning_texts.append(
-                f"{same_share:.1%} gave the same answer twice; new draws would agree in {most_expected:.1%} at most. "
-                "Answers were kept: name the rule"
+                f"{percent(same_share, 1)} gave the same answer twice; new draws would agree in "
+                f"{percent(most_expected, 1)} at most. Answers were kept: name the rule"
             )
     return warning_texts
 

@@ -23,7 +23,7 @@ from naysay.estimate.estimators import moments
 from naysay.estimate.likelihood import uniform
 from naysay.show import Column, Note, Points, Sentence, Table
 from naysay.show.content import Content
-from naysay.show.result import Records, Result
+from naysay.show.result import Records, Result, percent
 from naysay.tally import Tally
 
 _MOST = 2**20  # candidates of one group
@@ -280,8 +280,8 @@ class HeavyHitters(Result):
                     f"accepted from a share of {self.threshold:.4g}: with probability {self.confidence:.4g} no value "
                     "is accepted that nobody has",
                     "values below that share may exist; a value can also be lost in an earlier group",
-                    f"about {self.forged:,} forged reports ({self.forged / self.n:.2%} of all) would put any chosen "
-                    "value into the list",
+                    f"about {self.forged:,} forged reports ({percent(self.forged / self.n, 2)} of all) would put any "
+                    "chosen value into the list",
                     "privacy of the one report of a device: "
                     f"{privacy.statement(self.design.channel(last_stage.group))}",
                 )

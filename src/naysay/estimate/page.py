@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import privacy
+from naysay._values import Floats
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, PrintOptions
 from naysay.estimate import result as estimates
@@ -33,6 +35,9 @@ from naysay.show import (
 )
 from naysay.show.page import Section, html
 from naysay.show.result import PHONE
+
+_WIDE = 0.4
+"""The width of an interval from which on its middle is no finding."""
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """The word for the parts of a design, by who assigns them."""
@@ -68,11 +73,8 @@ def estimate_html(
     (True, True)
     """
     check_estimate(fit)
-    heading = title or fit.tally.question or "Estimate"
-    section = estimate_section(
-        fit, truth=truth, heading="The estimate", confidence=confidence, noncompliance=noncompliance
-    )
-    return html(heading, [section], facts=[(f"{fit.n:,}", "answers")])
+    section = estimate_section(fit, truth=truth, confidence=confidence, noncompliance=noncompliance)
+    return html(title or fit.tally.question or "Estimate", [section], facts=[(f"{fit.n:,}", "answers")])
 
 
 def estimate_section(
@@ -83,6 +85,7 @@ def estimate_section(
     confidence: float = 0.95,
     noncompliance: float = estimates.NONCOMPLIANCE,
     options: PrintOptions | None = None,
+    elsewhere: Basis | None = None,
 ) -> Section:
     """One estimate as a section of a page.
 
@@ -92,12 +95,14 @@ def estimate_section(
     truth : (t,) float, optional
         The true proportions, where they are known.
     heading : str, optional
-        By default the question's name.
+        By default the finding, which otherwise stands below it.
     confidence : float
     noncompliance : float
         The share of respondents for the band that shows what non-compliance could do.
     options : PrintOptions, optional
         In place of both, with the method of the intervals and who the non-compliers are.
+    elsewhere : Basis, optional
+        What the page says of several estimates at once, and this section need not repeat.
 
     Returns
     -------
@@ -126,25 +131,96 @@ def estimate_section(
         )
     page_options = options or PrintOptions(confidence, noncompliance=noncompliance)
     intervals = fit.intervals(page_options.confidence, method=page_options.method)
+    finding = shares_finding(list(map(str, fit.categories)), possible_shares(fit, intervals.bounds), intervals.bounds)
     section_title = heading or fit.tally.question or "Estimate"
-    basis_sentences = tuple(map(_sentence, estimates.checks(fit, page_options)))
-    basis_content: list[Content] = (
-        [Heading("What the estimate rests on"), Points(basis_sentences, small=True)] if basis_sentences else []
-    )
+    basis = basis_of(fit, page_options)
     convergence_content: list[Content] = []
     if fit.path is not None:
         draw = functools.partial(charts.convergence, fit.path, fit.categories, title=f"{section_title}: convergence")
         convergence_content = [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
     content = [
+        *([] if heading is None else [Sentence(finding)]),
         _shares(fit, intervals, true_shares, section_title),
         *_numbers(fit, intervals, true_shares),
         *convergence_content,
-        *basis_content,
-        *_privacy(fit),
+        *(basis if elsewhere is None else basis.without(elsewhere)).content(),
         *(Note(reservation_text) for reservation_text in estimates.reservations(fit, intervals)),
-        _facts(fit, intervals),
     ]
-    return Section(section_title, content)
+    return Section(heading or finding, content)
+
+
+def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bounds: Floats) -> str:
+    """The largest share, or the first of two, with its interval, in one line.
+
+    Shares are in 100 people. Where the interval is wide it is all that is said.
+
+    Parameters
+    ----------
+    names : (t,) sequence of str
+    shares : (t,) float
+    bounds : (t, 2) float
+        NaN where an interval has no end.
+
+    Examples
+    --------
+    >>> shares_finding(("yes", "no"), (0.12, 0.88), np.array([[0.09, 0.16], [0.84, 0.91]]))
+    '“yes”: about 12 in 100, between 9 and 16'
+    """
+    place = 0 if len(names) == 2 else int(np.argmax(shares))
+    low, high = bounds[place]
+    quoted_name = f"“{names[place]}”"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{quoted_name}: about {100 * shares[place]:.0f} in 100"
+    ends_text = f"between {100 * low:.0f} and {100 * high:.0f}"
+    if high - low >= _WIDE:
+        return f"{quoted_name}: {ends_text} in 100"
+    return f"{quoted_name}: about {100 * shares[place]:.0f} in 100, {ends_text}"
+
+
+def possible_shares(fit: Estimate, bounds: Floats) -> Floats:
+    """The possible shares that are nearest to the estimate, each within its interval, (t,)."""
+    lowest = np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0])
+    return np.asarray(np.clip(fit.projected().shares, lowest, np.fmin(bounds[:, 1], 1)))
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What stands below the numbers of an estimate: what they rest on, what an answer reveals, how they were made.
+
+    Parameters
+    ----------
+    sentences : tuple of str
+    privacy : tuple of Content
+    facts : tuple of (term, text)
+    """
+
+    sentences: tuple[str, ...]
+    privacy: tuple[Content, ...]
+    facts: tuple[tuple[str, str], ...]
+
+    def content(self) -> list[Content]:
+        """As parts of a section."""
+        heading: list[Content] = [Heading("What the estimate rests on"), Points(self.sentences, small=True)]
+        return [*(heading if self.sentences else []), *self.privacy, *([Facts(self.facts)] if self.facts else [])]
+
+    def without(self, other: Basis) -> Basis:
+        """What the other does not say."""
+        return Basis(
+            tuple(sentence for sentence in self.sentences if sentence not in other.sentences),
+            () if self.privacy == other.privacy else self.privacy,
+            tuple(fact for fact in self.facts if fact not in other.facts),
+        )
+
+    def shared(self, other: Basis) -> Basis:
+        """What both say."""
+        return self.without(self.without(other))
+
+
+def basis_of(fit: Estimate, options: PrintOptions) -> Basis:
+    """What one estimate rests on."""
+    intervals = fit.intervals(options.confidence, method=options.method)
+    sentences = map(_sentence, estimates.checks(fit, options))
+    return Basis(tuple(sentences), tuple(_privacy(fit)), _facts(fit, intervals))
 
 
 def _shares(fit: Estimate, intervals: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
@@ -247,21 +323,19 @@ def confidence_name(intervals: Intervals, *, many: bool = True) -> str:
     return f"{100 * intervals.confidence:.4g} % interval{'s' if many else ''}"
 
 
-def _facts(fit: Estimate, intervals: Intervals) -> Facts:
+def _facts(fit: Estimate, intervals: Intervals) -> tuple[tuple[str, str], ...]:
     """How the numbers were computed."""
     missing_text = f", {fit.missing:,} missing" if fit.missing else ", none missing"
     weight_facts = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
-    return Facts(
-        (
-            ("Design", fit.design.name or fit.design.kind),
-            ("Answers", f"{fit.n:,}{missing_text}"),
-            *weight_facts,
-            *([] if fit.tally.complex is None else [("Sample", str(fit.tally.complex))]),
-            ("Target", f"the {fit.target}"),
-            ("Method", fit.method),
-            ("Standard errors", fit.standard_error_kind),
-            ("Intervals", f"{100 * intervals.confidence:.4g} %, {intervals.method.replace('_', '-')}"),
-        )
+    return (
+        ("Design", fit.design.name or fit.design.kind),
+        ("Answers", f"{fit.n:,}{missing_text}"),
+        *weight_facts,
+        *([] if fit.tally.complex is None else [("Sample", str(fit.tally.complex))]),
+        ("Target", f"the {fit.target}"),
+        ("Method", fit.method),
+        ("Standard errors", fit.standard_error_kind),
+        ("Intervals", f"{100 * intervals.confidence:.4g} %, {intervals.method.replace('_', '-')}"),
     )
 
 
@@ -271,13 +345,11 @@ def _privacy(fit: Estimate) -> list[Content]:
     people_by_level = {str(level): part.n for level, part in fit.tally.by_level.items()}
     table_rows = []
     for level, statement in fit.privacy.items():
-        people_text = f"{fit.n if level is None else people_by_level.get(str(level), 0):,}"
-        table_rows.append(
-            (*([finish.label_line(level)] if several_parts else []), people_text, *_statement_cells(statement))
-        )
+        part_cells = [finish.label_line(level), f"{people_by_level.get(str(level), 0):,}"] if several_parts else []
+        table_rows.append((*part_cells, *_statement_cells(statement)))
     most_bits = math.log2(max(statement.categories for statement in fit.privacy.values()))
-    column_names = ("people", "categories left", f"bits, of {most_bits:.2f}", "ε")
-    part_columns = [Column(_PARTS[fit.design.offer.assigned_by], words=True)] if several_parts else []
+    column_names = ("categories left", f"bits, of {most_bits:.2f}", "ε")
+    part_columns = [Column(_PARTS[fit.design.offer.assigned_by], words=True), Column("people")] if several_parts else []
     table_columns = (
         *part_columns,
         *(Column(column_name) for column_name in column_names),

@@ -12,6 +12,7 @@ from naysay.microdata import Contributions, RiskTable, Search
 from naysay.show import charts, finish
 from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
+from naysay.show.result import percent
 from naysay.show.rows import Bars, Mark, stacked_bars
 
 CLASSES = {
@@ -112,7 +113,7 @@ def growth(search: Search, *, size: int = 640) -> str:
     >>> from naysay import microdata
     >>> keys = microdata.Keys({"age": [40, 36, 36], "gender": ["f", "m", "f"]}, ["age", "gender"])
     >>> svg = growth(microdata.search(keys, size=2))
-    >>> svg[:4], "2 keys: 100.00% on the worst combination" in svg
+    >>> svg[:4], "2 keys: 100.00\u00a0% on the worst combination" in svg
     ('<svg', True)
     """
     shares_of = {
@@ -126,8 +127,8 @@ def growth(search: Search, *, size: int = 640) -> str:
         for size, size_shares in shares_of.items()
     }
     size_texts = {
-        size: f"{several(size, 'key', 'keys')}: {worst:.2%} on the worst combination, {middle:.2%} on the middle one, "
-        f"{mildest:.2%} on the mildest"
+        size: f"{several(size, 'key', 'keys')}: {percent(worst, 2)} on the worst combination, "
+        f"{percent(middle, 2)} on the middle one, {percent(mildest, 2)} on the mildest"
         for size, (mildest, middle, worst) in three_shares.items()
     }
     key_counts = list(shares_of)
@@ -136,7 +137,7 @@ def growth(search: Search, *, size: int = 640) -> str:
         ("mildest", "middle", "worst"), zip(*three_shares.values(), strict=True), strict=True
     ):
         point_texts = [
-            f"{several(size, 'key', 'keys')}, {line_name}: {share:.2%}"
+            f"{several(size, 'key', 'keys')}, {line_name}: {percent(share, 2)}"
             for size, share in zip(key_counts, line_shares, strict=True)
         ]
         chart_lines.append(Line(line_name, key_counts, line_shares, size_texts[key_counts[-1]], point_texts))
@@ -169,7 +170,7 @@ def ranking(search: Search, *, size: int = 640, room: int = 26) -> str:
     --------
     >>> from naysay import microdata
     >>> keys = microdata.Keys({"age": [40, 36, 36], "gender": ["f", "m", "f"]}, ["age", "gender"])
-    >>> "1. age + gender: stand out (m = 1) 100.00%" in ranking(microdata.search(keys, size=2))
+    >>> "1. age + gender: stand out (m = 1) 100.00\u00a0%" in ranking(microdata.search(keys, size=2))
     True
     """
     top_combinations = search.combinations[:_RANKED]
@@ -197,7 +198,7 @@ def added(contributions: Contributions, *, size: int = 640, room: int = 26) -> s
     >>> from naysay import microdata
     >>> keys = microdata.Keys({"age": [40, 36, 36], "gender": ["f", "m", "f"]}, ["age", "gender"])
     >>> svg = added(microdata.contributions(microdata.search(keys, size=2)))
-    >>> "age: last 66.67%" in svg
+    >>> "age: last 66.67\u00a0%" in svg
     True
     """
     key_names = [contribution.key for contribution in contributions.keys]

@@ -931,7 +931,7 @@ def posterior_chart(
     --------
     >>> from naysay import designs
     >>> svg = posterior_chart(designs.two_coins(), "yes", prior=(0.15, 0.85))
-    >>> "yes: after 34.62%" in svg, "no: before 85.00%" in svg
+    >>> "yes: after 34.62\u00a0%" in svg, "no: before 85.00\u00a0%" in svg
     (True, True)
     """
     check_design(design)

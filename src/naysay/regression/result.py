@@ -34,6 +34,7 @@ from naysay.show import (
 from naysay.show.charts import Line, lines
 from naysay.show.finish import Axis
 from naysay.show.page import Section, html
+from naysay.show.result import percent
 from naysay.show.rows import Mark, marks_in_rows
 
 At = Sequence[Mapping[str, object]]
@@ -181,8 +182,8 @@ class Regression(Fitted, Result):
         beyond = float(model.weight[is_impossible].sum() / model.weight.sum())
         if beyond > 0:
             sentences.append(
-                f"for {beyond:.1%} of these people the predicted share and that of cheaters sum to more than 1; the "
-                "CDM cannot hold of them"
+                f"for {percent(beyond, 1)} of these people the predicted share and that of cheaters sum to more than "
+                "1; the CDM cannot hold of them"
             )
         search = self.optimum.search
         if search.lower:
@@ -521,8 +522,8 @@ def prediction_chart(
             name,
             values,
             shares.probabilities[:, j],
-            f"{name}: {shares.probabilities[0, j]:.1%} at {values[0]:g}, {shares.probabilities[-1, j]:.1%} at "
-            f"{values[-1]:g}",
+            f"{name}: {percent(shares.probabilities[0, j], 1)} at {values[0]:g}, "
+            f"{percent(shares.probabilities[-1, j], 1)} at {values[-1]:g}",
             bounds=interval_ends[:, j],
         )
         for name, j in zip(names, category_places, strict=True)

@@ -142,7 +142,7 @@ def _image(
     """An image of shares, or of signed distances between shares, in rows."""
 
     def share_text(value: float, digits: int = 2) -> str:
-        return f"{100 * value:+.{digits}f} points" if signed else f"{value:.{digits}%}"
+        return f"{100 * value:+.{digits}f} points" if signed else f"{100 * value:.{digits}f}\u00a0%"
 
     def tips(mark: Mark) -> list[str]:
         value_texts = [share_text(value) for value in np.asarray(mark.values, dtype=float).tolist()]
@@ -253,7 +253,10 @@ def convergence(path: ArrayLike, categories: Sequence[Label], *, title: str, siz
     step_places = np.unique(np.geomspace(1, len(step_shares), min(len(step_shares), 60)).round().astype(int)) - 1
     share_lines = [
         Line(
-            category_name, step_places + 1, category_shares[step_places], f"{category_name}: {category_shares[-1]:.2%}"
+            category_name,
+            step_places + 1,
+            category_shares[step_places],
+            f"{category_name}: {100 * category_shares[-1]:.2f}\u00a0%",
         )
         for category_name, category_shares in zip(map(finish.label_line, categories), step_shares.T, strict=True)
     ]
@@ -449,7 +452,7 @@ def heat_map(
     Examples
     --------
     >>> svg = heat_map(("yes", "no"), ("f", "m"), [[0.1, 0.2], [0.4, 0.3]], title="Cheating and sex")
-    >>> svg[:4], "yes, m: 20.0%" in svg
+    >>> svg[:4], "yes, m: 20.0\u00a0%" in svg
     ('<svg', True)
     """
     alt = need("altair")
@@ -467,7 +470,7 @@ def heat_map(
         cell_share = float(cell_shares[i, j])
         if math.isnan(cell_share):
             continue
-        cell_text = told[i][j] if told else f"{cell_share:.1%}"
+        cell_text = told[i][j] if told else f"{100 * cell_share:.1f}\u00a0%"
         cells.append(
             {
                 "x": j * cell_width + 1,

@@ -80,8 +80,11 @@ class Axis:
     def channel_encoding(self, channel: str, field: str, **axis_options: object) -> Any:
         """The channel ``X`` or ``Y`` of a chart for a field of its data."""
         alt = need("altair")
+        tick_words = self.words
+        if tick_words is None and self.form.endswith("%"):  # "20 %", as in tables and sentences
+            tick_words = f"replace(format(datum.value, '{self.form}'), '%', '\u00a0%')"
         tick_options = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
-        axis_options |= tick_options | ({"labelExpr": self.words} if self.words else {})
+        axis_options |= tick_options | ({"labelExpr": tick_words} if tick_words else {})
         scale_options = {"type": "log"} if self.log else {"zero": False}
         axis_scale = alt.Scale(domain=list(self.domain), nice=self.nice, **scale_options)
         return getattr(alt, channel)(

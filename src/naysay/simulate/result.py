@@ -16,6 +16,7 @@ from naysay.errors import DataError
 from naysay.show import Chart, Column, Content, Points, Records, Result, Table, charts, finish, plain
 from naysay.show.finish import Axis
 from naysay.show.page import Section, html
+from naysay.show.result import percent
 from naysay.show.rows import Mark, marks_in_rows
 from naysay.simulate.survey import Survey
 
@@ -451,7 +452,7 @@ def measure(simulation: Simulation, name: str, *, size: int = 640, room: int = 2
         error_bounds = np.clip(error_bounds, 0.0, 1.0) if is_coverage else error_bounds
         values_and_errors = zip(summary_measure.values.tolist(), monte_carlo_errors.tolist(), strict=True)
         mark_texts = [
-            f"{v:.1%} ± {e:.1%}" if is_coverage else f"{100 * v:.2f} ± {100 * e:.2f} points"
+            f"{percent(v, 1)} ± {percent(e, 1)}" if is_coverage else f"{100 * v:.2f} ± {100 * e:.2f} points"
             for v, e in values_and_errors
         ]
         marks.append(

@@ -38,6 +38,7 @@ from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
 from naysay.estimate.groups import differences_content
 from naysay.estimate.intervals import METHODS
+from naysay.estimate.page import possible_shares, shares_finding
 from naysay.estimate.plain import Numbers, Shares
 from naysay.files.codebook import PHRASES
 from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
@@ -203,14 +204,8 @@ def _choice(result: ColumnResult) -> str | None:
     return choice if question_end and is_one else None
 
 
-_WIDE = 0.4  # the width of an interval from which on its middle is no finding
-
-
 def finding(result: ColumnResult, options: PrintOptions) -> str:
-    """What is known of a question, in one line: the largest share, or the first of two, with its interval.
-
-    Shares are in 100 people. Where the interval is wide it is all that is said.
-    """
+    """What is known of a question, in one line: a mean, or one of its shares as in `shares_finding`."""
     summary = result.whole
     if isinstance(summary, Numbers):
         mean, _, *ends = summary.rows["mean"]
@@ -222,15 +217,8 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
             return f"On average {mean:,.{places}f}, at most {high:,.{places}f}"
         return f"On average {mean:,.{places}f}, between {low:,.{places}f} and {high:,.{places}f}".replace("-", "−")
     names, shares, bounds = _shown_shares(result, options)
-    place = 0 if len(names) == 2 else int(np.argmax(shares))
-    low, high = bounds[place]
-    quoted_name = f"“{_choice(result) or names[place]}”"
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{quoted_name}: about {100 * shares[place]:.0f} in 100"
-    ends_text = f"between {100 * low:.0f} and {100 * high:.0f}"
-    if high - low >= _WIDE:
-        return f"{quoted_name}: {ends_text} in 100"
-    return f"{quoted_name}: about {100 * shares[place]:.0f} in 100, {ends_text}"
+    choice = _choice(result)
+    return shares_finding(names if choice is None else [choice] * len(names), shares, bounds)
 
 
 def _shown_shares(result: ColumnResult, options: PrintOptions) -> tuple[list[str], Floats, Floats]:
@@ -238,9 +226,7 @@ def _shown_shares(result: ColumnResult, options: PrintOptions) -> tuple[list[str
     summary = result.whole
     if isinstance(summary, Estimate):
         bounds = np.asarray(summary.intervals(options.confidence, method=options.method).bounds, dtype=float)
-        shares = summary.projected().shares
-        inside = np.clip(shares, np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0]), np.fmin(bounds[:, 1], 1))
-        return [str(category) for category in summary.categories], inside, bounds
+        return [str(category) for category in summary.categories], possible_shares(summary, bounds), bounds
     assert isinstance(summary, Shares)  # noqa: S101
     names = ["chosen", "not chosen"] if result.entry.holds == "flags" else list(summary.labels)
     return names, np.asarray(summary.proportions, dtype=float), np.asarray(summary.bounds, dtype=float)

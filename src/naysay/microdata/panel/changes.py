@@ -18,6 +18,7 @@ from naysay.microdata.keys.matches import matches
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.panel.waves import Waves, beside, cells_at
 from naysay.show import Column, Content, Note, Result, Sentence, Table
+from naysay.show.result import percent
 
 Which = Literal["first", "last"]
 Whole = NDArray[np.int64]
@@ -299,7 +300,7 @@ class Birthdays(Result):
             (
                 _checks.several(size, "candidate", "candidates") if size else "missing",
                 f"{people:,}",
-                f"{people / n:.1%}",
+                f"{percent(people / n, 1)}",
             )
             for size, people in self.candidates.items()
         )

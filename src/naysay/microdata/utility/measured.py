@@ -477,7 +477,7 @@ def tradeoff_chart(tradeoff: Tradeoff, *, size: int = 640) -> str:
     >>> from naysay.microdata import utility
     >>> before = {"age": [23, 24, 35, 36] * 20, "row": list(range(80))}
     >>> svg = tradeoff_chart(utility.tradeoff(before, {"as it is": before}, ["age"], id="row", variables=["age"]))
-    >>> svg[:4], "as it is: 5.00% of the people found" in svg
+    >>> svg[:4], "as it is: 5.00\u00a0% of the people found" in svg
     ('<svg', True)
     """
     releases_with_risk = [release for release in tradeoff.releases if not np.isnan(release.risk)]
@@ -485,7 +485,8 @@ def tradeoff_chart(tradeoff: Tradeoff, *, size: int = 640) -> str:
         raise DataError("synthetic records belong to nobody, so no share of people found can be drawn")
     point_texts = {
         release.name: (
-            f"{release.name}: {release.risk:.2%} of the people found, mean total variation {release.distance:.4f}"
+            f"{release.name}: {percent(release.risk, 2)} of the people found, mean total variation "
+            f"{release.distance:.4f}"
         )
         for release in releases_with_risk
     }
