@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from naysay import crosstab, designs, estimate, planning, regression
 from naysay.cli import main
 from naysay.errors import DataError, DesignError
+from naysay.estimate.intervals import nuisance_intervals
 
 SEEN = np.array([[0, 30, 45], [60, 0, 55], [40, 70, 0]])
 ANSWERS = np.array([270, 380, 350])
@@ -99,10 +100,35 @@ def test_a_category_of_which_hardly_anybody_was_checked_is_named():
     answers, sample = ["yes", "no", *survey.cells], ["survey"] * 2 + ["validated"] * 4
     few, many = (
         str(estimate.maximum_likelihood(survey, survey.tally(answers, sample=sample, count=[380, 620, *checked])))
-        for checked in ([3, 1, 0, 40], [4, 1, 0, 40])
+        for checked in ([8, 1, 0, 40], [9, 1, 0, 40])
     )
-    assert "in sample validated, fewer than 5 people are of: yes;" in few
+    assert "in sample validated, fewer than 10 people are of: yes;" in few
     assert "fewer than" not in many
+
+
+def test_of_whom_nobody_was_checked_the_interval_is_as_wide_as_the_checked_people_alone_make_it():
+    """2.5 in 100 samples of 40 hold nobody of a category of 8.8 % (Clopper & Pearson 1934)."""
+    survey = designs.double_sampling(("yes", "no"))
+    answers, sample = ["yes", "no", *survey.cells], ["survey"] * 2 + ["validated"] * 4
+    fit = estimate.maximum_likelihood(survey, survey.tally(answers, sample=sample, count=[100, 900, 0, 0, 4, 36]))
+    low, high = fit.interval()[0]
+    assert low == 0
+    assert high >= 1 - 0.025 ** (1 / 40)
+    [(name, ends), _] = nuisance_intervals(fit).items()
+    assert (name, ends) == ("yes if yes", (0.0, 1.0))
+
+
+def test_intervals_hold_a_category_of_which_hardly_anybody_is_checked():
+    """One in 500: the likelihood's interval began above the truth in half of the surveys."""
+    survey, rng, surveys, held = designs.double_sampling(("yes", "no")), np.random.default_rng(4), 60, 0
+    cells = np.array([0.002 * 0.87, 0.002 * 0.13, 0.998 * 0.03, 0.998 * 0.97])
+    answers, sample = ["yes", "no", *survey.cells], ["survey"] * 2 + ["validated"] * 4
+    for _ in range(surveys):
+        counts = [*rng.multinomial(1_000, [cells[0] + cells[2], cells[1] + cells[3]]), *rng.multinomial(25, cells)]
+        fit = estimate.maximum_likelihood(survey, survey.tally(answers, sample=sample, count=counts))
+        low, high = fit.interval()[0]
+        held += low <= 0.002 <= high
+    assert held / surveys >= 0.95
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ stack. The sizes of the samples are fixed, so covariances add over the samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
 _TRACE = 1e-3  # of an answer
-_RARE = 5  # people of a category in a sample that sees the truth; with fewer, intervals held in no survey at worst
+_RARE = 10  # people of a category in a sample that sees the truth; with fewer, the likelihood's interval held in .52
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 
@@ -224,22 +224,45 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
     empty_samples = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
     if empty_samples:
         warning_texts.append(f"nobody answered in sample {', '.join(empty_samples)}")
-    for part in answering(tally):
-        if part.level is None or not part.design.space.listable:
-            continue
-        gives_away = part.design.rows(part.codes) > 0
-        if (gives_away.sum(axis=1) > 1).any():
-            continue
-        people = part.weight @ gives_away
+    for level, _, people in _seen_cells(tally):
         rare_names = [
             _checks.label(share.name) for share in design.shares if share.weights(design.cells)[0] @ people < _RARE
         ]
         if rare_names:
             warning_texts.append(
-                f"in sample {part.level}, fewer than {_RARE} people are of: {', '.join(rare_names)}; intervals can be "
-                "far too short, or miss 0"
+                f"in sample {level}, fewer than {_RARE} people are of: {', '.join(rare_names)}; intervals hold all "
+                "that this sample alone allows"
             )
     return warning_texts
+
+
+def _seen_cells(tally: Tally) -> Iterator[tuple[str, Part, Floats]]:
+    """Name, answers and people in each cell, (cells,), of every sample whose answers tell the cell of each person."""
+    for part in answering(tally):
+        if part.level is not None and part.design.space.listable:
+            is_of_cell = part.design.rows(part.codes) > 0
+            if (is_of_cell.sum(axis=1) <= 1).all():
+                yield part.level, part, part.weight @ is_of_cell
+
+
+def _with_seen(ends: Floats, fit: Fit, confidence: float, shares: Sequence[Share]) -> Floats:
+    """Intervals (shares, 2), extended to what a sample that sees the truth allows by itself, where it saw few people.
+
+    How those few answer, or nobody, says next to nothing of how their category answers, so that the likelihood of all
+    samples has no law to be judged by. The interval of Clopper & Pearson (1934) rests on no such law.
+    """
+    for _, part, people in _seen_cells(fit.tally):
+        sizes = np.array([share.weights(fit.design.cells) for share in shares]) @ people * part.effective / people.sum()
+        inside, outside = sizes[:, 0], sizes[:, 1] - sizes[:, 0]
+        is_rare = np.minimum(inside, outside) < _RARE
+        alone = scipy.stats.beta.ppf(
+            [(1 - confidence) / 2, (1 + confidence) / 2],
+            np.column_stack([inside, inside + 1]),
+            np.column_stack([outside + 1, outside]),
+        )
+        alone = np.where(np.isnan(alone), [0.0, 1.0], alone)  # of nobody, and of everybody
+        ends[is_rare] = np.column_stack([np.fmin(ends[:, 0], alone[:, 0]), np.fmax(ends[:, 1], alone[:, 1])])[is_rare]
+    return ends
 
 
 def apart_from_likelihood(fit: Fit) -> bool:
@@ -266,7 +289,8 @@ def wald(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool =
     quantile = np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)))
     interval_centers = np.clip(stacked_cells.values, 0.0, 1.0) if within else stacked_cells.values
     half_widths = quantile * np.sqrt(np.diagonal(stacked_cells.covariance_of_shares))
-    return np.column_stack([interval_centers - half_widths, interval_centers + half_widths])[share_places]
+    ends = np.column_stack([interval_centers - half_widths, interval_centers + half_widths])[share_places]
+    return _with_seen(ends, fit, confidence, shares) if within else ends
 
 
 def fieller(fit: Fit, z: float, shares: Sequence[Share], *, within: bool = True) -> Floats:
@@ -329,7 +353,7 @@ def bounds(fit: Fit, confidence: float, shares: Sequence[Share], *, within: bool
                     summit, numerator_weights, denominator_weights, float(quantile[stacked_cells.shares.index(share)])
                 )
             )
-    return np.array(share_ends)
+    return _with_seen(np.array(share_ends), fit, confidence, shares) if within else np.array(share_ends)
 
 
 def _pad_answers(design: Answerable, tally: Tally) -> tuple[Floats, Floats]:
