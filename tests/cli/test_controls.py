@@ -101,8 +101,10 @@ def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, caps
     [
         (["regress", "cheated ~ female", "--control", "check: no", "--sample", "drawn_truth"],
          "leave --sample and --level out"),
-        (["change", "--response", "cheated", "--response", "check", "--design",
-          "controlled(crosswise(prevalence=1/4), truth='no')"], "answers to controls, not one design"),
+        (["change", "--response", "cheated", "--response", "drawn", "--control", "check: no",
+          "--design", "crosswise(prevalence=1/4)"], "of the first wave, then of the second; got 1"),
+        (["change", "--response", "cheated", "--response", "drawn", "--design",
+          "controlled(crosswise(prevalence=1/4), truth='no')"], "needs 2 columns of answers"),
         (["crosstab", "--row", "cheated", "--column", "female", "--row-design",
           "controlled(crosswise(prevalence=1/4), truth='no')"], "one column of answers, and a design of one question"),
     ],
@@ -147,3 +149,46 @@ def test_a_crosstab_with_controls_stands_beside_the_one_without(cheated, capsys,
 def test_what_cannot_be_crossed_with_a_control_is_said(cheated, capsys, options, told):
     assert main(["crosstab", cheated, "--row", "cheated", "--column", "female", *options]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory):
+    """Of 4,000 people a fifth answer anything, in spring two fifths; yes grows from 0.2 to 0.3."""
+    folder, rng = tmp_path_factory.mktemp("waves"), np.random.default_rng(8)
+    masked, began = designs.crosswise(prevalence="1/4"), rng.random(4000) < 0.2
+    waves = {"spring": (began, 0.4), "autumn": (began | (rng.random(4000) < 0.125), 0.2)}
+    columns = []
+    for name, (carries, misread) in waves.items():
+        away, lot = rng.random(4000) < misread, rng.choice(["yes", "no"], 4000)
+        said = [
+            np.where(away, rng.choice(["same", "different"], 4000), masked.randomize(true, rng=rng).texts())
+            for true in (np.where(carries, "yes", "no"), lot)
+        ]
+        columns.append([*said, lot])
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("id", "smokes", "k", "k_truth"), *zip(range(4000), *columns[-1], strict=True)])
+    with (folder / "both.csv").open("w", newline="") as file:
+        head = ("a", "ka", "ka_truth", "b", "kb", "kb_truth")
+        csv.writer(file).writerows([head, *zip(*columns[0], *columns[1], strict=True)])
+    return folder
+
+
+def test_a_change_with_controls_is_that_of_people_who_comply(waves, capsys):
+    """Half of the apparent level in spring is noise; without controls the change is hidden or turned round."""
+    design = ["--design", "crosswise(prevalence=1/4)"]
+    spring, autumn, both = (str(waves / f"{name}.csv") for name in ("spring", "autumn", "both"))
+    asked = [
+        [spring, autumn, "--person", "id", "--response", "smokes", "--control", "k: lot"],
+        [both, "--response", "a", "--response", "b", "--control", "ka: lot", "--control", "kb: lot"],
+    ]
+    told = []
+    for words in asked:
+        assert main(["change", *words, *design, "--format", "json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0] == told[1]
+    [change] = {json.dumps([each["change"], each["standard_errors"]]) for each in told}
+    value, error = (numbers[0] for numbers in json.loads(change))
+    assert abs(value - 0.1) < 3 * error
+    assert told[0]["compliance"][0].startswith("first wave: about 4")
+    naive = float(told[0]["compliance"][-1].split("“yes” ")[1].split(",")[0])
+    assert abs(naive - 0.1) > 0.05

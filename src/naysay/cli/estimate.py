@@ -737,7 +737,7 @@ def _group(by: str | None, group: Label | None) -> str:
     return f"{by} = {'(missing)' if group is None else group}"
 
 
-_PERSON = "_person"
+_PERSON, _TRUTH = "_person", "_truth"
 
 
 @dataclass(frozen=True)
@@ -759,6 +759,13 @@ class _WaveOptions:
         str | None, typer.Option(metavar="DESIGN", help="Of the second wave, if it was randomized otherwise.")
     ] = None
     categories: options.Categories = None
+    control: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN: TRUTH",
+            help="A control, as in naysay estimate. With one file twice: of the first wave, then of the second.",
+        ),
+    ] = None
     rule: Annotated[
         Literal["fresh", "kept", "redraw", "memory", "never"] | None,
         typer.Option(help="How people answered again: each time anew, with a kept answer for each value, and so on."),
@@ -791,6 +798,8 @@ def change(request: ChangeOptions) -> None:
           --design "k_ary(epsilon=1)" --categories never,sometimes,daily --rule kept
       naysay change spring.csv autumn.csv --person id --response smokes \\
           --design "warner(p=0.7)" --weight weight --cluster household
+      naysay change spring.csv autumn.csv --person id --response smokes \\
+          --design "warner(p=0.7)" --control "check: no"
     """
     _checks.confidence(request.confidence)
     output.check(request.html)
@@ -837,15 +846,37 @@ def _estimate_change(request: ChangeOptions, design: Any, after: Any) -> estimat
         raise DataError(f"give --response COLUMN {times_text}; got it {len(answer_columns)} times")
     if (request.person is None) != (len(wave_paths) == 1):
         raise DataError("--person COLUMN goes with two files: the identifier that a person has in both")
+    controls = [options.control_of(text) for text in request.control or ()]
+    if len(wave_paths) == 1 and len(controls) % 2:
+        raise DataError(
+            f"with one file give --control twice for each control: of the first wave, then of the second; got "
+            f"{len(controls)}"
+        )
+    half = len(controls) // 2
+    wave_controls = [controls[:half], controls[half:]] if len(wave_paths) == 1 else [controls, controls]
+    wave_columns = [
+        [column, *(control.column for control in of_wave)]
+        for column, of_wave in zip(answer_columns * (3 - len(answer_columns)), wave_controls, strict=True)
+    ]
+    truths = [options.truths_of(of_wave) for of_wave in wave_controls]
+    if controls:
+        after = options.with_controls(design if after is None else after, wave_controls[1])
+        design = options.with_controls(design, wave_controls[0])
     wave_frames = [files.scan(path, separator=request.separator, encoding=request.encoding) for path in wave_paths]
+    for truth in {name for name in truths if name is not None and "; " in name}:
+        wave_frames = [files.together(frame, truth.split("; "), truth) for frame in wave_frames]
     sampling = request.sampling(wave_frames[-1])
     wave_tables = []
     for path, wave_frame in zip(wave_paths, wave_frames, strict=True):
         with files.readable(path):
-            column_names = [*answer_columns, *([] if request.person is None else [request.person])]
+            column_names = list(
+                dict.fromkeys(
+                    [*wave_columns[0], *wave_columns[1], *filter(None, truths), *filter(None, [request.person])]
+                )
+            )
             files.check_columns(wave_frame, column_names)
             text_frame = files.as_text(wave_frame, column_names)
-            if wave_frame is wave_frames[-1]:
+            if path is wave_paths[-1]:
                 text_frame = prepare_frame(text_frame, sampling)
                 text_frame = (
                     text_frame
@@ -853,13 +884,22 @@ def _estimate_change(request: ChangeOptions, design: Any, after: Any) -> estimat
                     else files.as_numbers(text_frame, request.weight, what="weights")
                 )
             wave_tables.append(text_frame.collect())
+    names = wave_columns[0]
     if request.person is None:  # one file: a row is a person
         person_rows = wave_tables[0].with_row_index(_PERSON)
-        wave_tables = [person_rows.with_columns(_said=person_rows[column_name]) for column_name in answer_columns]
+        names = [f"_said {place}" for place in range(len(wave_columns[0]))]
+        wave_tables = [
+            person_rows.with_columns(
+                *(person_rows[column].alias(name) for name, column in zip(names, columns, strict=True)),
+                *([] if truth is None else [person_rows[truth].alias(_TRUTH)]),
+            )
+            for columns, truth in zip(wave_columns, truths, strict=True)
+        ]
     return estimate.change(
         design,
         *wave_tables,
-        column=answer_columns[0] if request.person is not None else "_said",
+        column=names,
+        sample=truths[0] if truths[0] is None or request.person is not None else _TRUTH,
         person=request.person or _PERSON,
         after=after,
         rule=request.rule,

@@ -19,13 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Array, Floats, Label
+from naysay.design import Samples
 from naysay.design.base import Answerable, Design, check_channel
-from naysay.errors import DataError, StatisticalWarning
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, behavior_text, of_hundred
+from naysay.estimate.controls import controls_of
 from naysay.estimate.likelihood import plainly_apart
 from naysay.estimate.linear import linear_map
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
-from naysay.show import Column, Content, Note, Sentence, Table, plain
+from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
 from naysay.show.result import Records, Result, csv_text, percent
 
 RULES = {
@@ -65,6 +68,8 @@ class Change(Result):
         How people answered again; see `RULES`.
     degrees_of_freedom : float
     standard_error_kind : str
+    compliance : tuple of str
+        Who did not comply in each wave, by its controls, and what the change would be without them.
     warnings : tuple of StatisticalWarning
     """
 
@@ -80,6 +85,7 @@ class Change(Result):
     rule: str
     degrees_of_freedom: float = math.inf
     standard_error_kind: str = "persons as units"
+    compliance: tuple[str, ...] = ()
     warnings: tuple[StatisticalWarning, ...] = ()
 
     @cached_property
@@ -110,6 +116,7 @@ class Change(Result):
             "only_second": self.only_second,
             "share_paired": self.share_paired,
             "rule": self.rule,
+            "compliance": self.compliance,
             "warnings": list(map(str, self.warnings)),
         }
 
@@ -153,6 +160,7 @@ class Change(Result):
             Sentence(f"{people_text}; {errors_text}"),
             Sentence(f"rule of asking again ({self.rule}): {RULES[self.rule]}"),
             Table((Column("category", words=True, width=40), *map(Column, column_names)), table_rows),
+            *([Points(self.compliance)] if self.compliance else []),
             *(Note(str(warning)) for warning in self.warnings),
         ]
 
@@ -162,8 +170,9 @@ def change(
     first: object,
     second: object,
     *,
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     person: str | None = None,
+    sample: str | None = None,
     after: Answerable | None = None,
     rule: str | None = None,
     weights: ArrayLike | None = None,
@@ -177,11 +186,15 @@ def change(
     Parameters
     ----------
     design : Design
-        How the first wave was randomized.
+        How the first wave was randomized. With controls (`designs.controlled`) the shares of each wave are those
+        among people who comply in it.
     first, second : (n,) answers, or dataframes
         A row for each person, None where they did not answer. With `person`, dataframes in any order.
     column, person : str, optional
-        With dataframes: the column of answers, and that of the persons' identifiers, each once in each wave.
+        With dataframes: the column of answers, and that of the persons' identifiers, each once in each wave. With
+        controls, the columns of the question and of its controls.
+    sample : str, optional
+        With dataframes and controls: the column of the truth, where it differs between people.
     after : Design, optional
         How the second wave was randomized, if otherwise; about the same categories.
     rule : {"fresh", "kept", "redraw", "memory", "never"}, optional
@@ -199,6 +212,8 @@ def change(
         do not exist, an unknown rule.
     AnswerError
         An answer that the design cannot produce.
+    NotEstimable
+        Controls that show hardly anybody who complies.
 
     Examples
     --------
@@ -211,8 +226,8 @@ def change(
     >>> found.difference.round(3), found.standard_errors.round(4)
     (array([ 0.065, -0.065]), array([0.0138, 0.0138]))
     """
-    first_design = check_channel(design, "the design of the first wave")
-    second_design = first_design if after is None else check_channel(after, "the design of the second wave")
+    first_design = _wave_design(design, "the design of the first wave")
+    second_design = first_design if after is None else _wave_design(after, "the design of the second wave")
     if first_design.categories != second_design.categories:
         raise DataError("both waves must be about the same categories, in the same order")
     panel_rule = rule or ("memory" if first_design.kind == second_design.kind == "remembered" else "fresh")
@@ -221,9 +236,14 @@ def change(
     if sampling is not None and weights is not None:
         sampling, weights = sampling.weighted(weights), None
     sampling_plan = sampling if sampling is not None else Sampling(weights=weights)
-    wave_answers: tuple[object, object]
+    wave_answers: tuple[object, ...]
     if person is not None or column is not None:
-        wave_answers, values_of_column = _join_by_person(first, second, column, person, sampling_plan)
+        columns = (column,) if column is None or isinstance(column, str) else tuple(column)
+        values_by_column, values_of_column = _join_by_person(first, second, columns, person, sampling_plan, sample)
+        wave_answers = tuple(
+            _encoded(wave_design, answers)
+            for wave_design, answers in zip((first_design, second_design), values_by_column, strict=True)
+        )
     else:
         wave_answers, values_of_column = (first, second), lambda column_or_values: column_or_values
     wave_responses = tuple(
@@ -247,8 +267,31 @@ def change(
     )
 
 
+def _wave_design(design: Answerable, role: str) -> Design | Samples:
+    """The design, if it is a single channel, or one with controls that show one type of people who do not comply."""
+    if isinstance(design, Samples) and all(controls_of(design, channel) for channel in design.designs):
+        return design
+    return check_channel(design, role)
+
+
+def _encoded(design: Design | Samples, answers: list[list[Any]]) -> Responses:
+    """The answers in the columns of one wave; the last column is that of samples, where there are several."""
+    if not isinstance(design, Samples):
+        return design.encode(answers[0] if len(answers) == 1 else tuple(answers))
+    columns, level = (answers, None) if design.single else (answers[:-1], answers[-1])
+    if len(columns) != design.space.answers:
+        raise DataError(
+            f"{design.name} needs {design.space.answers} columns of answers, to the question and to its controls"
+            f"{'' if design.single else ', and sample=, the column of the truth'}; got {len(answers)}"
+        )
+    if level is not None:
+        no_answer = [all(map(_checks.is_missing, row)) for row in zip(*columns, strict=True)]
+        level = [design.names[0] if empty else cell for cell, empty in zip(level, no_answer, strict=True)]
+    return design.encode(tuple(columns), level)
+
+
 def _change_of_waves(
-    designs: tuple[Design, Design],
+    designs: tuple[Design | Samples, ...],
     waves: tuple[Responses, ...],
     plan: Sampling,
     column: Callable[[Any], Any],
@@ -265,7 +308,8 @@ def _change_of_waves(
             f"at least two people must have answered in both waves; {group_counts[0]} did "
             "(are their identifiers alike?)"
         )
-    item_codes = np.column_stack([*(wave_responses.codes[answered_rows] for wave_responses in waves), wave_group])
+    wave_codes = [_codes_with_sample(*wave)[answered_rows] for wave in zip(designs, waves, strict=True)]
+    item_codes = np.column_stack([*wave_codes, wave_group])
     distinct_items, answered_items = np.unique(item_codes, axis=0, return_inverse=True)
     if len(distinct_items) * len(designs[0].categories) > _ENTRIES:
         raise DataError(
@@ -287,13 +331,25 @@ def _change_of_waves(
             ),
         )
         sampled = sampled_rows.collapsed(answered_items.reshape(-1), len(distinct_items))
-    code_width = waves[0].codes.shape[1]
+    code_width = wave_codes[0].shape[1]
+    kinds = distinct_items[:, -1]
     u = (
-        _indicators(designs[0], distinct_items[:, :code_width], distinct_items[:, -1] != 2),
-        _indicators(designs[1], distinct_items[:, code_width:-1], distinct_items[:, -1] != 1),
+        _indicators(designs[0], distinct_items[:, :code_width], kinds != 2),
+        _indicators(designs[1], distinct_items[:, code_width:-1], kinds != 1),
     )
     warning_texts = _warnings(designs, waves, answered_first & answered_second, rule)
-    change_fields = _combine_estimates(u, distinct_items[:, -1], group_counts.tolist(), sampled)
+    corrected = [
+        _among_compliers(design, indicators, np.where(kinds != other, sampled.weight, 0.0), wave)
+        for design, indicators, other, wave in zip(designs, u, (2, 1), _WAVES, strict=True)
+    ]
+    compliance = [sentence for _, _, sentence in corrected if sentence]
+    change_fields = _combine_estimates((corrected[0][0], corrected[1][0]), kinds, group_counts.tolist(), sampled)
+    if compliance:
+        naive = _combine_estimates((corrected[0][1], corrected[1][1]), kinds, group_counts.tolist(), sampled)
+        named = zip(designs[0].categories, naive["difference"].tolist(), strict=True)
+        changes_text = ", ".join(f"“{_checks.label(label)}” {value:+.4f}" for label, value in named)
+        compliance += [f"the change is that of the others, {OTHERS_ALIKE}", DENIERS]
+        compliance.append(f"without the controls, as if everybody had followed the instruction, it is {changes_text}")
     degrees = sampled.degrees_of_freedom if complex_ else math.inf
     sampling_text = f"{sampled.by}; " if complex_ or plan.weights is not None else ""
     return Change(
@@ -302,6 +358,7 @@ def _change_of_waves(
         rule=rule,
         degrees_of_freedom=degrees,
         standard_error_kind=f"{sampling_text}a person is the lowest unit",
+        compliance=tuple(compliance),
         warnings=tuple(map(StatisticalWarning, warning_texts)),
     )
 
@@ -337,8 +394,59 @@ def _combine_estimates(u: tuple[Floats, Floats], kinds: Array, counts: list[int]
     return change_fields | dict(zip(("both", "only_first", "only_second"), counts, strict=True))
 
 
-def _indicators(design: Design, codes: NDArray[np.int64], has_answer: NDArray[np.bool_]) -> Floats:
+_WAVES = ("first", "second")
+
+
+def _codes_with_sample(design: Design | Samples, responses: Responses) -> NDArray[np.int64]:
+    """The codes of responses, and in one column more the place of the sample that each is of."""
+    places = np.zeros(len(responses), dtype=np.int64)
+    if isinstance(design, Samples) and not design.single:
+        place_of_name = {name: place for place, name in enumerate(design.names)}
+        places[:] = [place_of_name[name] for name in np.asarray(responses.level).tolist()]
+    return np.column_stack([responses.codes, places])
+
+
+def _among_compliers(
+    design: Design | Samples, indicators: Floats, weight: Floats, wave: str
+) -> tuple[Floats, Floats, str]:
+    """The indicators (items, t) whose mean is the share among people who comply; those without controls; a sentence.
+
+    With D the last indicator and a the others, π̂ = ā/(1 - D̄), linearized: π̂ + (a - (1 - D)π̂)/(1 - D̄).
+    """
+    if not isinstance(design, Samples):
+        return indicators, indicators, ""
+    categories, departs = indicators[:, :-1], indicators[:, -1]
+    total = weight.sum()
+    share = float(weight @ departs / total)
+    error = math.sqrt(float(weight @ (departs - share) ** 2) / total**2)
+    type_name = str(design.nuisance[0].name)
+    if share >= 1 - 2 * error:
+        raise NotEstimable(
+            f"{wave} wave: about {of_hundred(share)} of 100 answered the control {behavior_text(type_name)}: hardly "
+            "anybody may be left whose answers tell the shares; look at how the control was asked"
+        )
+    shares = weight @ categories / total / (1 - share)
+    linear = shares + (categories - np.outer(1 - departs, shares)) / (1 - share)
+    controls = controls_of(design, design.designs[0])
+    look = np.zeros(len(shares)) if controls is None else controls.look
+    behavior = behavior_text(type_name)
+    sentence = f"{wave} wave: about {of_hundred(max(share, 0.0))} of 100 answered the control {behavior}"
+    return linear, categories + np.outer(departs, look), f"{sentence} (s.e. {of_hundred(error)})"
+
+
+def _indicators(design: Design | Samples, codes: NDArray[np.int64], has_answer: NDArray[np.bool_]) -> Floats:
     """The unbiased indicators of these answers, (items, t); zero where there is none."""
+    codes, places = codes[:, :-1], codes[:, -1]
+    if isinstance(design, Samples):  # a_j = u_j - D v_j of each category, then D
+        cell_indicators, centre = np.zeros((len(codes), len(design.cells))), 1 / len(design.cells)
+        for place, channel in enumerate(design.designs):
+            controls, rows = controls_of(design, channel), has_answer & (places == place)
+            statistic = channel.space.statistic(codes[rows])
+            if np.isnan(statistic).any() or controls is None:
+                raise DataError(ONE_ONLY)
+            expected = centre * channel.expected_statistic.sum(axis=1)
+            cell_indicators[rows] = centre + (statistic - expected) @ controls.slope.T
+        return cell_indicators
     answer_indicators = np.zeros((len(codes), len(design.categories)))
     statistic = design.space.statistic(codes[has_answer])
     if design.structure.pure and plainly_apart(design):
@@ -350,7 +458,7 @@ def _indicators(design: Design, codes: NDArray[np.int64], has_answer: NDArray[np
 
 
 def _warnings(
-    designs: tuple[Design, Design], waves: tuple[Responses, ...], answered_both: NDArray[np.bool_], rule: str
+    designs: tuple[Design | Samples, ...], waves: tuple[Responses, ...], answered_both: NDArray[np.bool_], rule: str
 ) -> list[str]:
     """What the answers say against the rule that is named, and what the rule says of the change."""
     n, warning_texts = int(answered_both.sum()), []
@@ -358,7 +466,7 @@ def _warnings(
         warning_texts.append(f"only {n} people answered in both waves: intervals from the normal law are rough")
     if rule == "never":
         warning_texts.append("answers were kept whatever became of the value: this is not the change of the population")
-    if designs[0] != designs[1]:
+    if designs[0] != designs[1] or not isinstance(designs[0], Design):
         return warning_texts
     same_share = float((waves[0].codes == waves[1].codes).all(axis=1)[answered_both].mean())
     if same_share == 1.0 and rule != "never":
@@ -378,11 +486,17 @@ def _warnings(
 
 
 def _join_by_person(
-    first: object, second: object, column: str | None, person: str | None, plan: Sampling
-) -> tuple[tuple[list[Any], list[Any]], Callable[[Any], Any]]:
-    """The answers of both waves by person, and the other columns, of the later wave where both have them."""
-    if column is None or person is None:
+    first: object,
+    second: object,
+    columns: Sequence[str | None],
+    person: str | None,
+    plan: Sampling,
+    sample: str | None,
+) -> tuple[tuple[list[list[Any]], ...], Callable[[Any], Any]]:
+    """The columns of answers, and of samples, of each wave by person, and the other columns, of the later wave."""
+    if None in columns or person is None:
         raise DataError("with dataframes, name both: the column of answers and that of the persons' identifiers")
+    answer_columns = [str(column) for column in (*columns, *([] if sample is None else [sample]))]
     import narwhals as nw  # late: people by row need no dataframes
 
     wave_frames = []
@@ -394,7 +508,7 @@ def _join_by_person(
         wave_frames.append(frame)
     row_lookups: list[dict[Label, int]] = []
     for wave_number, frame in enumerate(wave_frames, 1):
-        for column_name in (column, person):
+        for column_name in (*answer_columns, person):
             if column_name not in frame.columns:
                 raise DataError(
                     f"wave {wave_number}: {_checks.no_column(column_name, frame.columns)}", column=column_name
@@ -423,7 +537,8 @@ def _join_by_person(
             ]
         return merged_cells
 
-    return (cells_by_person(0, column), cells_by_person(1, column)), values_of_column
+    waves_by_column = tuple([cells_by_person(wave, name) for name in answer_columns] for wave in (0, 1))
+    return waves_by_column, values_of_column
 
 
 def _rows_by_person(people: Sequence[Label], person: str, wave: int) -> dict[Label, int]:

@@ -41,6 +41,8 @@ SOURCES = ("Höglinger & Jann (2018)", "Cruyff et al. (2024), four surveys")
 """Where these shares were measured."""
 
 _ALL = 0.995  # of people; a larger share is printed as everybody
+ONE_ONLY = "some answered the question or its control only; a control needs both: leave these rows out"
+
 _NONE = 1e-10
 
 
@@ -165,7 +167,7 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
     if len(sample_controls) < len(part_controls):
         return None
     if any(np.isnan(part.design.space.statistic(part.codes)).any() for part in answered_parts):
-        raise DataError("some answered the question or its control only; a control needs both: leave these rows out")
+        raise DataError(ONE_ONLY)
     cells, covariance = moment_cells(design, tally)
     share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
     sizes = np.array([part.weight.sum() for part in answered_parts])
