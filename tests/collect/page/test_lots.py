@@ -13,6 +13,7 @@ import pytest
 from browsing import Respondent, serve
 
 from naysay import estimate, questionnaire
+from naysay.collect import results
 from naysay.collect.client import DRAWING, FOLDER
 from naysay.collect.export import export
 from naysay.collect.questionnaire.arms import violates
@@ -65,6 +66,16 @@ def club(tmp_path_factory):
         survey = fetch(server.page("club"))
         many(survey, checked(survey.questionnaire, columns))
         yield server
+
+
+def test_results_say_which_arms_a_question_was_asked_in(club):
+    wordings = [wording for wording, _ in results.findings(club.store, "club")]
+    assert {
+        "Have you cheated? (arms masked and direct)",
+        "Have you cheated? (arm masked)",
+        "Have you cheated? (arm direct)",
+        "Whom do you vote for?",
+    } <= set(wordings)
 
 
 def test_the_control_brings_the_shares_back_that_careless_answers_have_blurred(club):

@@ -425,6 +425,8 @@ class ColumnResult:
     groups : {group: Estimate, Shares or Numbers}
         Those with enough answers, if groups are asked for.
     problem : str
+    arms : tuple of str
+        Those that answered: several for what they measure together, none where all people were asked.
     """
 
     entry: Entry
@@ -432,6 +434,7 @@ class ColumnResult:
     whole: Estimate | Plain | None
     groups: Mapping[str | None, Any]
     problem: str = ""
+    arms: tuple[str, ...] = ()
 
 
 def gathered(
@@ -451,15 +454,21 @@ def gathered(
     answered.check_groups(by)
     for column in (*answered.private, *answered.plain):
         entry, column_title = answered.book.columns[column], answered.title(column)
+        arms = tuple(
+            arm
+            for measure in answered.book.measures
+            for arm, arm_column in (measure.asked.arms.items() if measure.asked else ())
+            if column in (measure.column, arm_column)
+        )
         if not answered.cells.replies or not answered.answers(column):
-            yield ColumnResult(entry, column_title, None, {})
+            yield ColumnResult(entry, column_title, None, {}, arms=arms)
             continue
         try:
             whole_result = _results_of(answered, entry, None, options, 1)[None]
             group_results = {} if by in (None, column) else _results_of(answered, entry, by, options, least)
-            yield ColumnResult(entry, column_title, whole_result, group_results)
+            yield ColumnResult(entry, column_title, whole_result, group_results, arms=arms)
         except NaysayError as error:  # such as a design that needs more answers to tell all categories apart
-            yield ColumnResult(entry, column_title, None, {}, str(error))
+            yield ColumnResult(entry, column_title, None, {}, str(error), arms)
 
 
 def _results_of(

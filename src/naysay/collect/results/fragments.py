@@ -192,9 +192,11 @@ def section(
 
 
 def _wording(result: ColumnResult) -> str:
-    """What was asked, with an ellipsis where the questionnaire repeats an answer."""
+    """What was asked and in which arms, with an ellipsis where the questionnaire repeats an answer."""
     question_text = result.entry.wording or result.entry.label or result.entry.column
-    return re.sub(r"([?.!؟]): ", r"\1 ", " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split()))
+    one_line = " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split())
+    arms_text = f" (arm{'s' if len(result.arms) > 1 else ''} {' and '.join(result.arms)})" if result.arms else ""
+    return re.sub(r"([?.!؟]): ", r"\1 ", one_line) + arms_text
 
 
 def _choice(result: ColumnResult) -> str | None:
