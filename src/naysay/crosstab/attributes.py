@@ -8,6 +8,11 @@ so that the mean of u is unbiased, and the mean of its squares gives every stand
 distinct answers, taken one axis after the other: no matrix over pairs of cells is built, and a million cells take a
 second. A marginal of some attributes is the same with the answers to the others left out.
 
+The interval of a cell holds all shares c with n (mean - c)² ≤ z² V(c), as the score interval of an estimate does: V(c)
+= c S₁ + (1 - c) S₀ - c², where S₁ is the mean of u² of people in the cell, which the designs give, and S₀ that of all
+others, with the estimated shares of the other cells and one person more in each. So a cell in which nobody seems to be
+does not look certain.
+
 Source: Horey, Groat, Forrest & Esponda 2007 and Groat, Edwards, Horey, He & Forrest 2012 (several attributes, each
 answered in the negative); errors by the second moment of u.
 """
@@ -17,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +34,7 @@ from naysay._values import Array, Floats, Label
 from naysay.crosstab.query import HOW_MANY, channel_of, distinct_rows, indicators_of
 from naysay.crosstab.variables import Variable
 from naysay.errors import DataError
+from naysay.estimate.inversion import mean_squares, score_ends
 from naysay.show import Column, Content, Note, Records, Result, Sentence, Table
 
 if TYPE_CHECKING:
@@ -52,6 +58,8 @@ class Joint(Result):
         The categories of each.
     indicators : tuple of (answers, categories) float
         The unbiased indicators of the distinct answers to each.
+    squares : tuple of (categories, categories) float
+        The mean square of each indicator (column) of people in each category (row).
     people : (answers, …) int
         How many people gave each combination of answers.
     left_out : int
@@ -63,6 +71,7 @@ class Joint(Result):
     columns: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]
     indicators: tuple[Floats, ...]
+    squares: tuple[Floats, ...]
     people: Array
     left_out: int = 0
     confidence: float = 0.95
@@ -84,6 +93,18 @@ class Joint(Result):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.sqrt(np.maximum(squares - self.proportions**2, 0.0) / (self.n - 1.0)))
 
+    @cached_property
+    def intervals(self) -> Floats:
+        """Of each cell by itself, (categories, …, 2), cut to [0, 1]."""
+        z = float(scipy.special.ndtri(0.5 + self.confidence / 2))
+        inside = reduce(np.multiply.outer, [np.diagonal(squares) for squares in self.squares])
+        near = np.maximum(self.proportions, 0.0) * self.n + 1.0
+        near /= near.sum()
+        outside = np.maximum(_fold(near, self.squares) - near * inside, 0.0) / (1.0 - near)
+        law = np.array([outside, inside - outside, np.full(near.shape, -1.0)]).reshape(3, -1)
+        ends = score_ends(np.clip(self.proportions.ravel(), 0.0, 1.0), np.full(near.size, float(self.n)), law, z**2)
+        return np.clip(ends, 0.0, 1.0).reshape(*near.shape, 2)
+
     def marginal(self, *columns: str) -> Joint:
         """The joint distribution of some of the attributes, in this order."""
         for column in columns:
@@ -99,6 +120,7 @@ class Joint(Result):
             columns,
             tuple(self.labels[place] for place in places),
             tuple(self.indicators[place] for place in places),
+            tuple(self.squares[place] for place in places),
             people,
             self.left_out,
             self.confidence,
@@ -108,19 +130,17 @@ class Joint(Result):
         """The largest cells with their intervals."""
         cells = self.proportions.size
         order = np.argsort(-self.proportions, axis=None, kind="stable")[:_SHOWN]
-        z = float(scipy.special.ndtri(0.5 + self.confidence / 2))
         rows = []
         for place in order.tolist():
             cell = np.unravel_index(place, self.proportions.shape)
             share, error = float(self.proportions[cell]), float(self.standard_errors[cell])
             names = [_checks.label(labels[at]) for labels, at in zip(self.labels, cell, strict=True)]
-            numbers = (share, error, share - z * error, share + z * error)
+            numbers = (share, error, *self.intervals[cell].tolist())
             rows.append((*names, *(f"{number:.4f}" for number in numbers)))
         shown = "" if cells <= _SHOWN else f"; the {_SHOWN} largest"
         head = f"{' × '.join(self.columns)}: {cells:,} cells, {self.n:,} people answered every attribute{shown}"
         heads = (*(Column(name, words=True) for name in self.columns), *map(Column, ("share", "s.e.", "low", "high")))
-        wald_text = "intervals: Wald, each by itself, too short where few people count"
-        notes = [Note(f"unbiased shares by moments, which may be negative; {wald_text}")]
+        notes = [Note("unbiased shares by moments, which may be negative; score intervals, each by itself")]
         if self.left_out:
             notes.append(Note(f"{self.left_out:,} more people left an attribute out; not counted"))
         return [Sentence(head), Table(heads, tuple(rows)), *notes]
@@ -134,17 +154,20 @@ class Joint(Result):
             "left_out": self.left_out,
             "proportions": self.proportions,
             "standard_errors": self.standard_errors,
+            "intervals": self.intervals,
+            "confidence": self.confidence,
         }
 
     def records(self) -> Records:
         """A row for each cell."""
-        shares = zip(self.proportions.ravel().tolist(), self.standard_errors.ravel().tolist(), strict=True)
+        columns = (self.proportions[..., None], self.standard_errors[..., None], self.intervals)
+        shares = np.concatenate(columns, axis=-1).reshape(-1, 4).tolist()
         names = (
             [labels[at] for labels, at in zip(self.labels, cell, strict=True)]
             for cell in np.ndindex(*self.proportions.shape)
         )
         rows = [[*cell_names, *numbers] for cell_names, numbers in zip(names, shares, strict=True)]
-        return Records([*self.columns, "share", "standard_error"], rows)
+        return Records([*self.columns, "share", "standard_error", "low", "high"], rows)
 
 
 def joint(
@@ -188,35 +211,40 @@ def joint(
     if not columns or len(set(columns)) < len(columns):
         raise DataError(f"name different attributes, one at least; got {_checks.listing_text(columns)}")
     _check_size([len(variable.labels) for variable in variables], "cells")
+    _check_size([max(len(variable.labels) for variable in variables)] * 2, "pairs of categories of one attribute")
     rows, left_out = distinct_rows(data, variables, ())
     indexed = [_indexed(rows, variable) for variable in variables]
-    shape = [len(indicators) for _, indicators in indexed]
+    shape = [len(indicators) for _, indicators, _ in indexed]
     _check_size(shape, "combinations of answers")
-    places = np.ravel_multi_index([answer_places for answer_places, _ in indexed], shape)
+    places = np.ravel_multi_index([answer_places for answer_places, _, _ in indexed], shape)
     people = np.bincount(places, rows[HOW_MANY].to_numpy(), minlength=math.prod(shape)).reshape(shape)
     labels = tuple(variable.labels for variable in variables)
-    return Joint(columns, labels, tuple(indicators for _, indicators in indexed), people, left_out, confidence)
+    _, indicators, squares = zip(*indexed, strict=True)
+    return Joint(columns, labels, indicators, squares, people, left_out, confidence)
 
 
 def _check_size(shape: Sequence[int], what: str) -> None:
     if math.prod(shape) > MOST_ATTRIBUTED:
         raise DataError(
-            f"{' × '.join(map(str, shape))} {what} are more than {MOST_ATTRIBUTED:,}; name fewer attributes at once"
+            f"{' × '.join(map(str, shape))} {what} are more than {MOST_ATTRIBUTED:,}; name fewer attributes at once, "
+            "or merge categories"
         )
 
 
-def _indexed(rows: pl.DataFrame, variable: Variable) -> tuple[Array, Floats]:
-    """The place of each row's answer among the distinct ones of a column, (rows,), and their indicators."""
+def _indexed(rows: pl.DataFrame, variable: Variable) -> tuple[Array, Floats, Floats]:
+    """The place of each row's answer among the distinct ones of a column, (rows,), their indicators and `squares`."""
     keys = [variable.column] if variable.level is None else [variable.column, variable.level]
     answers = rows.select(keys).unique(maintain_order=True)
     places = rows.select(keys).join(answers.with_row_index("_place"), on=keys, how="left", maintain_order="left")
     levels = [None] * answers.height if variable.level is None else answers[variable.level].cast(pl.String).to_list()
-    indicators = np.zeros((answers.height, len(variable.labels)))
+    indicators, squares = np.zeros((answers.height, len(variable.labels))), np.zeros((len(variable.labels),) * 2)
+    people = np.bincount(places["_place"].to_numpy(), rows[HOW_MANY].to_numpy())
     for level in dict.fromkeys(levels):
         members = np.flatnonzero([other == level for other in levels])
         channel = channel_of(variable, level)
         indicators[members] = indicators_of(channel, variable.column, answers[variable.column].gather(members))
-    return places["_place"].to_numpy(), indicators
+        squares += people[members].sum() / people.sum() * mean_squares(channel)
+    return places["_place"].to_numpy(), indicators, squares
 
 
 def _fold(people: Floats, indicators: Sequence[Floats]) -> Floats:

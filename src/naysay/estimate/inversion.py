@@ -31,9 +31,9 @@ from naysay.design.drawing import GeneratorSource
 from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.fit import Fit
 from naysay.estimate.likelihood import answering, information, inverse, maximize, tangent
-from naysay.estimate.linear import LinearMaps
+from naysay.estimate.linear import LinearMaps, linear_map
 from naysay.responses.spaces import MISSING
-from naysay.tally import Part, Tally
+from naysay.tally import Channel, Part, Tally
 
 _BEYOND = 1 + 1e-9  # a share just above 1
 
@@ -453,17 +453,8 @@ class _Answers:
     @classmethod
     def of(cls, part: Part) -> _Answers:
         design: Any = part.design
-        space, answer_rows = design.space, design.rows(part.codes)
-        t = answer_rows.shape[1]
-        draw_count = max(_DRAWN_ENTRIES // t, 2 * t)
-        if space.listable and space.size <= _MORE * draw_count:
-            response_codes = space.listing()
-            response_chances = design.rows(response_codes)
-        else:
-            chance_source = GeneratorSource(np.random.default_rng(_SEED))
-            response_codes = design.draw(np.arange(draw_count) % t, chance_source)  # each category equally often
-            response_chances = design.rows(response_codes)
-            response_chances = response_chances / (response_chances.mean(axis=1, keepdims=True) * len(response_codes))
+        answer_rows = design.rows(part.codes)
+        response_codes, response_chances = _representatives(design, answer_rows.shape[1])
         missing_patterns, pattern_places = np.unique(part.codes == MISSING, axis=0, return_inverse=True)
         pattern_shares = np.bincount(pattern_places.ravel(), part.weight) / part.weight.sum()
         response_codes = np.vstack([np.where(pattern, MISSING, response_codes) for pattern in missing_patterns])
@@ -483,6 +474,32 @@ class _Answers:
     def expected(self, values: Floats) -> Floats:
         """Σ_y P(y | i) values(y), (t, …), over the possible responses."""
         return np.asarray(self.chances.T @ values)
+
+
+def _representatives(design: Any, t: int) -> tuple[NDArray[np.int64], Floats]:
+    """All possible responses, or drawn ones that represent them, and how much of each category's each stands for."""
+    draw_count = max(_DRAWN_ENTRIES // t, 2 * t)
+    if design.space.listable and design.space.size <= _MORE * draw_count:
+        response_codes = design.space.listing()
+        return response_codes, design.rows(response_codes)
+    chance_source = GeneratorSource(np.random.default_rng(_SEED))
+    response_codes = design.draw(np.arange(draw_count) % t, chance_source)  # each category equally often
+    response_chances = design.rows(response_codes)
+    return response_codes, response_chances / (response_chances.mean(axis=1, keepdims=True) * len(response_codes))
+
+
+def mean_squares(design: Channel) -> Floats:
+    """E[h_j² | X = i] of the unbiased indicators h of moments as [i, j], (t, t).
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> mean_squares(designs.warner(p=0.75)).round(4)
+    array([[1.75, 0.75],
+           [0.75, 1.75]])
+    """
+    codes, chances = _representatives(design, len(design.categories))
+    return np.asarray(chances.T @ linear_map(design)(design.space.statistic(codes)) ** 2)
 
 
 def foretold(tally: Tally, cells: Floats) -> tuple[Floats, Floats]:
