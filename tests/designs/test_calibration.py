@@ -118,6 +118,15 @@ def test_of_whom_nobody_was_checked_the_interval_is_as_wide_as_the_checked_peopl
     assert (name, ends) == ("yes if yes", (0.0, 1.0))
 
 
+def test_a_small_direct_arm_does_not_widen_the_interval_of_an_arm_whose_chances_are_known():
+    arms = designs.samples(masked=designs.warner(p=0.8), direct=designs.direct(("yes", "no")))
+    answers, sample = ["yes", "no"] * 2, ["masked"] * 2 + ["direct"] * 2
+    fit = estimate.maximum_likelihood(arms, arms.tally(answers, sample=sample, count=[520, 1480, 2, 18]))
+    low, high = fit.interval()[0]
+    assert high - low < 4.2 * fit.standard_errors[0]
+    assert fit.warnings == ()
+
+
 def test_intervals_hold_a_category_of_which_hardly_anybody_is_checked():
     """One in 500: the likelihood's interval began above the truth in half of the surveys."""
     survey, rng, surveys, held = designs.double_sampling(("yes", "no")), np.random.default_rng(4), 60, 0

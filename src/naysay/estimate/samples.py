@@ -224,7 +224,7 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
     empty_samples = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
     if empty_samples:
         warning_texts.append(f"nobody answered in sample {', '.join(empty_samples)}")
-    for level, _, people in _seen_cells(tally):
+    for level, _, people in _seen_cells(design, tally):
         rare_names = [
             _checks.label(share.name) for share in design.shares if share.weights(design.cells)[0] @ people < _RARE
         ]
@@ -236,9 +236,12 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
     return warning_texts
 
 
-def _seen_cells(tally: Tally) -> Iterator[tuple[str, Part, Floats]]:
-    """Name, answers and people in each cell, (cells,), of every sample whose answers tell the cell of each person."""
-    for part in answering(tally):
+def _seen_cells(design: Answerable, tally: Tally) -> Iterator[tuple[str, Part, Floats]]:
+    """Name, answers and people in each cell, (cells,), of every sample that tells how those of the others are meant.
+
+    Its answers tell the cell of each person. Where all chances are known, no sample rests on another.
+    """
+    for part in answering(tally) if design.nuisance else ():
         if part.level is not None and part.design.space.listable:
             is_of_cell = part.design.rows(part.codes) > 0
             if (is_of_cell.sum(axis=1) <= 1).all():
@@ -251,7 +254,7 @@ def _with_seen(ends: Floats, fit: Fit, confidence: float, shares: Sequence[Share
     How those few answer, or nobody, says next to nothing of how their category answers, so that the likelihood of all
     samples has no law to be judged by. The interval of Clopper & Pearson (1934) rests on no such law.
     """
-    for _, part, people in _seen_cells(fit.tally):
+    for _, part, people in _seen_cells(fit.design, fit.tally):
         sizes = np.array([share.weights(fit.design.cells) for share in shares]) @ people * part.effective / people.sum()
         inside, outside = sizes[:, 0], sizes[:, 1] - sizes[:, 0]
         is_rare = np.minimum(inside, outside) < _RARE
