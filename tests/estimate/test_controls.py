@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from naysay import Design, designs, estimate
-from naysay.errors import DesignError, NotEstimable
-from naysay.estimate.compliance import compliance
+from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
+from naysay.estimate.compliance import compliance, reservations
 from naysay.sampling import Sampling
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "controls.json").read_text(encoding="utf-8"))
@@ -175,6 +175,19 @@ def test_moments_recover_cells_from_the_chances_of_all_answers(family, truth):
         (lambda: designs.controlled(designs.negative(ABCD), truth="e"), "the truth of a control is a category, shares"),
         (lambda: designs.controlled(designs.negative(ABCD), truth={"a": 0.5}), "sum to one"),
         (lambda: designs.controlled(designs.negative(ABCD), truth="a", types=()), "name at least one type"),
+        (lambda: designs.controlled(designs.negative(ABCD), truth=[]), "a truth that is known for somebody"),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="a", types=("random", "random")),
+            "'random' is named twice",
+        ),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth={"a": 1.5, "b": -0.5}),
+            r"a share of the truth must lie in \[0, 1\]",
+        ),
+        (
+            lambda: designs.controlled(designs.negative(ABCD), truth="a", types={"random": (1.5, -0.5, 0, 0)}),
+            r"a chance of random answers must lie in \[0, 1\]",
+        ),
         (
             lambda: designs.controlled(designs.negative(ABCD), truth="a", types=("liars",)),
             "a type of people who do not",
@@ -303,6 +316,35 @@ def test_few_violations_and_nobody_left_are_said():
     assert "fewer than 5 violations" in str(estimate.moments(survey, survey.tally((one, other), sample=truth)))
     with pytest.raises(NotEstimable, match="hardly anybody may be left whose answers tell the shares"):
         estimate.moments(survey, survey.tally((ABCD * 9, ABCD * 9), sample=ABCD * 9))
+
+
+def test_an_interval_wider_than_the_people_left_is_said():
+    tally = tallied(CROSSWISE, [[14, 6], [14, 6]], SAME, SAME)
+    people = compliance(CROSSWISE, tally)
+    low, high = people.interval()
+    assert high - low > 1 - people.share
+    assert "is wider than the share of those who do; ask more people" in " ".join(reservations(CROSSWISE, tally))
+
+
+def test_random_answers_that_are_not_of_persons_are_said():
+    """Of 4,000 answers three in ten are random, each by itself: few people have two random answers."""
+    rng, masked = np.random.default_rng(5), designs.crosswise(prevalence=0.15)
+    survey = designs.controlled(masked, truth="no")
+    truths = (np.where(rng.random(4_000) < 0.4, "yes", "no"), np.full(4_000, "no"))
+    said = [
+        np.where(rng.random(4_000) < 0.3, rng.choice(SAME, 4_000), masked.randomize(true, rng=rng).texts()).tolist()
+        for true in truths
+    ]
+    sentence = "the answers to question and control do not fit people who comply with both or with neither"
+    assert sentence in str(estimate.maximum_likelihood(survey, survey.tally(tuple(said))))
+
+
+def test_people_without_a_truth_or_with_a_negative_weight_are_named():
+    survey = designs.controlled(designs.negative(ABCD), truth="lot")
+    with pytest.raises(AnswerError, match="sample 2 of 2 is empty; say which sample it is"):
+        survey.tally((["a", "b"], ["b", "c"]), sample=["a", None])
+    with pytest.raises(DataError, match="weights must be finite and not negative; got -1 in place 1 of 2"):
+        survey.tally((["a", "b"], ["b", "c"]), sample=["a", "b"], weights=[-1, 1])
 
 
 def test_the_exact_test_of_nobody_is_the_binomial():

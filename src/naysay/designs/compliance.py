@@ -372,6 +372,8 @@ def _one_answer(part: Design, answer: str) -> ColumnSource:
 def _types(types: Sequence[str] | Mapping[str, Sequence[Exact]]) -> dict[str, Sequence[Exact] | None]:
     if isinstance(types, str):
         return {types: None}
+    if (repeated := next((name for place, name in enumerate(types) if name in list(types)[:place]), None)) is not None:
+        raise DesignError(f"type {repeated!r} is named twice, and nothing tells the two from each other; name it once")
     named_types: dict[str, Sequence[Exact] | None] = dict(types) if isinstance(types, Mapping) else dict.fromkeys(types)
     if not named_types:
         raise DesignError('name at least one type of people who do not comply, such as types=("random",)')
@@ -383,6 +385,8 @@ def _controls(
 ) -> tuple[list[Design], list[Truth]]:
     """The controls, each with its truth."""
     truths = list(truth) if isinstance(truth, list | tuple) else [truth]
+    if not truths:
+        raise DesignError("a control needs a truth that is known for somebody: a category, shares, 'lot' or 'known'")
     given_controls = list(control) if isinstance(control, list | tuple) else [question if control is None else control]
     if len(given_controls) == 1:
         given_controls *= len(truths)
