@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from naysay import designs, estimate
 from naysay.crosstab import Variable, count, crosstab
@@ -107,15 +108,19 @@ def test_levels_are_read_beside_their_column():
     assert found.interval[0] < found.count < found.interval[1]
 
 
-def test_a_count_that_chance_hardly_touches_says_that_its_interval_is_rough():
-    """Every 400th of 100 answers changes: no interval of the normal law holds there."""
+def test_a_count_that_chance_hardly_touches_has_the_exact_interval():
+    """Every 400th of 100 answers changes. The law is that of two binomials."""
+    design = designs.k_ary(("a", "b"), epsilon=6)
     table = {"x": ["a"] * 50 + ["b"] * 50}
-    rare, common = (
-        count(table, lambda x: x == "a", randomized=[Variable("x", designs.k_ary(("a", "b"), epsilon=epsilon))])
-        for epsilon in (6, 1)
-    )
-    assert "a rough one" in str(rare)
-    assert "a rough one" not in str(common)
+    rare = count(table, lambda x: x == "a", randomized=[Variable("x", design)])
+    flip, said = float(design.matrix[0, 1]), 50
+    law = {
+        members: np.convolve(binom.pmf(range(101), members, 1 - flip), binom.pmf(range(101), 100 - members, flip))
+        for members in range(101)
+    }
+    held = [n for n, chances in law.items() if min(chances[: said + 1].sum(), chances[said:].sum()) >= 0.025]
+    assert rare.method == "convolution"
+    assert rare.interval == (min(held), max(held))
 
 
 def test_answers_too_many_to_list_have_the_interval_of_wald():

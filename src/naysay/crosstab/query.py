@@ -16,6 +16,10 @@ mean of V over the cells that the condition describes, V₀ over the others; how
 one record more in each, so that no variance rests on a cell that only looks empty. Where u takes two values, this is
 Wilson's interval.
 
+Where chance changes few of the answers, or few records are undecided, a count has no normal law. The interval then
+holds, too, all N that the law of the count itself does not reject: that of N numbers u of records in the cells of the
+condition and n - N of others, convolved by Fourier's transform.
+
 Source: Esponda, Huerta & Guerrero 2016, p. 2 (fields of a database as respondents); Groat, Edwards, Horey, He & Forrest
 2012 (several attributes, one inverse for each).
 """
@@ -50,7 +54,8 @@ MOST_QUERIED = 100_000
 
 _AT_ONCE = 4_000_000  # numbers held at once
 _FEW = 30  # records below which the normal law of an interval is doubtful
-_SMALL_ERROR = 1.5  # records: answers that rarely change follow Poisson's law, and intervals held in .79 at worst
+_SMALL_ERROR = 3.0  # records, likewise: answers that rarely change follow Poisson's law; score intervals held in .79
+_POINTS = 1 << 14  # of the grid on which a law is convolved
 HOW_MANY = "how many"
 """The column with the number of people in each distinct row."""
 Bools = NDArray[np.bool_]
@@ -80,7 +85,8 @@ class Count(Result):
     undecided : int
         Records of which the plain columns do not decide it.
     method : str
-        Of the interval: score, wald where the answers are too many to list, or exact.
+        Of the interval: score, convolution where chance changes few answers, wald where the answers are too many to
+        list, or exact.
     remark : str
         How the condition was read.
     """
@@ -120,12 +126,10 @@ class Count(Result):
             yield Note(f"{self.left_out:,} more records have a gap in a column that the condition names; not counted")
         if self.count < 0 or self.count > self.whole:
             yield Note("no file has such a count: chance made it. It stays as it is, so that counts of parts add up")
-        if self.method != "exact" and self.undecided < _FEW:
+        if self.method == "wald" and self.undecided < _FEW:
             yield Note(
                 f"only {self.undecided:,} records are undecided by the plain columns: the interval is a rough one there"
             )
-        elif 0 < self.standard_error < _SMALL_ERROR:
-            yield Note("chance changed hardly any answer that counts here: the interval is a rough one there")
 
     def numbers(self) -> dict[str, object]:
         """Under the names of the JSON."""
@@ -269,45 +273,109 @@ class _Stratum:
             cells += joint.sum(axis=0)
         return cells.reshape(self.holds.shape)
 
-    def variances(self) -> Floats | None:
-        """V of each cell, (categories, …); None where the answers are too many to list."""
+    def possible(self) -> tuple[Floats, list[Floats]] | None:
+        """The number u of each combination of answers, (answers, …), and the chances of each column's answers.
+
+        None where the answers are too many to list.
+        """
         spaces = [channel.space for channel in self.channels]
         sizes = [space.size if space.listable else _AT_ONCE + 1 for space in spaces]
         if max(math.prod(sizes), self.holds.size) > _AT_ONCE:
             return None
-        squares, maps, chances = self.holds.astype(float), [], []
-        for channel in self.channels:
-            possible = channel.space.listing()
-            maps.append(linear_map(channel)(channel.space.statistic(possible)))
-            chances.append(channel.rows(possible))
-        for axis, indicator_map in enumerate(maps):  # (answers, categories) in place of the categories
-            squares = np.moveaxis(np.tensordot(indicator_map, squares, (1, axis)), 0, axis)
-        squares = squares**2
-        for axis, chance in enumerate(chances):
-            squares = np.moveaxis(np.tensordot(chance.T, squares, (1, axis)), 0, axis)
-        return np.asarray(np.maximum(squares - self.holds, 0.0))
+        u, chances = self.holds.astype(float), []
+        for axis, channel in enumerate(self.channels):  # (answers, categories) in place of the categories
+            answers = channel.space.listing()
+            u = _along(axis, linear_map(channel)(channel.space.statistic(answers)), u)
+            chances.append(channel.rows(answers))
+        return u, chances
+
+
+def _along(axis: int, matrix: Floats, values: Floats) -> Floats:
+    """The product of a matrix (a, b) and an axis of length b, which becomes a."""
+    return np.moveaxis(np.tensordot(matrix, values, (1, axis)), 0, axis)
 
 
 def _interval(strata: list[_Stratum], count: float, records: int, confidence: float) -> tuple[Floats, str, float]:
     """Low and high end (2,), the method, and the standard error, of the records that are undecided."""
     z = float(scipy.special.ndtri(0.5 + confidence / 2))
-    variances = [cell_variances for stratum in strata if (cell_variances := stratum.variances()) is not None]
-    if len(variances) < len(strata):
+    answers = [possible for stratum in strata if (possible := stratum.possible()) is not None]
+    if len(answers) < len(strata):
         squares = [stratum.terms() for stratum in strata]
         variance = sum(float(stratum.people @ (u**2 - u)) for stratum, u in zip(strata, squares, strict=True))
         error = math.sqrt(max(variance, 0.0))
         return np.array([count - z * error, count + z * error]), "wald", error
-    sums = np.zeros((2, 2))  # of people and of their variances, outside and inside
-    for stratum, cell_variances in zip(strata, variances, strict=True):
-        people = np.maximum(stratum.people_by_cell(), 0.0) + 1.0
-        for inside in (0, 1):
-            chosen = stratum.holds == bool(inside)
-            sums[inside] += people[chosen].sum(), (people * cell_variances)[chosen].sum()
-    outside, inside = sums[:, 1] / sums[:, 0]
+    laws = [_Law.of(strata, answers, inside=inside) for inside in (False, True)]
+    outside, inside = (law.variance for law in laws)
     law = np.array([[outside], [inside - outside], [0.0]])
     share = np.array([min(max(count / records, 0.0), 1.0)])
     bounds = score_ends(share, np.array([float(records)]), law, z**2)[0] * records
-    return bounds, "score", math.sqrt(records * float((law[0] + law[1] * share)[0]))
+    error = math.sqrt(records * float((law[0] + law[1] * share)[0]))
+    if records >= _FEW and error >= _SMALL_ERROR:
+        return bounds, "score", error
+    low, high = _convolved_ends(laws[0], laws[1], count, records, (1 - confidence) / 2)
+    return np.array([min(low, bounds[0]), max(high, bounds[1])]), "convolution", error
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """What chance adds to the number u of a record inside or outside the condition: values u - f, and their chances."""
+
+    values: Floats
+    chances: Floats
+
+    @classmethod
+    def of(cls, strata: list[_Stratum], answers: list[tuple[Floats, list[Floats]]], *, inside: bool) -> _Law:
+        """The mean law over the cells that the condition describes, or over the others."""
+        values, people = [], []
+        for stratum, (u, chances) in zip(strata, answers, strict=True):
+            cells = (np.maximum(stratum.people_by_cell(), 0.0) + 1.0) * (stratum.holds == inside)
+            for axis, chance in enumerate(chances):
+                cells = _along(axis, chance, cells)
+            values.append(u.ravel() - inside)
+            people.append(cells.ravel())
+        people_of_answers = np.concatenate(people)
+        return cls(np.concatenate(values), people_of_answers / people_of_answers.sum())
+
+    @property
+    def variance(self) -> float:
+        return float(self.chances @ self.values**2)
+
+
+def _convolved_ends(outside: _Law, inside: _Law, count: float, records: int, tail: float) -> tuple[float, float]:
+    """The smallest and the largest number of records at which neither tail beyond the count is below `tail`.
+
+    Infinite, the wrong way round, where the count lies beyond what any number of records explains.
+    """
+    spread = math.sqrt(records * max(outside.variance, inside.variance))
+    farthest = max(float(np.abs(law.values[law.chances > 0]).max()) for law in (outside, inside))
+    step = 20 * (spread + farthest) / _POINTS
+    transforms, blurs = [], []
+    for law in (outside, inside):  # a value between two points of the grid goes to both, and the mean stays
+        places, parts = np.divmod(law.values / step, 1.0)
+        points = np.concatenate([places, places + 1]).astype(np.int64) % _POINTS
+        chances = np.concatenate([law.chances * (1 - parts), law.chances * parts])
+        transforms.append(np.fft.rfft(np.bincount(points, chances, minlength=_POINTS)))
+        blurs.append(float(law.chances @ (parts * (1 - parts))) * step**2)
+    grid = (np.arange(_POINTS) - _POINTS // 2) * step
+
+    def is_held(described: int) -> bool:
+        law = np.fft.irfft(transforms[0] ** (records - described) * transforms[1] ** described, _POINTS)
+        law = np.fft.fftshift(law)
+        tie = 2 * step + 4 * math.sqrt((records - described) * blurs[0] + described * blurs[1])
+        deviation = count - described
+        return bool(min(law[grid >= deviation - tie].sum(), law[grid <= deviation + tie].sum()) >= tail)
+
+    nearest = min(max(round(count), 0), records)
+    if not is_held(nearest):
+        return math.inf, -math.inf
+    ends = []
+    for beyond in (-1, records + 1):
+        held, rejected = nearest, beyond
+        while abs(rejected - held) > 1:
+            middle = (held + rejected) // 2
+            held, rejected = (middle, rejected) if is_held(middle) else (held, middle)
+        ends.append(float(held))
+    return ends[0], ends[1]
 
 
 def distinct_rows(
