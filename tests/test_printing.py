@@ -128,6 +128,7 @@ def test_a_design_shows_matrix_flowchart_and_privacy_in_a_notebook():
     assert page.count("<table") == 2  # one for each level
     assert "<svg" in page
     assert "level 1: 2 of 3 categories stay possible" in page
+    assert "by category, level 2</span>" in page
     assert "<table" not in naysay.design_html(designs.k_ary(tuple(map(str, range(40))), epsilon=1))
 
 

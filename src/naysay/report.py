@@ -46,13 +46,13 @@ def design_html(design: Answerable) -> str:
     """
     content: list[Content] = [Sentence(repr(design).strip("<>"))]
     parts = design.parts
-    for level, channel in parts.items():
+    for part_name, channel in parts.items():
         if not channel.structure.listed or max(len(channel.categories), channel.space.size) > _LARGEST:
             continue
         columns = (Column("response", words=True), *(Column(str(category)) for category in channel.categories))
         matrix_rows = zip(channel.responses.texts(), channel.matrix, strict=True)
         rows = tuple((str(said), *(f"{chance:.4g}" for chance in row)) for said, row in matrix_rows)
-        title = "Chances of each response, by category" + (f", {level}" if len(parts) > 1 else "")
+        title = "Chances of each response, by category" + (f", {design.offer.noun} {part_name}" if len(parts) > 1 else "")
         content.append(Table(columns, rows, caption=title))
     try:
         picture = flowchart(design)

@@ -196,6 +196,17 @@ def test_what_is_refused_is_said_in_one_line(naysay, folder, words, expected):
     assert err.count("\n") == 1
 
 
+def test_swapped_files_are_refused_by_the_log_and_otherwise_named(naysay, folder):
+    assert naysay("protect", "survey.csv", "--keys", "age", "--bins", "age=10", "--out", "safe.csv")[0] == 0
+    attacked = ("attack", "survey.csv", "--register", "safe.csv", "--keys", "age")
+    for words, role in (attacked, "register"), (("utility", "safe.csv", "survey.csv"), "original"):
+        code, _, err = naysay(*words)
+        assert code == 2
+        assert f"name 'safe.csv' as the release, and 'survey.csv' as the {role}" in err
+    assert "release: coarse.csv; as the original: survey.csv" in naysay("utility", "survey.csv", "coarse.csv")[2]
+    assert naysay("utility", "survey.csv", "safe.csv")[2] == ""
+
+
 def test_in_csv_every_attack_says_which_keys_its_intruder_knows(naysay, folder):
     words = ("attack", "gaps.csv", "--register", "survey.csv", "--id", "id", "--na", "-9", "--format", "csv")
     code, out, _ = naysay(*words, "--keys", "age,sex", "--keys", "job")

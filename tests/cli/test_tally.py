@@ -107,3 +107,5 @@ def test_what_a_server_counts_is_opened_listed_closed_and_tallied(folder, capsys
     run("reports", "close", "--question", "crash")
     assert "0 reports were counted; no more are" in capsys.readouterr().out
     assert "nothing is counted under this name" in refused(capsys, "reports", "close", "--question", "other")
+    run("reports", "open", *DESIGN[1:])
+    assert "only batches that name no question are counted" in capsys.readouterr().err

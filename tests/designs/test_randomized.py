@@ -122,6 +122,13 @@ def test_a_forced_answer_may_be_left_out():
     assert yes_row(designs.forced_response(forced_yes=0.2)) == pytest.approx([1, 0.2])
 
 
+@pytest.mark.parametrize(("p", "share"), [("1/5", "0.8"), (0, "1"), (0.2, "0.8")])
+def test_a_warner_below_a_half_says_that_an_answer_speaks_for_the_other_category(p, share):
+    (note,) = designs.warner(p=p).notes
+    assert f"an answer “yes” speaks for “no”; it is as private and as precise as p={share} with" in note
+    assert designs.warner(p=share).notes == ()
+
+
 # bad input
 
 

@@ -42,7 +42,8 @@ def warner(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
     Parameters
     ----------
     p : probability
-        Probability that the sensitive statement is the one answered; not 1/2.
+        Probability that the sensitive statement is the one answered; not 1/2. Below 1/2 an answer speaks for the other
+        category, which prints say: 0.2 is as private and as precise as 0.8.
     categories : two labels
         The sensitive one first.
 
@@ -67,8 +68,16 @@ def warner(*, p: Exact, categories: Sequence[Label] = YES_NO) -> Design:
         raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
     negation_question, negation_instruction = "Is its negation true of you?", "say truthfully whether its negation is"
     negation_step = ask((yes, Say(no)), (no, Say(yes)), question=negation_question, instruction=negation_instruction)
+    swapped_notes = (
+        f"p is below 1/2: most people answer the negation, so an answer “{_checks.label(yes)}” speaks for "
+        f"“{_checks.label(no)}”; it is as private and as precise as p={float(1 - statement_chance):g} with the answers "
+        "swapped",
+    )
     return of_steps(
-        draw_lots((statement_chance, truth((yes, no))), (1 - statement_chance, negation_step)), (yes, no), yes_no=True
+        draw_lots((statement_chance, truth((yes, no))), (1 - statement_chance, negation_step)),
+        (yes, no),
+        yes_no=True,
+        notes=swapped_notes if 2 * statement_chance < 1 else (),
     )
 
 

@@ -59,6 +59,8 @@ def open_topic(
         topic = reports.open_topic(store, loaded_design, question=question or "", wave=wave or "")
         log_act(store, "opened reports", detail=_topic_text(topic))
     output.say(topic.design)
+    if question is None:
+        output.note("only batches that name no question are counted; --question NAME counts those that name it")
 
 
 @app.command("close")

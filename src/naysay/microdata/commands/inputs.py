@@ -236,7 +236,9 @@ class Reading:
                 frame = frame.with_columns(known_cells)
             return files.as_measured(frame, plain_columns).collect()
 
-    def released(self, path: Path, original: Path, rows: int, *, identity: str | None, synthetic: bool) -> pl.DataFrame:
+    def released(
+        self, path: Path, original: Path, rows: int, *, role: str, identity: str | None, synthetic: bool
+    ) -> pl.DataFrame:
         """A release in which `RECORD` says which of the rows of the original each one was.
 
         The log beside a release of `naysay protect`, a plan that repeats it, says that. Without such a log the rows
@@ -245,11 +247,16 @@ class Reading:
         Raises
         ------
         DataError
-            A log that is that of another original, unless a column names people; or one that says that this column was
-            numbered anew.
+            Files that are swapped, by the log beside one of them; a log that is that of another original, unless a
+            column names people; or one that says that this column was numbered anew.
         """
+        log_path, swapped_log_path = (Path(f"{file}.log.toml") for file in (path, original))
+        if swapped_log_path.is_file() and _original_hash(swapped_log_path) == _file_hash(path):
+            raise DataError(
+                f"the two files are swapped: by its log {original.name!r} is a release of {path.name!r}; name "
+                f"{original.name!r} as the release, and {path.name!r} as the {role}"
+            )
         table, original_rows = self.table(path), pl.int_range(rows, eager=True)
-        log_path = path.with_name(f"{path.name}.log.toml")
         if log_path.is_file() and (identity is not None or not synthetic):
             original_rows = self._rows_of_log(log_path, path, original, original_rows, identity)
         if table.height != len(original_rows):
@@ -272,8 +279,7 @@ class Reading:
                 )
             return original_rows
         log_fields = tomllib.loads(log_path.read_text(encoding="utf-8")).get("log", {})
-        original_hash = log_fields.get("source", {}).get("sha256")
-        if original_hash not in (None, hashlib.sha256(original.read_bytes()).hexdigest()):
+        if _original_hash(log_path) not in (None, _file_hash(original)):
             raise DataError(
                 f"{log_path.name!r} is the log of a release of another file than {original.name!r}, so nothing "
                 "says which rows belong together; name the column that does (--id)"
@@ -295,6 +301,17 @@ class Reading:
             if isinstance(step, Shuffle):
                 original_rows = step.done(original_rows.to_frame()).frame.to_series()
         return original_rows
+
+
+def _original_hash(log_path: Path) -> str | None:
+    """The hash of the original that a log names."""
+    log_fields: dict[str, Any] = tomllib.loads(log_path.read_text(encoding="utf-8")).get("log", {})
+    original_hash: str | None = log_fields.get("source", {}).get("sha256")
+    return original_hash
+
+
+def _file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)

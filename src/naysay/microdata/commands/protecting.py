@@ -251,7 +251,9 @@ class Protecting:
                     f"put {log_of(release_path).name!r} beside it"
                 )
             reading = Reading(options.separator, options.encoding, options.codes, original.missing, options.table)
-            release_table = reading.released(release_path, options.file, row_count, identity=None, synthetic=False)
+            release_table = reading.released(
+                release_path, options.file, row_count, role="original", identity=None, synthetic=False
+            )
             if RECORD not in release_table.columns:
                 raise DataError(
                     f"{release_path.name!r} does not have the rows that its log says; it was changed afterwards"

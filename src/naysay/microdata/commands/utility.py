@@ -91,7 +91,12 @@ def command(options: UtilityOptions) -> None:
     original_table = reading.table(options.before)
     release_tables = [
         reading.released(
-            release_path, options.before, original_table.height, identity=options.id, synthetic=options.synthetic
+            release_path,
+            options.before,
+            original_table.height,
+            role="original",
+            identity=options.id,
+            synthetic=options.synthetic,
         )
         for release_path in options.after
     ]
@@ -114,6 +119,8 @@ def command(options: UtilityOptions) -> None:
         design_of_variable = _published(options.after[0], options) | _designs(options)
         comparison = utility.compare(original_table, release_tables[0], designs=design_of_variable, **compare_options)
         output.result(comparison, options.format_)
+        if options.format_ == "table":
+            _note_roles(options.after, options.before, role="original")
         output.write(options.html, lambda: utility_html(comparison))
         return
     if options.keys is None:
@@ -138,7 +145,16 @@ def command(options: UtilityOptions) -> None:
         **compare_options,
     )
     output.result(tradeoff, options.format_)
+    if options.format_ == "table":
+        _note_roles(options.after, options.before, role="original")
     output.write(options.html, lambda: tradeoff_html(tradeoff))
+
+
+def _note_roles(releases: Sequence[Path], other: Path, *, role: str) -> None:
+    """Say which file is taken as what where no log beside a release says it: swapped, their numbers mean nothing."""
+    unlogged_names = [path.name for path in releases if not path.with_name(f"{path.name}.log.toml").is_file()]
+    if unlogged_names:
+        output.note(f"taken as the release: {', '.join(unlogged_names)}; as the {role}: {other.name}")
 
 
 def _published(path: Path, options: UtilityOptions) -> dict[str, Any]:
@@ -243,6 +259,7 @@ def attack(options: AttackOptions) -> None:
             output.note("--secret is not in csv; ask for table or json")
     else:
         output.say("\n\n".join(map(str, results)))
+        _note_roles([options.release], options.register, role="register")
     inputs.note_codes(files_read.codes([*(name for keys in key_sets for name in keys), *(options.secret or ())]))
     output.write(options.html, lambda: attack_html(results))
 
@@ -269,7 +286,12 @@ class _Files:
         reading = Reading(options.separator, options.encoding, options.codes, inputs.missing_texts(options.na))
         register = reading.table(options.register)
         release = reading.released(
-            options.release, options.register, register.height, identity=options.id, synthetic=options.synthetic
+            options.release,
+            options.register,
+            register.height,
+            role="register",
+            identity=options.id,
+            synthetic=options.synthetic,
         )
         control = None if options.control is None else reading.table(options.control)
         file_names = {"register": options.register.name, "release": options.release.name}
