@@ -52,8 +52,8 @@ def design_html(design: Answerable) -> str:
         columns = (Column("response", words=True), *(Column(str(category)) for category in channel.categories))
         matrix_rows = zip(channel.responses.texts(), channel.matrix, strict=True)
         rows = tuple((str(said), *(f"{chance:.4g}" for chance in row)) for said, row in matrix_rows)
-        title = "Chances of each response, by category" + (f", {design.offer.noun} {part_name}" if len(parts) > 1 else "")
-        content.append(Table(columns, rows, caption=title))
+        part_text = f", {design.offer.noun} {part_name}" if len(parts) > 1 else ""
+        content.append(Table(columns, rows, caption=f"Chances of each response, by category{part_text}"))
     try:
         picture = flowchart(design)
     except DesignError:
