@@ -175,7 +175,7 @@ def main() -> None:
                 (path, chosen, resolution)
                 for path in options.python or python_paths()
                 for chosen in ((), *((extra,) for extra in extras), extras)
-                for resolution in ("highest", "lowest-direct")
+                for resolution in ("lowest-direct", "highest")  # the last one is listed: all extras, newest
             ]
         failed_cases = []
         for number, (python, chosen, resolution) in enumerate(cases):
