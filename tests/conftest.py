@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,36 @@ def pytest_collection_modifyitems(items):
         name = f"{place.as_posix()}::{item.name.partition('[')[0]}"
         if NOT_FAST & {name, *(each.as_posix() for each in (place, *place.parents))}:
             item.add_marker(pytest.mark.long)
+
+
+class Progress:
+    """Says every minute of a long run how far it is, and how long the rest takes if it goes on like this."""
+
+    def __init__(self, reporter):
+        self.reporter, self.start = reporter, time.monotonic()
+        self.total = self.finished = self.minutes = 0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids):
+        self.total = len(ids)
+
+    def pytest_collection_finish(self, session):
+        self.total = len(session.items) or self.total
+
+    def pytest_runtest_logreport(self, report):
+        self.finished += report.when == "teardown"
+        if (seconds := time.monotonic() - self.start) // 60 > self.minutes:
+            self.minutes = int(seconds // 60)
+            self.reporter.write_line(f"\n{self.line(seconds)}")
+
+    def line(self, seconds):
+        rest = seconds * (self.total / max(self.finished, 1) - 1) / 60
+        done = f"{self.finished:,} of {self.total:,} tests after {seconds / 60:.0f} min"
+        return f"{done}; about {rest:.0f} min remain" if self.finished * 50 > self.total else done
+
+
+@pytest.hookimpl(trylast=True)  # what writes to the terminal comes first
+def pytest_configure(config):
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(reporter), "naysay-progress")

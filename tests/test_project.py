@@ -138,3 +138,17 @@ def test_an_archive_is_told_what_a_citation_says_and_all_versions_agree():
     assert [each["identifier"] for each in archived["related_identifiers"]] == sources
     package = ROOT / "src" / "naysay" / "telemetry" / "javascript" / "package.json"
     assert citation["version"] == naysay.__version__ == json.loads(package.read_text(encoding="utf-8"))["version"]
+
+
+def test_what_others_wrote_keeps_its_license():
+    """Files of others stand in folders called vendor; none stands elsewhere, as far as a license shows."""
+    texts = {path: path.read_text(encoding="utf-8", errors="ignore") for path in repository_files()}
+    licensed = {
+        path for path, text in texts.items() if re.search(r"^ ?\*? ?Copyright \(c\) \d{4} ", text, re.MULTILINE)
+    }
+    vendored = {path for path in texts if "vendor" in path.parent.parts}
+    assert licensed == vendored
+    for path in vendored:
+        banner = texts[path].partition("*/")[0]
+        assert re.match(r"/\*! @?[\w/-]+ \d+\.\d+\.\d+ ", banner), f"{path} does not say what it is made of"
+        assert "Permission is hereby granted" in banner and "THE SOFTWARE" in banner, f"{path} lacks its license"

@@ -1,4 +1,4 @@
-"""The npm package from its packed file, in an empty folder: a browser and a bundler draw with it (Node: test_javascript)."""
+"""The npm package from its packed file, in an empty folder: a browser draws with it, and a bundle of it does."""
 
 import json
 import os
