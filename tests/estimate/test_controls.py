@@ -519,3 +519,10 @@ def test_a_negative_survey_without_a_control_shows_both_bands():
     numbers = fit.to_dict()["unchecked"]
     np.testing.assert_allclose(numbers["one_answer"][0], [fit.proportions[0] - 0.1, fit.proportions[0] + 0.4])
     assert "Höglinger & Jann (2018)" in numbers["measured"]["sources"]
+
+
+@pytest.mark.parametrize(("n", "is_said"), [(30, True), (300, False)])
+def test_a_band_of_few_answers_says_that_it_can_be_too_short(n, is_said):
+    survey = designs.crosswise(prevalence=0.25)
+    fit = estimate.moments(survey, survey.tally(count=[n // 3, n - n // 3]))
+    assert ("(of so few answers it held .87 to .93 at worst)" in str(fit)) == is_said
