@@ -45,6 +45,7 @@ def risk_html(
     recodings: Recodings | None = None,
     protection: JsonNode | None = None,
     provenance: Provenance | None = None,
+    areas: Sequence[str] = (),
     title: str = "How recognizable the people in this file are",
 ) -> str:
     """A report on the risk of re-identification, as a whole page for people who are no statisticians.
@@ -67,6 +68,8 @@ def risk_html(
         The log of what was done to the file before, as plain data; see `protection_content`.
     provenance : Provenance, optional
         Where the report comes from.
+    areas : sequence of str
+        What rules on areas find, a sentence each.
     title : str
 
     Raises
@@ -96,7 +99,7 @@ def risk_html(
         *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
     ]
     sections = [
-        Section("In short", html([_list(short(risk_table, search, recodings, protection))])),
+        Section("In short", html([_list([*short(risk_table, search, recodings, protection), *areas])])),
         Section("What is assumed about the intruder", html(_intruder(risk_table, identifications))),
         *(
             [Section("What was done, and what is left", protection_content(protection, titles))]

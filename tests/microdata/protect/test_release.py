@@ -247,7 +247,7 @@ REFUSED = {
     "an option of proposals": (["--plan", "p.toml", "--target", "k >= 3"], "--target is for a plan that is proposed"),
     "a key that is not there": (["--keys", "ago"], "'ago'"),
     "importance of no key": (["--keys", "age", "--importance", "income=high"], "'income' is none of them"),
-    "a hierarchy that is not there": (["--keys", "age", "--hierarchy", "age=no.csv"], "cannot read the hierarchy"),
+    "a hierarchy that is not there": (["--keys", "age", "--hierarchy", "age=no.csv"], "cannot read '"),
     "keys with semicolons": (["--keys", "age;gender"], "write several with commas: age,gender"),
     "a hierarchy that is none": (["--keys", "age", "--hierarchy", "age=bad.csv"], "the hierarchy 'bad.csv': a label"),
     "a plan that is no TOML": (["--plan", "bad.csv"], "a plan must be TOML, and 'bad.csv' is not"),

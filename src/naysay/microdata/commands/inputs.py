@@ -33,6 +33,12 @@ from naysay.files.text import text_of
 from naysay.microdata.commands.options import RiskOptions
 from naysay.microdata.keys.codes import texts_of_values
 from naysay.microdata.keys.variables import Keys
+from naysay.microdata.protect.hierarchies import rows_of_csv
+from naysay.microdata.protect.recoding import Areas
+
+_AREAS = re.compile(
+    r"\s*people\s*\(\s*(?P<column>[^(),]+?)\s*,\s*(?P<file>[^(),]+?)\s*\)\s*(?:>=|≥)\s*(?P<least>[\d,]+)\s*"
+)
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -552,3 +558,36 @@ def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:
                     raise DataError(
                         f"values of a key must be of one kind; {problem} ({advice})", row=row_index, column=column_name
                     )
+
+
+def areas(rule: str, *, separator: str) -> Areas:
+    """The rule on areas that a text such as ``people(town, towns.csv) >= 100000`` names.
+
+    The file has a row for each area: its name as the data write it, and the people who live there. A first row whose
+    second cell is no number is a header.
+
+    Raises
+    ------
+    DataError
+        Another text, or a file that cannot be read, that has other cells, or an area twice.
+    """
+    form_match = _AREAS.fullmatch(rule)
+    if form_match is None:
+        raise DataError(f"a rule on areas must be such as 'people(town, towns.csv) >= 100000'; got {rule.strip()!r}")
+    path, people = form_match["file"], dict[str, float]()
+    for row_number, row_cells in rows_of_csv(Path(path), separator):
+        where = f"row {row_number} of {path!r}"
+        if len(row_cells) != 2:
+            raise DataError(f"{where} must have two cells, an area and its people; it has {len(row_cells)}")
+        area, number_text = (cell.strip() for cell in row_cells)
+        try:
+            number = float(number_text)
+        except ValueError:
+            if row_number == 1:
+                continue
+            complaint = f"{where}: the people of {area!r} must be a number, such as 120000; got {number_text!r}"
+            raise DataError(complaint) from None
+        if area in people:
+            raise DataError(f"{where} names {area!r} again; give each area one row")
+        people[area] = number
+    return Areas(variable=form_match["column"], people=people, least=int(form_match["least"].replace(",", "")))

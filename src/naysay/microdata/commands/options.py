@@ -59,6 +59,13 @@ class RiskOptions:
         ),
     ] = None
     household: Annotated[Text, column("Also the risk that somebody of the same household is recognized.")] = None
+    areas: Annotated[
+        Texts,
+        Option(
+            metavar="RULE",
+            help="Which areas hold too few people: 'people(town, FILE) >= 100000'; FILE is CSV, area,people.",
+        ),
+    ] = None
     joined: Annotated[Texts, Option(metavar="KEY", help="A key whose cells list candidates: 'March;April'.")] = None
     either: Annotated[Texts, Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")] = None
     between: Annotated[Texts, Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")] = None
@@ -156,7 +163,7 @@ class ProtectOptions:
             metavar="TARGET",
             help="How many matches every record must have: 'k >= 3' (read the same, gaps included; the default), or c "
             "or m, which promise less; also 'k >= 3 and l(illness) >= 2' (or t, ordered_t, entropy_l, recursive_l, "
-            "presence).",
+            "presence); 'people(town, FILE) >= 100000' puts areas of fewer people together (FILE: area,people).",
         ),
     ] = None
     importance: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,10 @@ class Protecting:
                 options.importance or (), option="--importance", example="occupation=high"
             ).items()
         }
+        goal_terms = re.split(r"\s+and\s+", options.target or "")
+        area_terms = [term for term in goal_terms if re.match(r"\s*people\b", term)]
+        self.areas = [inputs.areas(term, separator=options.separator) for term in area_terms]
+        self.target = " and ".join(term for term in goal_terms if term not in area_terms) or "k >= 3"
         self._check()
 
     def _check(self) -> None:
@@ -220,7 +225,7 @@ class Protecting:
         separate_sets = key_sets if len(key_sets) > 1 else ()
         suppress_step = Suppress(
             keys=keys,
-            target=options.target or "k >= 3",
+            target=self.target,
             importance=self.importance,
             sets=separate_sets,
             strata=() if options.strata is None else inputs.record(options.strata, option="--strata"),
@@ -228,7 +233,7 @@ class Protecting:
         bin_steps = (
             Bins(variable=key_name, width=_width(width_text, key_name)) for key_name, width_text in width_texts.items()
         )
-        plan_steps = (*self._drop_steps(), *bin_steps, suppress_step)
+        plan_steps = (*self._drop_steps(), *self.areas, *bin_steps, suppress_step)
         return Plan(
             keys=keys,
             target=suppress_step.target,
@@ -272,7 +277,7 @@ class Protecting:
         """The plan, and the file with a column for each earlier release that says who reads alike there."""
         options = self.options
         key_sets, keys = self._sets_and_keys()
-        goal = Target.of(options.target or "k >= 3")
+        goal = Target.of(self.target)
         class_columns = [
             _class(release_table, keys, file_name, goal.least) for file_name, release_table in beside.items()
         ]
@@ -282,9 +287,13 @@ class Protecting:
         strata_columns = () if options.strata is None else inputs.record(options.strata, option="--strata")
         hierarchies = self._hierarchies()
         self._check_keys(original, keys, hierarchies)
+        check_names([areas.variable for areas in self.areas], original.frame.columns)
         width_texts = inputs.named_values(options.bins or (), option="--bins", example="age=5")
+        area_frame = original.frame
+        for areas in self.areas:
+            area_frame = areas.done(area_frame).frame
         plan = propose(
-            original.frame,
+            area_frame,
             keys,
             target=goal,
             importance=self.importance,
@@ -312,7 +321,7 @@ class Protecting:
         class_drop_steps = (
             (Drop(columns=[class_column.name for class_column in class_columns]),) if class_columns else ()
         )
-        return replace(plan, steps=(*self._drop_steps(), *plan.steps, *class_drop_steps)), original
+        return replace(plan, steps=(*self._drop_steps(), *self.areas, *plan.steps, *class_drop_steps)), original
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         """The levels of keys that files of the user hold."""

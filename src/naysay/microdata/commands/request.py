@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,7 @@ class Request:
         self.households: Any = None
         self.orders = orders(options.order or ()) if options.search is not None else {}
         self._check()
+        self.areas = [inputs.areas(rule, separator=options.separator) for rule in options.areas or ()]
         self.protection = None if options.protection is None else log_of(options.protection)
 
     @property
@@ -147,6 +148,9 @@ class Request:
 
                 answers.protection = self.protection
                 answers.provenance = Provenance.of(options.file, keys.n, by=options.by or "")
+            for areas in self.areas:
+                area_column = Source(options, [areas.variable], [areas.variable], na).frame().select(areas.variable)
+                answers.areas.append(areas.verdict(area_column.collect().to_series()))
             self._add_stand_out(answers, keys, progress)
             if options.search is not None:
                 self._add_search(answers, keys, options.search, progress)
@@ -407,6 +411,7 @@ class Answers:
     search : Search, optional
     contributions, recodings : optional
         From the search, unless it was interrupted.
+    areas : for each rule on areas, the areas of too few people
     protection, provenance : optional
         For the page: what was done to the file before, and where the report comes from.
     """
@@ -422,6 +427,7 @@ class Answers:
     recodings: Recodings | None = None
     protection: JsonNode | None = None
     provenance: Provenance | None = None
+    areas: list[JsonObject] = field(default_factory=list)
 
     def write(self, path: Path, separator: str) -> None:
         """Write k and m of every respondent, what measures say of each, and how few keys make them stand out."""
@@ -457,6 +463,7 @@ class Answers:
             recodings=self.recodings,
             protection=self.protection,
             provenance=self.provenance,
+            areas=[f"{_areas_sentence(verdict)}." for verdict in self.areas],
         )
 
     def table(self) -> None:
@@ -469,7 +476,14 @@ class Answers:
             "; ".join(" + ".join(key_names) for key_names in self.row_key_sets) or "no set of keys that was tried"
         )
         row_sentence = None if self.row is None else f"row {self.row} stands out on {sets_text}"
-        for report_part in (self.stand_out, row_sentence, self.search, self.contributions, self.recodings):
+        for report_part in (
+            *map(_areas_sentence, self.areas),
+            self.stand_out,
+            row_sentence,
+            self.search,
+            self.contributions,
+            self.recodings,
+        ):
             if report_part is not None:
                 output.say()
                 output.say(str(report_part))
@@ -482,6 +496,8 @@ class Answers:
                 row_fields["identification"] = {
                     identification.scenario.name: identification.to_dict() for identification in row_identifications
                 }
+        if self.areas:
+            json_fields["areas"] = self.areas
         if self.stand_out is not None:
             json_fields["stand_out"] = self.stand_out.to_dict()
         if self.row is not None:
@@ -508,6 +524,7 @@ class Answers:
                 "csv holds the quasi-identifiers that were named; json and table also hold what the search found"
             )
         is_asked = {
+            "--areas": bool(self.areas),
             "--attempt": any(self.tried),
             "--stand-out": self.stand_out is not None,
             "--row": self.row is not None,
@@ -518,6 +535,16 @@ class Answers:
                 f"{' and '.join(options_left)} {'is' if len(options_left) == 1 else 'are'} not in csv; "
                 "ask for table or json"
             )
+
+
+def _areas_sentence(verdict: JsonObject) -> str:
+    """What a rule on areas finds, in a sentence or two."""
+    below, rule = verdict["areas_below"], f"{verdict['least']:,} people"
+    if not below:
+        return f"{verdict['column']}: each of the {verdict['areas']:,} areas of the file holds {rule} or more"
+    finding = f"{verdict['column']}: {len(below):,} of {verdict['areas']:,} areas hold fewer than {rule}"
+    records = _checks.several(verdict["records_below"], "respondent is", "respondents are")
+    return f"{finding}, and {records} in them ({_checks.listing_text(below)})"
 
 
 def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Series:

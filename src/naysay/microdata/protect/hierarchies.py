@@ -184,10 +184,10 @@ def rows_of_csv(path: Path, separator: str) -> list[tuple[int, list[str]]]:
     except UnicodeError:
         raise DataError(f"{str(path)!r} is not UTF-8: save it as 'CSV UTF-8' in the spreadsheet program") from None
     except OSError as error:
-        raise DataError(f"cannot read the hierarchy {str(path)!r}: {error.strerror or error}") from None
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     csv_rows = _split(file_text, separator)
     if isinstance(csv_rows, csv.Error):
-        raise DataError(f"cannot read the hierarchy {str(path)!r}: {csv_rows}")
+        raise DataError(f"cannot read {str(path)!r}: {csv_rows}")
     for mark in (";", "\t") if separator == "," else ():
         split_rows = _split(file_text, mark)
         if isinstance(split_rows, csv.Error):

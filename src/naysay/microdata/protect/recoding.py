@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
+from naysay._values import Floats, JsonObject
 from naysay.errors import DataError
 from naysay.microdata.keys.codes import check_choice, check_names
 from naysay.microdata.keys.engines import engine_for
@@ -182,10 +182,28 @@ class Areas(Coarser):
         wrong_area = next((area for area, number in self.people.items() if not number >= 0), None)
         if wrong_area is not None:
             raise DataError(f"the people of area {wrong_area!r} must be a number from 0 on", column=self.variable)
-        if self.others in self.people:
-            raise DataError(f"{self.others!r} is an area itself; name the small areas otherwise with others=")
         if sum(self.people.values()) < self.least:
             raise DataError(f"all areas of {self.variable!r} together hold fewer than {self.least:,} people: drop it")
+
+    def verdict(self, column: pl.Series) -> JsonObject:
+        """The areas of a column with fewer people than the threshold, and how many records are in them.
+
+        Raises
+        ------
+        DataError
+            An area whose people are not said.
+        """
+        cell_texts = texts(column)
+        self._check_known(cell_texts)
+        is_below = cell_texts.is_in(list(self.below)).fill_null(value=False)
+        shown_areas = set(cell_texts.filter(is_below))
+        return {
+            "column": self.variable,
+            "least": self.least,
+            "areas": cell_texts.drop_nulls().n_unique(),
+            "areas_below": [area for area in self.below if area in shown_areas],
+            "records_below": int(is_below.sum()),
+        }
 
     @property
     def below(self) -> tuple[str, ...]:
@@ -207,7 +225,15 @@ class Areas(Coarser):
         return f"every area that is told holds {self.least:,} people or more"
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
+        if self.others in self.people:
+            raise DataError(f"{self.others!r} is an area itself; name the small areas otherwise with others=")
         cell_texts = texts(frame[self.variable])
+        self._check_known(cell_texts)
+        joined = set(self.joined)
+        cells = [self.others if cell in joined else cell for cell in cell_texts.to_list()]
+        return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
+
+    def _check_known(self, cell_texts: pl.Series) -> None:
         unknown_areas = sorted(set(cell_texts.drop_nulls().to_list()) - set(self.people))
         if unknown_areas:
             raise DataError(
@@ -216,9 +242,6 @@ class Areas(Coarser):
                 column=self.variable,
                 value=unknown_areas[0],
             )
-        joined = set(self.joined)
-        cells = [self.others if cell in joined else cell for cell in cell_texts.to_list()]
-        return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
 
 
 @dataclass(frozen=True, kw_only=True)
