@@ -205,14 +205,14 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
 
 
 def without_comments(code: str) -> str:
-    """A script without comments, and without blanks that have no meaning.
+    """A script without comments, and without blanks, semicolons and commas that have no meaning.
 
     Examples
     --------
-    >>> without_comments("export default { next: 'Next' }; // the page")
+    >>> without_comments("export default { next: 'Next', }; // the page")
     "export default{next:'Next'};"
     """
-    return re.sub(r";(?=\})", "", str(rjsmin.jsmin(code)))
+    return re.sub(r";(?=\})|,(?=[)}\]])", "", str(rjsmin.jsmin(code)))
 
 
 def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around: tuple[str, ...]) -> None:

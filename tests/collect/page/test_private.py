@@ -266,21 +266,21 @@ def test_where_chance_swapped_an_answer_it_says_so_and_how_often_it_does(screens
     screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
     why = {
-        "yes": "Chance swapped it, as for about 30 in 100. The totals are corrected for that.",
+        "yes": "Swapped. Chance swaps about 30 in 100 answers. Only totals are corrected.",
         "no": "Chance kept it. It swaps about 30 in 100, so nobody can be sure.",
     }[said]
-    assert leaves(screens.respondent) == (f"Will be sent: {said.title()}", why)
+    assert leaves(screens.respondent) == (f"Chance will send: {said.title()}", why)
 
 
 def test_what_holds_for_every_line_is_said_once(screens):
     screens.to("drugs", ANSWERS["drugs"])
     said, why = leaves(screens.respondent)
-    groups = dict(re.findall(r"(Yes|No) \((.*?)\)", said.removeprefix("Will be sent: ")))
+    groups = dict(re.findall(r"(Yes|No) \((.*?)\)", said.removeprefix("Chance will send: ")))
     sides = {label.lower(): side.lower() for side, labels in groups.items() for label in labels.split(", ")}
     assert sides.keys() == ANSWERS["drugs"].keys()
     swapped = sum(side != ANSWERS["drugs"][label] for label, side in sides.items())
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
-    told = f"Chance swapped {swapped} of 3, as for about 25 in 100. The totals are corrected for that."
+    told = f"Chance swaps about 25 in 100: here {swapped}. Only totals are corrected."
     assert why == (told if swapped else kept)
 
 
@@ -377,4 +377,4 @@ def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(re
         assert line.text_content() == "Any answer could be yours."
         visitor.questions = {"drunk": drunk}
         visitor.answer("drunk", "yes")
-        assert line.text_content() == "Only whether your answer matches a random yes or no. Neither is sent."
+        assert line.text_content() == "Compared with a random yes or no. Your own answer stays here."

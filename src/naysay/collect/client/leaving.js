@@ -3,7 +3,7 @@
 // from the start, so that nothing moves on the tap.
 
 import { make, room, written } from "./elements.js";
-import { because, outcome, told } from "./privacy.js";
+import { because, outcome, swaps, told } from "./privacy.js";
 
 /** The bar of a private question, with `forward`, its button. */
 export function leaving(question, { texts, answers, truths, forward }, way) {
@@ -22,12 +22,17 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
     sentence.textContent = way().sentence(question, { texts, answers });
     sentence.className = now ? "sentence away" : "sentence";
     element.classList.toggle("leaving", now !== null);
-    const parts = now ? says(question, texts, outcome(question, texts, answers, now)) : [];
+    const parts = now ? says(now) : [];
     const words = now ? because(question, texts, answers, now, own, changed) : way().byHand ? "" : told(question, answers.level(question), texts);
     if (sent.textContent !== written(parts)) sent.replaceChildren(...parts);
     if (line.textContent !== words) line.textContent = words;
-    room(first, sent, all().map((one) => says(question, texts, outcome(question, texts, answers, one))));
+    room(first, sent, all().map(says));
     room(second, line, all().flatMap((one) => ofAll(one).map((words) => [words])));
+  };
+  const says = (one) => {
+    const { response } = question.kind === "select_multiple" ? Object.values(one)[0] : one;
+    const key = question.practice ? "practice.sent" : !way().byHand && swaps(question, answers, response) ? "leaving.chance" : "leaving.sent";
+    return marked(question, texts, outcome(question, texts, answers, one), key);
   };
   const all = () => answers.may(question, way().byHand);
   const ofAll = (one) => [true, false].flatMap((changed) => truths.categories(question, way().byHand).map((own) => because(question, texts, answers, one, own, changed)));
@@ -35,10 +40,10 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
 }
 
 /** What is sent as a sentence: the parts of it that leave are marked. */
-function says(question, texts, parts) {
+function marked(question, texts, parts, key) {
   if (!parts.length) return [texts.say("leaving.all")];
   const comma = texts.say("leaving.comma").trim();
-  const [start, end] = texts.say(question.practice ? "practice.sent" : "leaving.sent", { words: "\n" }).split("\n");
-  const marked = parts.flatMap((part, place) => [make("b", { class: question.kind === "select_multiple" ? "several" : null }, place < parts.length - 1 ? part + comma : part), " "]);
-  return [start, ...marked.slice(0, -1), end];
+  const [start, end] = texts.say(key, { words: "\n" }).split("\n");
+  const bold = parts.flatMap((part, place) => [make("b", { class: question.kind === "select_multiple" ? "several" : null }, place < parts.length - 1 ? part + comma : part), " "]);
+  return [start, ...bold.slice(0, -1), end];
 }

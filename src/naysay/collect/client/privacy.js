@@ -135,6 +135,13 @@ export function outcome(question, texts, answers, sent) {
   return within(out.map(named), texts, true).map((option, place) => texts.say(place ? "leaving.nor" : "leaving.not", { option }));
 }
 
+/** Whether a response could be any answer, and names one: chance may have put it in the place of another. */
+export function swaps(question, answers, response) {
+  const design = answers.design(question);
+  const { all, stay, said } = meaning(design, response);
+  return !answers.level(question).loud && !sets(design) && all.includes(said[0]) && stay.length === all.length;
+}
+
 /**
  * The line below it: how much it tells, what it leaves possible, or what chance has done to the answer. `own` is the true
  * category (of a select multiple one for each choice), null by hand; `changed`, whether there was another answer before.
@@ -146,8 +153,7 @@ export function because(question, texts, answers, sent, own, changed) {
   const { all, stay, said } = meaning(design, pairs[0][1]);
   if (answers.level(question).loud) return texts.say("loud.leaves");
   if (stay.length === 1) return texts.say("reveals.leaves");
-  const swaps = own !== null && !sets(design) && all.includes(said[0]) && stay.length === all.length;
-  const share = swaps && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
+  const share = own !== null && swaps(question, answers, pairs[0][1]) && Math.round(Math.max(...pairs.map(([mine]) => 100 - hundred(design, all.indexOf(mine), space(design).labels.indexOf(mine)))));
   const swapped = share ? pairs.filter(([mine, response]) => mine !== response).length : 0;
   if (swapped) return texts.say(several ? "leaving.lines" : "leaving.swapped", { share, count: swapped, all: pairs.length });
   if (changed) return texts.say("leaving.mind");

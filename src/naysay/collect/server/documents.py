@@ -69,7 +69,9 @@ class Document:
     @cached_property
     def compressed(self) -> dict[str, bytes]:
         """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
-        tried = [brotli.compress(self.content, lgblock=size) for size in (0, 16)]
+        tried = [
+            brotli.compress(self.content, mode=mode, lgblock=16) for mode in (brotli.MODE_GENERIC, brotli.MODE_FONT)
+        ]
         return {"br": min(tried, key=len), "gzip": gzip.compress(self.content, 9, mtime=0)}
 
     def response(self, request: Request) -> Response:
@@ -154,7 +156,7 @@ def fill_template(client: Client, template: str, *, survey: str = "") -> str:
     script, style, icon = (client.files.get(file_name, b"").decode() for file_name in (ENTRY, "style.css", "icon.svg"))
     replacements |= {
         "script": script,
-        "style": _MEANINGLESS.sub(r"\1", _SPACE.sub(" ", style)),
+        "style": _MEANINGLESS.sub(r"\1", _SPACE.sub(" ", style.partition("/* Links, ")[0])),
         "icon": "data:image/svg+xml," + quote(icon.strip(), safe=" =:/'"),
     }
     for placeholder_name, replacement_text in replacements.items():

@@ -56,7 +56,7 @@ export default {
 
   compares: {
     does: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
-    leaves: "Nur, ob Ihre Antwort einem zufälligen Ja oder Nein gleicht. Beide werden nicht gesendet.",
+    leaves: "Verglichen mit einem zufälligen Ja oder Nein. Ihre Antwort selbst bleibt hier.",
   },
 
   loud: {

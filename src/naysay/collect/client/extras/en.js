@@ -56,7 +56,7 @@ export default {
 
   compares: {
     does: "By chance, this device draws yes or no. It sends only whether your answer matches it.",
-    leaves: "Only whether your answer matches a random yes or no. Neither is sent.",
+    leaves: "Compared with a random yes or no. Your own answer stays here.",
   },
 
   loud: {

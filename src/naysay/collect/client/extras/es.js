@@ -34,7 +34,7 @@ export default {
     coin: "Lance una moneda. Cara: responda a la pregunta de arriba. Cruz: responda a la de abajo.",
     die: "Tire un dado. {above}: responda a la pregunta de arriba. {below}: responda a la de abajo.",
     neither: "{neither} muestra que su respuesta es no.",
-    knows: "Su respuesta a la segunda pregunta oculta la primera. Quien la conozca quizá pueda deducir la primera.",
+    knows: "Su respuesta a la segunda pregunta oculta la primera. Quien conozca esa respuesta quizá pueda deducir la primera.",
   },
 
   reveals: {
@@ -55,8 +55,8 @@ export default {
   },
 
   compares: {
-    does: "Este dispositivo sortea un sí o un no. Solo envía si su respuesta coincide.",
-    leaves: "Solo si su respuesta coincide con un sí o un no sorteado. Ninguno de los dos se envía.",
+    does: "Este dispositivo sortea un sí o un no. Solo dice si su respuesta coincide o no.",
+    leaves: "Comparada con un sí o un no al azar. Su propia respuesta se queda aquí.",
   },
 
   loud: {

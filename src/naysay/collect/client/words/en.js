@@ -101,12 +101,13 @@ export default {
 
   leaving: {
     sent: "Will be sent: {words}",
+    chance: "Chance will send: {words}",
     not: "not {option}",
     nor: "not {option}",
     comma: ", ",
-    swapped: "Chance swapped it, as for about {share} in 100. The totals are corrected for that.",
+    swapped: "Swapped. Chance swaps about {share} in 100 answers. Only totals are corrected.",
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
-    lines: "Chance swapped {count} of {all}, as for about {share} in 100. The totals are corrected for that.",
+    lines: "Chance swaps about {share} in 100: here {count}. Only totals are corrected.",
     doubt: "Yours or random: nobody can be sure.",
     all: "Any answer could be yours.",
     remain: "{count} of {all} answers could be yours.",

@@ -34,14 +34,14 @@ export default {
     required: "obligatoria",
     before: "Esta respuesta ya salió de su dispositivo. Se envía tal como estaba: otro sorteo revelaría más sobre usted.",
     refused: "Este dispositivo ya no puede hacer esta pregunta en privado: cambió, se hizo con otro nombre o ya se respondió. Queda en blanco. Puede responder las demás.",
-    renewed: "Lo sorteado ya no se puede leer: ha empezado otro día o el servidor se ha reiniciado. No se envió nada de ello. El azar ha sorteado de nuevo.",
+    renewed: "El sorteo anterior ya no se puede leer: ha empezado otro día o el servidor se ha reiniciado. No se envió nada. El azar ha sorteado de nuevo.",
     clear: "Quitar mi respuesta",
     several: "Elija todo lo que corresponda.",
     none: "Ninguna",
     whole: "Un número entero",
     decimal: "Un número, por ejemplo 1,5",
     letters: "Hasta {most} caracteres",
-    range: "Su número se queda aquí. Su intervalo:",
+    range: "Su número queda aquí. Intervalo:",
     yes: "Sí",
     no: "No",
     put: "Poner {choice} en el lugar {place}",
@@ -60,13 +60,13 @@ export default {
     everyRequired: "Por favor, responda todas las líneas.",
     whole: "Por favor, escriba un número entero, por ejemplo 12.",
     decimal: "Por favor, escriba un número, por ejemplo 1,5.",
-    low: "Por favor, escriba un número a partir de {low}.",
-    high: "Por favor, escriba un número hasta {high}.",
+    low: "Por favor, escriba un número de {low} o más.",
+    high: "Por favor, escriba un número de {high} o menos.",
     below: "Por favor, escriba un número menor que {below}.",
     long: "Por favor, escriba como máximo {most} caracteres. Hay {length}.",
     letters: "Por favor, quite los caracteres que no se pueden imprimir.",
     date: "Por favor, indique una fecha completa.",
-    ranking: "Por favor, dé un lugar a todas o a ninguna.",
+    ranking: "Por favor, ordene todas o ninguna.",
     constraint: "Esta respuesta no es válida. Por favor, revísela.",
   },
 
@@ -78,7 +78,7 @@ export default {
     autumn: "Otoño",
     winter: "Invierno",
     sent: "Se enviaría: {words}",
-    see: "¿Podría alguien saber con seguridad su respuesta por esto? No. Las preguntas privadas dicen cuánto revelan.",
+    see: "¿Podría alguien deducir de esto su respuesta con seguridad? No. Las preguntas privadas dicen cuánto revelan.",
   },
 
   does: {
@@ -101,12 +101,13 @@ export default {
 
   leaving: {
     sent: "Se enviará: {words}",
+    chance: "El azar enviará: {words}",
     not: "no {option}",
     nor: "no {option}",
     comma: ", ",
-    swapped: "El azar la cambió, como unas {share} de 100. El análisis lo corrige.",
+    swapped: "Cambiada. El azar cambia unas {share} de 100 respuestas. Solo se corrigen los totales.",
     kept: "Sin cambio. El azar cambia unas {share} de 100: nadie puede estar seguro.",
-    lines: "El azar cambió {count} de {all}, como unas {share} de 100. El análisis lo corrige.",
+    lines: "El azar cambia unas {share} de 100: aquí, {count}. Solo se corrigen totales.",
     doubt: "Suya o al azar: nadie puede estar seguro.",
     all: "Cualquier respuesta podría ser la suya.",
     remain: "{count} de {all} respuestas podrían ser la suya.",
@@ -118,7 +119,7 @@ export default {
     coin: "Usar una moneda",
     beside: "Hacerlo por mi cuenta",
     device: "Dejar que sortee el dispositivo",
-    left: "A partir de ahora introduce su respuesta verdadera. Hasta que se envíe, solo este dispositivo la conoce.",
+    left: "A partir de ahora, usted introduce su respuesta verdadera. Hasta que la envíe, solo este dispositivo la conoce.",
   },
 
   how: {
@@ -137,7 +138,7 @@ export default {
   },
 
   hand: {
-    options: "¿Es una cierta para usted? Toque la otra. Si ninguna lo es, moneda: cara, la primera; cruz, la segunda.",
+    options: "¿Una es cierta en su caso? Toque la otra. Si no, lance una moneda: cara, la primera; cruz, la segunda.",
     coins: "Lance una moneda. Cara: toque la verdad. Cruz: láncela otra vez y toque {yes} con cara, {no} con cruz.",
     line: "Hágalo de nuevo para cada línea.",
     say: "Lo que usted dice",
@@ -146,9 +147,9 @@ export default {
 
   review: {
     title: "Esto se enviará",
-    lead: "Esto es todo lo que saldrá de este dispositivo. Sale cuando usted lo confirma.",
+    lead: "Esto es todo lo que saldrá de este dispositivo. No sale hasta que usted lo confirme.",
     exact: "Lo que se enviará exactamente, byte por byte",
-    bytes: "{bytes} bytes, como en todos los casos: los espacios completan el resto.",
+    bytes: "{bytes} bytes, como todos los mensajes: el resto son espacios.",
     blank: "en blanco",
     unasked: "no se pregunta",
     edit: "Cambiar",
