@@ -199,6 +199,7 @@ def test_all_families_are_listed(naysay):
     ("words", "told"),
     [
         (["estimat"], "No such command"),
+        (["design", "warner(p=0.7)"], "a design is shown by: naysay design show"),
         (["estimate"], "give FILE, or --survey NAME; see naysay estimate --help"),
         (["estimate", "a.csv", "--response"], "requires an argument"),
         (["estimate", "a.csv", "--response", "x"], "--design DESIGN is missing"),

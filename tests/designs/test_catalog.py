@@ -73,6 +73,7 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
     [
         ("", 1, "not a call such as"),
         ("warner(p=80%)", 13, "not a call such as .*; write 0.8, not 80%"),
+        ("warner(p=0,7)", 13, "not a call such as .*; write 0.7, not 0,7"),
         ("negative", 1, "a call with parentheses"),
         ("negative(", 9, "not a call"),
         ("negative(discards=)", None, "not a call"),

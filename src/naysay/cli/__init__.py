@@ -137,6 +137,8 @@ def _usage(error: typer.TyperException) -> str:
     )
     if list_parameters and message.startswith("Got unexpected extra argument"):
         message += f" (a list is one word, joined by commas: {list_parameters[0].opts[0]} a,b)"
+    if command_path == "naysay design" and "(" in message:
+        message += " (a design is shown by: naysay design show)"
     return f"{message}; see {command_path} --help" if message else f"a command is missing; see {command_path} --help"
 
 

@@ -10,6 +10,7 @@ import difflib
 import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -324,8 +325,9 @@ def parse(text: str, *, categories: Sequence[Label] | None = None) -> Answerable
         error_offset = (
             (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped_text)
         )
-        percent_hint = "; write 0.8, not 80%" if "%" in stripped_text else ""
-        problem = f"this is not a call such as negative(discards=2){percent_hint}"
+        number_hint = "; write 0.8, not 80%" if "%" in stripped_text else ""
+        number_hint = "; write 0.7, not 0,7" if re.search(r"=\s*0,\d", stripped_text) else number_hint
+        problem = f"this is not a call such as negative(discards=2){number_hint}"
         raise _unreadable(stripped_text, error_offset, problem) from None
     try:
         return _Reader(stripped_text, None if categories is None else tuple(categories)).design(call_node)
