@@ -135,6 +135,8 @@ class Picture:
 
     Examples
     --------
+    >>> Picture("<svg/>")
+    <a picture: a notebook shows it, .save("plot.svg") writes it>
     >>> Picture("<svg/>").save("plot.gif")
     Traceback (most recent call last):
     ...
@@ -161,6 +163,9 @@ class Picture:
             path.write_bytes(need("vl_convert").svg_to_png(plain_svg, scale=2))
         else:
             raise DataError(f"a picture is saved as .svg or .png; got {str(file)!r}")
+
+    def __repr__(self) -> str:
+        return '<a picture: a notebook shows it, .save("plot.svg") writes it>'
 
     def _repr_svg_(self) -> str:
         return self.svg
