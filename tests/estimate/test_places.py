@@ -102,6 +102,29 @@ def test_a_file_becomes_a_map_on_the_command_line(tmp_path, monkeypatch, capsys)
     assert "such as 8x8" in capsys.readouterr().err
 
 
+def test_hours_of_a_file_become_a_map_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    counts = {"6": [30, 45, 75], "12": [80, 20, 50], "18": [60, 60, 30]}
+    rows = [(hour, level, n) for hour, of_hour in counts.items() for level, n in zip("abc", of_hour, strict=True)]
+    pl.DataFrame(rows, schema=["hour", "level", "n"], orient="row").write_csv("noise.csv")
+    words = ["estimate", "noise.csv", "--response", "level", "--count", "n", "--design", "negative()"]
+    words += ["--categories", "a,b,c", "--heat-map"]
+    assert main([*words, "--by", "hour", "--format", "json", "--html", "map.html"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["map"]["rows"] == ["6", "12", "18"]
+    of_group = {each["group"]: each for each in printed["groups"]}
+    for row, hour in enumerate(counts):
+        assert printed["map"]["shares"][row] == pytest.approx(of_group[hour]["proportions"])
+        assert printed["map"]["standard_errors"][row] == pytest.approx(of_group[hour]["standard_errors"])
+    assert "Map of all groups" in Path("map.html").read_text(encoding="utf-8")
+    assert main([*words, "--by", "hour"]) == 0
+    assert "of 9 cells are more than 2 standard errors above 0" in capsys.readouterr().out
+    assert main(words) == 2
+    assert "--heat-map has a row for each group; add --by COLUMN" in capsys.readouterr().err
+    assert main([*words, "--by", "hour", "--format", "csv"]) == 2
+    assert "--heat-map is a second table" in capsys.readouterr().err
+
+
 def test_what_is_no_map_is_refused():
     grid, survey = estimate.Grid(2, 2), designs.negative(("a", "b", "c", "d"))
     fit = estimate.moments(survey, survey.tally(count=[10, 20, 20, 20]))

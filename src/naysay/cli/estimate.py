@@ -6,6 +6,7 @@ a page.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,6 +111,9 @@ class Estimated:
             help="The categories are the cells of a map, r1c1 and so on: also the map and its errors, drawn in --html.",
         ),
     ] = None
+    heat_map: Annotated[
+        bool, typer.Option("--heat-map", help="With --by: also all groups as one map and its errors, drawn in --html.")
+    ] = False
     format_: options.Format = "table"
     separator: options.Separator = ","
     encoding: options.Encoding = None
@@ -209,6 +213,10 @@ def command(request: EstimateOptions) -> None:
         raise DataError("--ranks is a second table; use --format table or json")
     if request.grid is not None and (request.format_ == "csv" or request.methods_text):
         raise DataError("--grid is a second table; use --format table or json")
+    if request.heat_map and request.by is None:
+        raise DataError("--heat-map has a row for each group; add --by COLUMN")
+    if request.heat_map and (request.format_ == "csv" or request.methods_text):
+        raise DataError("--heat-map is a second table; use --format table or json")
     output.check(request.html)
     if request.grid is not None and request.design is not None and request.categories is None:
         request = replace(request, categories=",".join(_grid(request.grid).cells))
@@ -517,7 +525,17 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
             group_texts.append(str(_grid(request.grid).heat_map(fit)))
     if len(fits) > 1 and _are_estimates(fits):
         group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
-    return "\n\n".join(group_texts)
+    return "\n\n".join([*group_texts, *map(str, _heat_maps(fits, request))])
+
+
+def _heat_maps(results: Mapping[Any, Any], request: EstimateOptions) -> list[estimate.HeatMap]:
+    """The heat map of all groups, where it is asked for and each has an estimate of the shares of categories."""
+    if not (request.heat_map and request.by and all(isinstance(result, Estimate) for result in results.values())):
+        return []
+    named_fits = {"(missing)" if group is None else str(group): fit for group, fit in results.items()}
+    with contextlib.suppress(ValueError):  # hours stand in the order of numbers
+        named_fits = dict(sorted(named_fits.items(), key=lambda named_fit: float(named_fit[0])))
+    return [estimate.heat_map(named_fits, name=request.by)]
 
 
 def _methods(fits_of_question: Mapping[Any, Fits], request: EstimateOptions) -> str:
@@ -548,6 +566,8 @@ def _object(fits: Fits, request: EstimateOptions) -> dict[str, Any]:
         json_content["differences"] = groups.differences_dict(
             group_differences, request.confidence, most=_MOST_COMPARED
         )
+    for heat_map in _heat_maps(fits, request):
+        json_content["map"] = heat_map.to_dict()
     return json_content
 
 
@@ -705,6 +725,8 @@ def _sections(
 ) -> Iterator[report.Section]:
     """The sections of a question. Where it is alone on the page, which has its name, the finding is the heading."""
     options = request.print_options
+    for heat_map in _heat_maps(results_of_group, request) if by is not None else ():
+        yield report.Section("Map of all groups", heat_map.parts())
     fits = {group: result for group, result in results_of_group.items() if isinstance(result, Estimate)}
     shared = (
         functools.reduce(Basis.shared, (basis_of(fit, options) for fit in fits.values())) if len(fits) > 1 else None
