@@ -8,7 +8,7 @@ import typer
 
 import naysay
 from naysay import designs, files
-from naysay.cli import COMMANDS, app
+from naysay.cli import COMMANDS, app, main
 
 HEAVY = {"altair", "duckdb", "fastapi", "numba", "pandas", "pyarrow", "scipy.stats", "scipy.optimize", "scipy.linalg"}
 TABLES = HEAVY | {"narwhals", "polars"}
@@ -72,3 +72,13 @@ def test_a_tally_is_loaded_before_any_design_is(tmp_path):
     code = "from naysay.tally import Tally; print(Tally.load('tally.npz').n)"
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout == "3\n"
+
+
+def test_a_library_of_an_extra_that_is_missing_is_named_in_one_line(capsys):
+    def commands(**_):
+        raise ModuleNotFoundError("No module named 'sqlalchemy'", name="sqlalchemy")
+
+    assert main(["reports", "list"], commands=commands) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("naysay: this needs sqlalchemy")
+    assert err.endswith("pip install 'naysay[all]'\n")

@@ -118,6 +118,11 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
     except typer.TyperException as error:
         output.complain(_usage(error))
         return 2
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "naysay":
+            raise
+        output.complain(f"this needs {error.name}, which is not installed; get it with: pip install 'naysay[all]'")
+        return 2
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
