@@ -154,7 +154,7 @@ def test_closed_forms_of_privacy_agree_with_the_matrix():
 
 def test_rounding_by_lot_keeps_the_mean():
     design = designs.number(low=0, high=1, epsilon=1)
-    places = design.positions(np.full(40_000, 0.3), ByteSource(np.random.default_rng(2).bytes))
+    places = design._positions(np.full(40_000, 0.3), ByteSource(np.random.default_rng(2).bytes))
     assert places.mean() / design.steps == pytest.approx(0.3, abs=4 * 0.46 / 200)
 
 
@@ -198,7 +198,7 @@ def test_a_number_outside_the_bounds_is_an_error_on_the_device_unless_it_is_clip
         assert client.draw(kind.to_json(), outside).isdigit()
     with pytest.raises(AnswerError, match="must lie from 0 to 10"):
         strict.randomize(np.array([1.0, -1.0]))
-    assert kind.positions(np.array([-5, 50])).tolist() == [0, kind.steps]
+    assert kind._positions(np.array([-5, 50])).tolist() == [0, kind.steps]
     assert "biases the mean" in kind.notes[-1]
     for odd in ("x", "nan", True, "inf"):
         with pytest.raises(AnswerError, match=r"it must be a number, such as 12\.5"):

@@ -114,10 +114,6 @@ class Mixture(Design):
         "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
     )
 
-    @property
-    def made_of(self) -> tuple[Design, ...]:
-        return self.components
-
     def __post_init__(self) -> None:
         first_component, *other_components = self.components
         for other_component in other_components:
@@ -322,10 +318,6 @@ class Remembered(Design):
         second = Redraw(second["keep"], second["whole"]) if isinstance(second, Mapping) else second
         return cls.of(node["first"], second, **{name: value for name, value in told_of(node).items() if value})
 
-    @property
-    def made_of(self) -> tuple[Design, ...]:
-        return (self.first,)
-
     @cached_property
     def wave(self) -> Design:
         """The design of one report by itself: the same family, with the odds of both steps together."""
@@ -336,8 +328,8 @@ class Remembered(Design):
         """The design of the memo."""
         return memorable(self.first)
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
-        return self.first.positions(truth, source)
+    def _positions(self, truth: object, source: Source = system) -> Truth:
+        return self.first._positions(truth, source)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
@@ -436,6 +428,10 @@ class Redraw:
 class Crossing(Answerable):
     """Several channels with names; a question of them is crossed with any other."""
 
+    @abstractmethod
+    def level_named(self, name: Label) -> Any:
+        """The level of that name (a number or its text)."""
+
     def __mul__(self, other: object) -> Crossed:
         return Crossed.of(self, other) if isinstance(other, Answerable) else NotImplemented
 
@@ -508,10 +504,6 @@ class Crossed(Crossing):
             measures_compliance=first.measures_compliance or second.measures_compliance,
         )
 
-    @property
-    def made_of(self) -> tuple[Answerable, ...]:
-        return self.first, self.second
-
     @cached_property
     def structure(self) -> Structure:
         return Structure(self, divides_cells=True)
@@ -563,14 +555,14 @@ class Crossed(Crossing):
                 (self.first, level_names[:first_count]),
                 (self.second, level_names[first_count:]),
             )
-            if question_names
+            if question_names and isinstance(question_design, Crossing)
         ]
         all_names = tuple(itertools.chain(*names_by_question))
         return all_names if len(all_names) > 1 else all_names[0]
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
+    def _positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
+        first, second = self.first._positions(first_truth, source), self.second._positions(second_truth, source)
         return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
 
     def _levels_of(self, level: object) -> tuple[Any, Any]:

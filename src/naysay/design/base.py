@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, runtime_checkable
 from typing import Protocol as TypeProtocol
 
 import numpy as np
@@ -207,14 +207,14 @@ class Answerable(Tallied):
     protocol: Protocol | None = None
     alternatives: tuple[Answerable, ...] = ()
 
-    rule: ClassVar[str] = ""
+    rule: ClassVar[str]
     """How to draw an answer, in words, for clients in other languages."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in vars(cls):
             KINDS[cls.kind] = cls
-            if cls.rule:
+            if hasattr(cls, "rule"):
                 RULES[cls.kind] = cls.rule
 
     _written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
@@ -239,11 +239,6 @@ class Answerable(Tallied):
     def parts(self) -> dict[Any, Design]:
         """The channels by name. Each answer comes through one of them; a single design is ``{None: channel}``."""
         return {name: self.channel(name) for name in self.levels}
-
-    @property
-    def made_of(self) -> tuple[Answerable, ...]:
-        """The designs that this one is put together from; empty where it is one piece."""
-        return ()
 
     @property
     def factors(self) -> tuple[Answerable, ...]:
@@ -318,10 +313,6 @@ class Answerable(Tallied):
         return hashlib.sha256(text.encode()).hexdigest()
 
     @abstractmethod
-    def level_named(self, name: Label) -> Label:
-        """The level of that name (a number or its text)."""
-
-    @abstractmethod
     def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
@@ -369,7 +360,7 @@ class Answerable(Tallied):
         except TypeError as error:
             raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
+    def _positions(self, truth: object, source: Source = system) -> Truth:
         """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
         label_space, is_numbered = self._truth_space
         if is_numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
@@ -490,24 +481,17 @@ class Design(Answerable):
     """
 
     @classmethod
-    def of(cls, *_: Any, **fields: Any) -> Self:
-        """The design with these fields. A class whose response space follows from them makes the space here."""
-        return cls(**fields)
-
-    @classmethod
     def _of_form(cls, node: JsonObject) -> Design:
         field_names = [
             field_name for field_name in (*cls._written, *cls._own_fields()) if field_name not in DESCRIPTIVE_FIELDS
         ]
-        return cls.of(**{field_name: labels_of(node[field_name]) for field_name in field_names}, **told_of(node))
+        maker: Callable[..., Design] = getattr(cls, "of", cls)  # `of` makes the space, where it follows from the fields
+        return maker(**{field_name: labels_of(node[field_name]) for field_name in field_names}, **told_of(node))
 
     levels = (None,)
 
     def channel(self, level: Label = None) -> Design:
         return self
-
-    def level_named(self, name: Label) -> Label:
-        raise DataError(f"{self.name or 'this design'} offers no levels; got level {name!r}")
 
     @abstractmethod
     def rows(self, codes: Codes) -> NDArray[np.float64]:
@@ -559,7 +543,7 @@ class Design(Answerable):
         array(['middle', 'high', 'middle'], dtype='<U6')
         """
         source = source_of(rng)
-        return Responses(drawn_codes(self, self.positions(truth, source), source), self.space)
+        return Responses(drawn_codes(self, self._positions(truth, source), source), self.space)
 
     def likelihood(self, responses: object) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing.
@@ -781,13 +765,10 @@ class TwoDesigns(Design):
     second: Design
     _written: ClassVar[tuple[str, ...]] = ("name",)
 
-    @property
-    def made_of(self) -> tuple[Design, ...]:
-        return self.first, self.second
-
     @classmethod
     def _of_form(cls, node: JsonObject) -> Design:
-        return cls.of(node["first"], node["second"])
+        maker: Callable[..., Design] = getattr(cls, "of", cls)
+        return maker(node["first"], node["second"])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -873,9 +854,9 @@ class Product(TwoDesigns):
     def structure(self) -> Structure:
         return Structure(self, exchangeable=self.first.structure.exchangeable and self.second.structure.exchangeable)
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
+    def _positions(self, truth: object, source: Source = system) -> Truth:
         first_truth, second_truth = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(first_truth, source), self.second.positions(second_truth, source)
+        first, second = self.first._positions(first_truth, source), self.second._positions(second_truth, source)
         is_known = (first >= 0) & (second >= 0)
         return np.where(is_known, first * len(self.second.categories) + second, -1)
 

@@ -36,7 +36,7 @@ from naysay.design.protocol import (
     way,
     words,
 )
-from naysay.design.several import Several
+from naysay.design.several import Several, made_of
 from naysay.show import finish
 from naysay.show.finish import FONT, INKS, ink
 
@@ -612,7 +612,7 @@ def parts(design: Answerable) -> Iterator[Answerable]:
     ['two_coins() * direct()', 'two_coins()', 'direct()']
     """
     yield design
-    for part in design.made_of:
+    for part in made_of(design):
         yield from parts(part)
 
 

@@ -569,9 +569,9 @@ class AffineHash(ByOdds):
         shape = (response_count, len(self.categories))
         return scipy.sparse.linalg.LinearOperator(shape, matvec=chances, rmatvec=speaking, dtype=float)
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
+    def _positions(self, truth: object, source: Source = system) -> Truth:
         if not self.named:
-            return super().positions(truth, source)
+            return super()._positions(truth, source)
         truth_cells = list(cells_of(truth))
         for row_number, truth_cell in enumerate(truth_cells):
             if not _checks.is_missing(truth_cell) and not isinstance(truth_cell, str):

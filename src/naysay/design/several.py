@@ -24,13 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Array, Floats, JsonObject, Key, Label
-from naysay.design.algebra import Crossing
+from naysay.design.algebra import Crossed, Crossing, Mixture, Remembered
 from naysay.design.base import (
     Answerable,
     Design,
     Share,
     Structure,
     Truth,
+    TwoDesigns,
     check_channel,
     check_design,
     drawn_codes,
@@ -126,10 +127,6 @@ class Several(Crossing):
         return Offer(self.noun, self.assigned_by, several=True, names_needed=0 if self.names == (None,) else 1)
 
     @property
-    def made_of(self) -> tuple[Design, ...]:
-        return self.designs
-
-    @property
     def levels(self) -> tuple[Any, ...]:
         """The names of the designs."""
         return self.names
@@ -193,8 +190,8 @@ class Several(Crossing):
         """The dtype of an array of names: integer if all names are integers, otherwise object."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
-        return self.designs[0].positions(truth, source)
+    def _positions(self, truth: object, source: Source = system) -> Truth:
+        return self.designs[0]._positions(truth, source)
 
     def _randomize_by_name(
         self,
@@ -209,7 +206,7 @@ class Several(Crossing):
         if level_names is not None and chances is not None:
             raise DataError(f"give {self.noun}= or {what}=, not both")
         source = source_of(rng)
-        true_places = self.positions(truth, source)
+        true_places = self._positions(truth, source)
         if level_names is None:
             draw_weights = [1] * len(self.names)
             if chances is not None:
@@ -671,6 +668,28 @@ class Samples(Several):
         rank = int((singular_values > _SMALL * max(singular_values.max(initial=0.0), _SMALL)).sum())
         ones_row = np.full((1, len(self.cells)), 1 / np.sqrt(len(self.cells)))
         check_shares(self, np.vstack([ones_row, right_vectors[:rank]]))
+
+
+def made_of(design: Answerable) -> tuple[Answerable, ...]:
+    """The designs that this one is put together from; empty where it is one piece.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> [piece.name for piece in made_of(designs.two_coins() * designs.direct(("a", "b")))]
+    ['two_coins()', 'direct()']
+    """
+    match design:
+        case Mixture():
+            return design.components
+        case Remembered():
+            return (design.first,)
+        case TwoDesigns() | Crossed():
+            return design.first, design.second
+        case Several():
+            return design.designs
+        case _:
+            return ()
 
 
 _SMALL = 1e-9  # singular values below this share of the largest count as zero

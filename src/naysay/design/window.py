@@ -129,7 +129,7 @@ class Window(Design):
     def rows(self, codes: Codes) -> Floats:
         return np.asarray(self.integers(codes) / self.whole)
 
-    def positions(self, truth: object, source: Source = system) -> Truth:
+    def _positions(self, truth: object, source: Source = system) -> Truth:
         """The grid point of each number (n,), by lot the one below it or the one above; -1 where it is missing."""
         number_units = self._units(truth)
         is_known, bound_distance = number_units != _MISSING, self.high - self.low

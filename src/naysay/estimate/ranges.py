@@ -28,6 +28,7 @@ from naysay.estimate.fit import number_text
 from naysay.estimate.likelihood import answered_under, answering, checked_target
 from naysay.estimate.mean import Measured, Row
 from naysay.estimate.result import PrintOptions
+from naysay.responses import Labels
 from naysay.show import Column, Content, Table
 from naysay.tally import Tally
 
@@ -144,7 +145,7 @@ class Ranges(Measured):
         return Row(" to ".join(dict.fromkeys(end_names)), range_share, standard_error, *interval_ends.tolist())
 
     def _place(self, label: Label) -> int:
-        category_place = int(self.design.positions([label])[0])
+        category_place = int(Labels(self.design.categories).encode([label], what="category")[0, 0])
         if category_place < 0:
             raise DataError("a range needs two categories", value=label)
         return category_place

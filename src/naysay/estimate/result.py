@@ -21,6 +21,7 @@ import numpy as np
 from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable
+from naysay.design.several import made_of
 from naysay.errors import DataError
 from naysay.estimate import samples
 from naysay.estimate.assumptions import (
@@ -1081,7 +1082,7 @@ def assumptions(fit: Estimate) -> list[str]:
 def _assumption_texts(design: Answerable) -> Iterator[str]:
     if design.protocol is not None:
         yield from design.protocol.assumes
-    for part in design.made_of:
+    for part in made_of(design):
         yield from _assumption_texts(part)
 
 

@@ -333,9 +333,7 @@ def _answer_likelihoods(design: Answerable, responses: Responses) -> Answers:
     """Likelihood rows of the distinct answers, and the channel of each."""
     part_names = list(design.parts)
     levels = responses.level
-    channel_places = (
-        [0] * len(responses) if levels is None else [part_names.index(design.level_named(level)) for level in levels]
-    )
+    channel_places = [0] * len(responses) if levels is None else [part_names.index(level) for level in levels]
     return Answers(design.likelihood(responses), np.array(channel_places, dtype=np.intp), tuple(design.parts.values()))
 
 

@@ -74,7 +74,6 @@ class Named(Asked, Protocol):
     def name(self) -> str: ...
     @property
     def hash(self) -> str: ...
-    def level_named(self, name: Label) -> Label: ...
 
 
 class Heading(NamedTuple):
@@ -156,9 +155,11 @@ def level_of(design: Named, heading: Heading) -> Label:
     if not heading.level:
         raise BatchError("level", f"{design_name} offers levels; the batch names none")
     try:
-        return design.level_named(heading.level)
+        design.channel(heading.level)
     except DataError as error:
         raise BatchError("level", str(error)) from None
+    level: Label = next(level for level in design.levels if str(level) == heading.level)
+    return level
 
 
 def by_hash(designs: Named | Iterable[Named]) -> dict[str, Named]:

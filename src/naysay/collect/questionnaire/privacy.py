@@ -27,6 +27,7 @@ from naysay.collect.questionnaire.questionnaire import Entry, Questionnaire, Wal
 from naysay.collect.questionnaire.questions import YES_NO, Bin, Choice, Label, Private, Problem, Question
 from naysay.design import Answerable, Design
 from naysay.design.algebra import memory_of
+from naysay.design.several import made_of
 from naysay.designs.randomized import PREVALENCE
 from naysay.errors import DesignError
 
@@ -93,7 +94,7 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
 
 def _remembers(design: Answerable) -> bool:
     """Whether the design, or one that it is made of, keeps a report."""
-    return memory_of(design) is not None or any(map(_remembers, design.made_of))
+    return memory_of(design) is not None or any(map(_remembers, made_of(design)))
 
 
 def levels(walk: Walk) -> Iterator[Problem]:
