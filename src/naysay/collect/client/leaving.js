@@ -12,12 +12,13 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
   const [first, second] = [sentence, line].map((one) => make("div", { class: "room" }, one));
   first.append(sent);
   const element = make("div", { class: "private actions" }, first, second, forward);
+  const many = question.kind === "select_multiple"; // each tick changes what is sent
   let [before, changed] = [null, false];
 
   const refresh = () => {
     const now = answers.sent(question);
     const own = way().byHand ? null : truths.category(question);
-    changed = now && (changed || (before && before !== now));
+    changed = now && !many && (changed || (before && before !== now));
     before = now;
     sentence.textContent = way().sentence(question, { texts, answers });
     sentence.className = now ? "sentence away" : "sentence";
@@ -30,7 +31,7 @@ export function leaving(question, { texts, answers, truths, forward }, way) {
     room(second, line, all().flatMap((one) => ofAll(one).map((words) => [words])));
   };
   const says = (one) => {
-    const { response } = question.kind === "select_multiple" ? Object.values(one)[0] : one;
+    const { response } = many ? Object.values(one)[0] : one;
     const key = question.practice ? "practice.sent" : !way().byHand && swaps(question, answers, response) ? "leaving.chance" : "leaving.sent";
     return marked(question, texts, outcome(question, texts, answers, one), key);
   };
