@@ -378,3 +378,18 @@ def test_an_answer_that_is_compared_is_said_to_be_compared_and_not_to_be_lost(re
         visitor.questions = {"drunk": drunk}
         visitor.answer("drunk", "yes")
         assert line.text_content() == "Compared with a random yes or no. Your own answer stays here."
+
+
+@pytest.mark.parametrize(("size", "keyboard"), [((390, 664), 290), ((320, 568), 250)])
+def test_the_bar_never_covers_what_is_typed_above_the_keyboard_of_a_phone(screens, size, keyboard):
+    page = screens.respondent.page
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    typed = screens.to("rent").locator("input[type=text]")
+    typed.click()
+    typed.press_sequentially("450")
+    page.evaluate(f"""() => {{
+        Object.defineProperty(visualViewport, "height", {{ get: () => innerHeight - {keyboard} }});
+        visualViewport.dispatchEvent(new Event("resize"));
+    }}""")
+    field, bar = typed.bounding_box(), page.locator(".step > .actions").bounding_box()
+    assert field["y"] + field["height"] <= min(bar["y"], size[1] - keyboard)

@@ -23,15 +23,14 @@ import { loaded } from "./ways.js";
 
 // No sheet of styles but the page's own sees what is in a closed tree: not which option is checked, and not its words.
 const root = document.getElementById("page").attachShadow({ mode: "closed" });
-const style = new CSSStyleSheet();
+const [style, keyboard] = [new CSSStyleSheet(), new CSSStyleSheet()];
 style.replaceSync(document.querySelector("style").textContent);
-root.adoptedStyleSheets = [style];
-const keyboard = new CSSStyleSheet();
-root.adoptedStyleSheets?.push(keyboard);
-// A phone's keyboard lies over the page: what stands at the foot of the screen is lifted above it.
+root.adoptedStyleSheets = [style, keyboard];
+// A phone's keyboard lies over the page: what stands at the foot of the screen is lifted above it; where that leaves no room
+// for what is typed, it waits below.
 visualViewport?.addEventListener("resize", () => {
-  const over = Math.max(0, innerHeight - visualViewport.height * visualViewport.scale);
-  keyboard.replaceSync(over > 1 ? `.step > .actions { inset-block-end: ${Math.round(over)}px }` : "");
+  const over = innerHeight - visualViewport.height * visualViewport.scale;
+  keyboard.replaceSync(`.step > .actions { inset-block-end: ${over > 1 && innerHeight - over < 350 ? "auto" : `${over}px`} }`);
 });
 const address = location.pathname.replace(/\/$/, "");
 
