@@ -419,3 +419,50 @@ def test_what_arms_measure_is_crossed_and_regressed_as_one_question(tmp_path, cl
     assert "a variable needs two categories at least; column 'day'" in capsys.readouterr().err
     assert main(["crosstab", "--row", "drugs", "--column", "arm", *survey]) == 2
     assert "'arm' is what lot has drawn, and 'drugs' is read from all arms" in capsys.readouterr().err
+
+
+def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_command(tmp_path, client, capsys):
+    """In the north two of three are masked, as the lot says; in the south the masked arm lost people."""
+    sheet = tmp_path / "drugs.md"
+    sheet.write_text(STRATA.lstrip(), encoding="utf-8")
+    form = questionnaire.load(sheet)
+    sizes = {("north", "masked"): 200, ("north", "direct"): 100, ("south", "masked"): 90, ("south", "direct"): 110,
+             ("west", "direct"): 4}  # fmt: skip
+    rows = [
+        {"region": region, "arm": arm, arm: "yes"} for (region, arm), people in sizes.items() for _ in range(people)
+    ]
+    store = stored(tmp_path, client, form, rows, name="naysay.db")
+    answered = of_database(store.replies("drugs"), names=True, language=None)
+    lot = answered.plain_summaries("arm", None, 0.95)[None].lot
+    assert {region: test.counts for region, test in lot.within.items()} == {"north": (200, 100), "south": (90, 110)}
+    assert lot.within["north"].p_value == pytest.approx(1)
+    in_words = "North: masked 200, direct 100, p = 1; South: masked 90, direct 110, p = "
+    shown = page(store, "drugs")
+    assert in_words in shown
+    assert "4 people are in none of these" in shown
+    path = tmp_path / "drugs.csv"
+    export(store, "drugs", path)
+    again = of_export(path, names=True, separator=",", encoding=None, columns=("arm",))
+    assert again.plain_summaries("arm", None, 0.95)[None].lot == lot
+    store.dispose()
+    assert main(["estimate", "--survey", "drugs", "--data", str(tmp_path), "--response", "arm"]) == 0
+    assert in_words in " ".join(capsys.readouterr().out.split())
+
+
+STRATA = """
+| survey | | | | | |
+| | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms |
+| | select_one region | region | Where do you live? | | |
+| | select_one yes_no | masked | Have you taken drugs? | crosswise(prevalence=1/4) | masked |
+| | select_one yes_no | direct | Have you taken drugs? | | direct |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| | region | north | North |
+| | region | south | South |
+| | region | west | West |
+| settings | | | | |
+| | form_id | form_title | naysay_arms | naysay_strata |
+| | drugs | Drugs | masked 2, direct 1 | region |
+"""

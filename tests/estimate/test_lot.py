@@ -51,3 +51,30 @@ def test_a_warning_stands_where_people_left_one_arm():
     assert not any("warning" in line for line in lot((1, 1), (520, 480)).lines())
     assert any("people left one arm more often" in line for line in lot((1, 1), (600, 400)).lines())
     assert "a over b 1.50" in " ".join(lot((1, 1), (600, 400)).lines())
+
+
+def test_within_each_stratum_sizes_are_held_against_the_same_lot():
+    """Nothing shows in all, as one arm loses in the north what the other loses in the south."""
+    sizes = {"north": (160, 240), "south": (240, 160), "west": (10, 9)}
+    test = LotTest(("a", "b"), (1, 1), (410, 409), 0.95, "region", sizes)
+    assert test.p_value > 0.9
+    assert test.within["north"].p_value == pytest.approx(scipy.stats.binomtest(160, 400).pvalue)
+    said = "\n".join(test.lines())
+    assert (
+        "within the answers to 'region' the lot is the same in each; exact binomial test: north: a 160, b 240" in said
+    )
+    assert "warning: the sizes in 'north' are not those of the lot" in said
+    assert "people are in none of these" not in said
+    assert "3 people are in none" in "\n".join(LotTest(("a", "b"), (1, 1), (412, 410), 0.95, "region", sizes).lines())
+    assert test.numbers()["within"]["west"]["counts"] == (10, 9)
+    assert "are not shown here" in LotTest(("a", "b"), (1, 1), (5, 4), 0.95, "region", {}).lines()[-1]
+
+
+def test_three_arms_in_a_small_stratum_are_tested_exactly_and_in_a_large_one_by_pearson():
+    assert lot((1, 1, 1), (3, 0, 0)).p_value == pytest.approx(1 / 9)  # 3 of 27 outcomes are as rare
+    assert lot((3, 2, 1), (30, 20, 10)).p_value == 1.0
+    assert lot((1, 1, 1), (90, 100, 120)).test_name == "exact multinomial test"
+    assert lot((1, 1, 1), (900, 1000, 1200)).test_name == "Pearson's test"
+    assert lot((1, 1, 1), (90, 100, 120)).p_value == pytest.approx(
+        scipy.stats.chisquare((90, 100, 120)).pvalue, abs=0.01
+    )

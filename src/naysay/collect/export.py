@@ -105,6 +105,8 @@ class Columns:
             entry, cell_expression = column
             if entry.asked is not None:
                 entry = replace(entry, asked=_renamed(entry.asked, file_names))
+            if entry.column == ARM and form.strata:
+                entry = replace(entry, strata=file_names[form.strata])
             if system is not None and entry.holds == "values":
                 value_codes = {value.name: value.code for value in entry.values}
                 cell_expression = cell_expression.replace_strict(value_codes, return_dtype=pl.Int32)

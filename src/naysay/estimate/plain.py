@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +78,10 @@ class Shares(_Plain):
     confidence : float
     weights : tuple of int
         The chances of the answers where a device drew them by lot; empty where people answered.
+    strata : str
+        The question within whose answers the sizes are compared with that lot; empty for none.
+    sizes : {stratum: (t,) int}
+        How many completed in each arm, where this is known of a stratum and enough people are in it.
     """
 
     question: str
@@ -88,6 +94,8 @@ class Shares(_Plain):
     bounds: Floats
     confidence: float
     weights: tuple[int, ...] = ()
+    strata: str = ""
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def body(self) -> list[Content]:
         return [*super().body(), *([Sentence(line) for line in self.lot.lines()] if self.lot else [])]
@@ -95,7 +103,9 @@ class Shares(_Plain):
     @cached_property
     def lot(self) -> LotTest | None:
         """The sizes against the lot; None where people answered."""
-        return LotTest(self.labels, self.weights, self.counts, self.confidence) if self.weights else None
+        if not self.weights:
+            return None
+        return LotTest(self.labels, self.weights, self.counts, self.confidence, self.strata, self.sizes)
 
     def records(self) -> Records:
         columns = (self.labels, self.counts, self.proportions, self.standard_errors, *self.bounds.T)
@@ -110,6 +120,7 @@ class Shares(_Plain):
         return plain_numbers | {"intervals": self.bounds} | ({"lot": self.lot.numbers()} if self.lot else {})
 
 
+_OUTCOMES = 50_000  # of sizes of three arms or more, up to which a test lists them all
 _DOUBTFUL = 0.001  # the level of a test of the lot below which arms are not what lot made them
 
 
@@ -127,6 +138,10 @@ class LotTest:
     weights, counts : tuple of int
         Chances, as whole numbers, and people who completed.
     confidence : float
+    strata : str
+        The question within whose answers arms are compared; empty for none.
+    sizes : {stratum: (arms,) int}
+        How many completed in each arm of a stratum. The lot is the same in each.
 
     Examples
     --------
@@ -139,14 +154,40 @@ class LotTest:
     weights: tuple[int, ...]
     counts: tuple[int, ...]
     confidence: float
+    strata: str = ""
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def test_name(self) -> str:
+        """Binomial for two arms, multinomial for more; where there are too many outcomes to list, Pearson's."""
+        arms = len(self.weights)
+        if arms == 2:
+            return "exact binomial test"
+        listable = math.comb(sum(self.counts) + arms - 1, arms - 1) <= _OUTCOMES
+        return "exact multinomial test" if listable else "Pearson's test"
 
     @property
     def p_value(self) -> float:
-        """Of the exact binomial test for two arms, of Pearson's test for more."""
+        """How likely sizes are under the lot that are as rare as these; by Pearson's test, as far away."""
         chances, n = np.array(self.weights) / sum(self.weights), sum(self.counts)
         if len(self.weights) == 2:
             return float(scipy.stats.binomtest(self.counts[0], n, chances[0]).pvalue)
-        return float(scipy.stats.chisquare(self.counts, n * chances).pvalue)
+        if self.test_name == "Pearson's test":
+            return float(scipy.stats.chisquare(self.counts, n * chances).pvalue)
+        last = len(chances) - 1
+        bars = np.array(list(itertools.combinations(range(n + last), last)))
+        outcomes = np.diff(bars, axis=1, prepend=-1, append=n + last) - 1
+        law = scipy.stats.multinomial.pmf(outcomes, n, chances)
+        own = scipy.stats.multinomial.pmf(self.counts, n, chances)
+        return min(float(law[law <= own * (1 + 1e-9)].sum()), 1.0)
+
+    @cached_property
+    def within(self) -> dict[str, LotTest]:
+        """The test within each stratum."""
+        return {
+            stratum: LotTest(self.labels, self.weights, counts, self.confidence)
+            for stratum, counts in self.sizes.items()
+        }
 
     def completion(self, place: int) -> tuple[float, float, float]:
         """Completion in an arm over that in all others, and its exact interval (Clopper and Pearson 1934)."""
@@ -163,7 +204,7 @@ class LotTest:
         chances = ", ".join(
             f"{label} {weight}/{whole}" for label, weight in zip(self.labels, self.weights, strict=True)
         )
-        test = "exact binomial test" if len(self.weights) == 2 else "Pearson's test"
+        test = self.test_name
         said = [f"drawn by lot on each device, {chances}; {test} of the completed sizes: p = {self.p_value:.3g}"]
         if self.p_value < _DOUBTFUL:
             said.append("warning: the sizes are not those of the lot: people left one arm more often, so arms differ")
@@ -177,7 +218,29 @@ class LotTest:
             "who began is seen nowhere, as an arm is told with the answers alone; from the sizes, completion compares: "
             + ", ".join(ratios)
         )
-        return said
+        return [*said, *self._lines_within()] if self.strata else said
+
+    def _lines_within(self) -> Iterator[str]:
+        """The sizes against the lot within each stratum."""
+        if not self.within:
+            yield (
+                f"sizes within the answers to {self.strata!r} are not shown here, as for too few people or of counts "
+                "that are not kept; naysay estimate --survey shows those of ten people or more"
+            )
+            return
+        tests = " and ".join(sorted({f"{test.test_name}" for test in self.within.values()}))
+        listed = "; ".join(
+            f"{stratum}: "
+            + ", ".join(f"{label} {size:,}" for label, size in zip(self.labels, test.counts, strict=True))
+            + f", p = {test.p_value:.3g}"
+            for stratum, test in self.within.items()
+        )
+        yield f"within the answers to {self.strata!r} the lot is the same in each; {tests}: {listed}"
+        if left_out := sum(self.counts) - sum(sum(test.counts) for test in self.within.values()):
+            yield f"{left_out:,} people are in none of these: they left it out, or fewer than ten answered like them"
+        least, stratum = min((test.p_value, stratum) for stratum, test in self.within.items())
+        if least * len(self.within) < _DOUBTFUL:
+            yield f"warning: the sizes in {stratum!r} are not those of the lot, so that arms differ there"
 
     def numbers(self) -> dict[str, object]:
         """The same as a JSON object."""
@@ -185,7 +248,9 @@ class LotTest:
             "weights": self.weights,
             "p_value": self.p_value,
             "completion": {label: list(self.completion(place)) for place, label in enumerate(self.labels)},
-        }
+            **({"strata": self.strata, "within": {name: test.numbers() | {"counts": test.counts}
+                                                  for name, test in self.within.items()}} if self.strata else {}),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,6 +103,8 @@ class Entry:
         Of a private column, one sentence on what its values are.
     weights : tuple of int
         The chances of the values, where the device drew them by lot.
+    strata : str
+        The column within whose values the sizes are compared with that lot; empty for none.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class Entry:
     wording: str = ""
     meaning: str = ""
     weights: tuple[int, ...] = ()
+    strata: str = ""
 
     @property
     def listed(self) -> bool:
@@ -167,6 +170,7 @@ class Entry:
         json_fields |= {"wording": self.wording, "meaning": self.meaning}
         json_fields |= {"measure": self.measure, "values": [vars(value) for value in self.values]}
         json_fields |= {"weights": list(self.weights)} if self.weights else {}
+        json_fields |= {"strata": self.strata} if self.strata else {}
         if self.asked is not None:
             json_fields |= {"level": self.asked.level, "design": json.loads(self.asked.design.to_json())}
             others = {
@@ -193,6 +197,7 @@ class Entry:
             values=tuple(Value(**value_fields) for value_fields in node["values"]),
             asked=randomization,
             weights=tuple(node.get("weights", ())),
+            strata=node.get("strata", ""),
         )
 
 

@@ -310,6 +310,9 @@ class Answered:
         entry, group_summaries = self.entry(column), {}
         column_names = [column_name for column_name in (column, by) if column_name is not None]
         counted_cells = self._cells(column_names, column, by, least)
+        if entry.strata and by is None:
+            summary = self._of(entry, counted_cells, confidence)
+            return {None: replace(summary, strata=entry.strata, sizes=self._sizes(entry))}
         cells_by_group: dict[str | None, pl.DataFrame] = {None: counted_cells}
         if by is not None:
             text_groups = files.as_text(counted_cells.lazy(), [by]).collect().partition_by(by, as_dict=True)
@@ -360,6 +363,20 @@ class Answered:
             weights=entry.weights,
         )
 
+    def _sizes(self, arms: Entry) -> dict[str, tuple[int, ...]]:
+        """How many completed in each arm, within each stratum of `CELL` people at least; empty where none is known."""
+        known = arms.strata in self.book.columns and (self.beside is None or arms.strata in self.beside)
+        sizes: dict[str, dict[str, int]] = {}
+        for arm, stratum, people in self.cells.of(arms.column, arms.strata).rows() if known else ():
+            if arm is not None and stratum is not None:
+                sizes.setdefault(stratum, {})[arm] = people
+        named = arms.words(coded=False, names=self.names).values()
+        return {
+            stratum: tuple(by_arm.get(arm, 0) for arm in named)
+            for stratum, by_arm in sorted(sizes.items())
+            if sum(by_arm.values()) >= CELL
+        }
+
     def check_groups(self, by: str | None) -> None:
         """Raise unless groups come from a plain question."""
         if by in (*self.private, *self.levels):
@@ -398,6 +415,7 @@ def of_export(
         file_entries = tuple(entry for entry in book.entries if entry.column in file_columns)
         asked_entries = [entry.asked for entry in (*file_entries, *book.measures) if entry.asked is not None]
         beside_columns = {column for asked in asked_entries for column in (*asked.columns, *asked.arms.values())}
+        beside_columns |= {entry.strata for entry in file_entries}
         column_names = [name for name in file_columns if not columns or name in (*columns, *beside_columns, book.count)]
         table = frame.select(column_names).collect()
     narrowed_book = files.Codebook(**{**vars(book), "entries": file_entries})

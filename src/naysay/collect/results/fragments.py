@@ -258,7 +258,11 @@ def _result_parts(
     )
     yield show.html([Table(columns, cell_rows, caption=f"{title}: shares in percent")])
     if isinstance(summary, Shares):
-        yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
+        method = "drawn by lot on the device" if summary.lot else "direct answers, as people gave them"
+        yield _p(_source(survey, summary, method, options.confidence), small=True)
+        if summary.lot:  # a public page is told in steps, and holds no counts within strata
+            lot = replace(summary.lot, strata="") if hidden else summary.lot
+            yield "".join(_p(f"{line[0].upper()}{line[1:]}.", small=True) for line in lot.lines())
         yield _details_html("Counts and standard errors", _numbers(summary.parts(), title))
         return
     yield _p(_source(survey, summary, _sent(result), options.confidence), small=True)
@@ -583,7 +587,8 @@ def of_store(
 ) -> Answered:
     """What was answered to a survey so far."""
     published = store.published(name)
-    tally_counts = current_counts(store, published, beside=[] if by is None else [by])
+    beside = filter(None, (by, published.questionnaire.strata))
+    tally_counts = current_counts(store, published, beside=list(beside))
     is_closed = not store.standing()[name][1]
     controls = is_closed and by is None
     return answered_of(Counting(published), tally_counts, language=language, names=names, controls=controls)
