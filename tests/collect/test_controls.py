@@ -449,6 +449,45 @@ def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_comma
     assert in_words in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_difference_of_arms_is_corrected_where_the_masked_question_has_a_control(tmp_path, client, capsys):
+    """One in ten have taken drugs and nobody denies; three in ten of the masked arm answer at random."""
+    sheet = tmp_path / "drugs.md"
+    control = "| | select_one yes_no | masked_control | Have you ever been on the moon? | | masked | | masked: no |"
+    rows = STRATA.lstrip().replace(
+        "bind::naysay_arms |", "bind::naysay_arms | bind::naysay_measures | bind::naysay_control |"
+    )
+    rows = rows.replace("| masked |\n", "| masked | drugs | |\n" + control + "\n").replace(
+        "| direct |\n", "| direct | drugs | |\n"
+    )
+    sheet.write_text(rows, encoding="utf-8")
+    form = questionnaire.load(sheet)
+    masked = np.array([[0.1 * 0.25 + 0.9 * 0.75], [0.1 * 0.75 + 0.9 * 0.25]])  # same, different
+    joint = 3_000 * (0.7 * masked @ np.array([[0.75, 0.25]]) + 0.3 / 4)
+    answers = ("same", "different")
+    replies = [
+        {"region": "north", "arm": "masked", "masked": answers[i], "masked_control": answers[j]}
+        for i in range(2) for j in range(2) for _ in range(round(joint[i, j]))
+    ]  # fmt: skip
+    replies += [{"region": "south", "arm": "direct", "direct": "yes" if i < 120 else "no"} for i in range(1_200)]
+    store = stored(tmp_path, client, form, replies, name="naysay.db")
+    store.close("drugs")
+    answered = of_database(store.replies("drugs"), names=True, language=None)
+    fit = answered.estimates("drugs")[None]
+    alone = answered.estimates("masked", estimator="moments")[None]
+    [apart] = fit.to_dict()["differences"]
+    assert apart["difference"] == pytest.approx(0.3 * 0.4, abs=0.002)  # random answers look like half of people
+    corrected = apart["corrected"]
+    assert corrected["difference"] == pytest.approx(0, abs=0.002)
+    assert corrected["shares"] == pytest.approx({"masked": 0.1, "direct": 0.1}, abs=0.002)
+    assert corrected["standard_error"] == pytest.approx(
+        np.hypot(alone.standard_errors[0], (0.09 / 1_199) ** 0.5), rel=1e-3
+    )
+    assert "corrected for people who fail the control it is masked 0.1" in str(fit)
+    store.dispose()
+    assert main(["estimate", "--survey", "drugs", "--data", str(tmp_path), "--response", "drugs"]) == 0
+    assert "masked less direct" in " ".join(capsys.readouterr().out.split())
+
+
 STRATA = """
 | survey | | | | | |
 | | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms |

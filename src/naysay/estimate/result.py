@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -298,6 +298,23 @@ class BySample(Finding):
         }
 
 
+class CorrectedDifference(NamedTuple):
+    """How far the shares of the same two samples are apart among people who comply, as controls show.
+
+    Parameters
+    ----------
+    shares : {sample: float}
+        Of the first category. In a sample without a control it is that of all people.
+    difference, standard_error : float
+        The share that was larger without the correction less the other one. The error holds that of both samples, and
+        of how many people do not comply.
+    """
+
+    shares: Mapping[str, float]
+    difference: float
+    standard_error: float
+
+
 class ArmDifference(NamedTuple):
     """How far the first category's shares of two samples are apart, the larger one first.
 
@@ -309,6 +326,8 @@ class ArmDifference(NamedTuple):
     false_yes : float
         The share of people outside the category who would have to name it falsely, in the sample with the larger share
         only, for the difference to come from nothing else: δ / (1 - π), with π of the smaller share.
+    corrected : CorrectedDifference, optional
+        Where a sample's question has a control.
     """
 
     larger: Any
@@ -316,6 +335,7 @@ class ArmDifference(NamedTuple):
     difference: float
     standard_error: float
     false_yes: float
+    corrected: CorrectedDifference | None = None
 
 
 class ArmDifferences(Finding):
@@ -329,48 +349,69 @@ class ArmDifferences(Finding):
         if by_sample is None or by_sample.value is None:
             return None
         ((first_name, first_fit), *others) = by_sample.value.items()
-        return cls(fit, [_difference(first_name, first_fit, other_name, other_fit) for other_name, other_fit in others])
+        corrected: Any = fit.others["corrected"](fit) if "corrected" in fit.others else {}
+        return cls(fit, [_difference((first_name, first_fit), other, corrected) for other in others])
 
     def words(self, options: PrintOptions) -> str:
         format_share = functools.partial(number_text, places=decimals_of(self.fit))
         category_text = f"“{_checks.label(self.fit.categories[0])}”"
         sentences = []
-        for apart in self.value:
+
+        def in_words(apart: ArmDifference | CorrectedDifference) -> str:
             low, high = _normal_interval(apart, options.confidence)
             error_text = (
                 f" (s.e. {format_share(apart.standard_error)}; {options.confidence:g} interval {format_share(low)} to "
                 f"{format_share(high)})"
             )
+            return format_share(apart.difference) + (error_text if math.isfinite(apart.standard_error) else "")
+
+        for apart in self.value:
             sentences.append(
-                f"{category_text} is larger in {apart.larger} than in {apart.smaller} by "
-                f"{format_share(apart.difference)}{error_text if math.isfinite(apart.standard_error) else ''}; "
+                f"{category_text} is larger in {apart.larger} than in {apart.smaller} by {in_words(apart)}; "
                 f"more is not better by itself: if {format_share(apart.false_yes)} of all others named it falsely in "
                 f"{apart.larger} only, nothing would be left of the difference"
             )
+            if apart.corrected is not None:
+                shares = " and ".join(f"{name} {format_share(share)}" for name, share in apart.corrected.shares.items())
+                sentences.append(
+                    f"corrected for people who fail the control it is {shares}: {apart.larger} less {apart.smaller} "
+                    f"{in_words(apart.corrected)}, right for all only if people who comply are like the others; "
+                    "people who understand and deny pass the control"
+                )
         return "; ".join(sentences)
 
     def numbers(self, options: PrintOptions) -> object:
-        return [
-            {
-                **apart._asdict(),
-                "larger": str(apart.larger),
-                "smaller": str(apart.smaller),
-                "interval": list(_normal_interval(apart, options.confidence)),
-            }
-            for apart in self.value
-        ]
+        def with_interval(apart: ArmDifference | CorrectedDifference) -> dict[str, Any]:
+            return {**apart._asdict(), "interval": list(_normal_interval(apart, options.confidence))}
+
+        nodes = []
+        for apart in self.value:
+            node = {**with_interval(apart), "larger": str(apart.larger), "smaller": str(apart.smaller)}
+            corrected = node.pop("corrected")
+            nodes.append(node if corrected is None else {**node, "corrected": with_interval(corrected)})
+        return nodes
 
 
-def _difference(first_name: Any, first_fit: Fit, other_name: Any, other_fit: Fit) -> ArmDifference:
-    shares = float(first_fit.proportions[0]), float(other_fit.proportions[0])
-    error = math.hypot(reliable_errors(first_fit)[0], reliable_errors(other_fit)[0])
-    larger, smaller = (first_name, other_name) if shares[0] >= shares[1] else (other_name, first_name)
-    difference = abs(shares[0] - shares[1])
-    rest = 1 - min(max(min(shares), 0.0), 1.0)
-    return ArmDifference(larger, smaller, difference, error, math.inf if rest == 0 else difference / rest)
+def _difference(first: tuple[Any, Fit], other: tuple[Any, Fit], corrected: Mapping[Any, Fit]) -> ArmDifference:
+    fits = dict(sorted((first, other), key=lambda named: -float(named[1].proportions[0])))
+    larger, smaller = fits
+    shares, difference, error = _apart(fits)
+    rest = 1 - min(max(shares[smaller], 0.0), 1.0)
+    without = ArmDifference(larger, smaller, difference, error, math.inf if rest == 0 else difference / rest)
+    if fits.keys().isdisjoint(corrected):
+        return without
+    corrected_apart = _apart({name: corrected.get(name, fit) for name, fit in fits.items()})
+    return without._replace(corrected=CorrectedDifference(*corrected_apart))
 
 
-def _normal_interval(apart: ArmDifference, confidence: float) -> tuple[float, float]:
+def _apart(fits: Mapping[Any, Fit]) -> tuple[dict[Any, float], float, float]:
+    """The first category's shares of two samples, the first less the second, and the standard error of that."""
+    shares = {name: float(fit.proportions[0]) for name, fit in fits.items()}
+    one, other = shares.values()
+    return shares, one - other, math.hypot(*(reliable_errors(fit)[0] for fit in fits.values()))
+
+
+def _normal_interval(apart: ArmDifference | CorrectedDifference, confidence: float) -> tuple[float, float]:
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * apart.standard_error
     return apart.difference - half, apart.difference + half
 

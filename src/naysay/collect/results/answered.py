@@ -6,6 +6,7 @@ All results of a survey as data: what is estimated, what was said, and how many 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -283,10 +284,21 @@ class Answered:
         ).items():
             named_tally = replace(group_tally, question=self.title(column))
             with in_group(group):
-                group_fits[group] = self.cautioned(
-                    chosen_estimator.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
-                )
+                fit = chosen_estimator.fit(randomization.design, named_tally, target, standard_errors=standard_errors)
+                if randomization.arms and by is None:
+                    fit = replace(fit, others={**fit.others, "corrected": partial(self._corrected, randomization.arms)})
+                group_fits[group] = self.cautioned(fit)
         return group_fits
+
+    def _corrected(self, arms: Mapping[str, str], _: object) -> dict[str, Estimate]:
+        """The estimate of each arm whose question has controls that count, by moments."""
+        fits = {}
+        for arm, column in arms.items():
+            asked = self.book.columns[column].asked if column in self.book.columns else None
+            if asked is not None and asked.beside:
+                with suppress(NaysayError):  # the results of the question itself say why there is none
+                    fits[arm] = self.estimates(column, estimator="moments")[None]
+        return fits
 
     def _arm_cells(self, measure: str, arms: Mapping[str, str], by: str | None, least: int) -> pl.DataFrame:
         """The counted answers of all arms in one column, each beside its arm."""
@@ -312,7 +324,8 @@ class Answered:
         counted_cells = self._cells(column_names, column, by, least)
         if entry.strata and by is None:
             summary = self._of(entry, counted_cells, confidence)
-            return {None: replace(summary, strata=entry.strata, sizes=self._sizes(entry))}
+            if isinstance(summary, Shares):
+                return {None: replace(summary, strata=entry.strata, sizes=self._sizes(entry))}
         cells_by_group: dict[str | None, pl.DataFrame] = {None: counted_cells}
         if by is not None:
             text_groups = files.as_text(counted_cells.lazy(), [by]).collect().partition_by(by, as_dict=True)
