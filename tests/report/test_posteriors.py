@@ -32,8 +32,8 @@ def test_every_category_has_its_prior_and_its_posterior(design, response, encode
     after = privacy.posterior(design, encoded, prior)[0]
     for name, before, then in zip(NAMES, prior, after, strict=True):
         shown = " ".join(name.split())
-        assert f"{shown}: before {before:.2%}" in tips(svg)
-        assert f"{shown}: after {then:.2%}" in tips(svg)
+        assert f"{shown}: before {100 * before:.2f}\u00a0%" in tips(svg)
+        assert f"{shown}: after {100 * then:.2f}\u00a0%" in tips(svg)
 
 
 def test_the_answer_is_named_and_what_users_wrote_is_text():
@@ -44,19 +44,19 @@ def test_the_answer_is_named_and_what_users_wrote_is_text():
 
 
 def test_without_a_prior_all_categories_are_alike():
-    assert "yes: before 50.00%" in tips(report.posterior(designs.two_coins(), "yes"))
+    assert "yes: before 50.00\u00a0%" in tips(report.posterior(designs.two_coins(), "yes"))
 
 
 def test_two_answers_of_one_person():
     both = designs.two_coins() * designs.warner(p=0.75)
-    assert "yes × yes: after 56.25%" in tips(report.posterior(both, ("yes", "yes")))
+    assert "yes × yes: after 56.25\u00a0%" in tips(report.posterior(both, ("yes", "yes")))
 
 
 def test_a_level_and_a_sample_are_named():
     choice = designs.negative_levels(("a", "b", "c"))
-    assert "c: after 100.00%" in tips(report.posterior(choice, {"a", "b"}, level=2))
+    assert "c: after 100.00\u00a0%" in tips(report.posterior(choice, {"a", "b"}, level=2))
     survey = designs.stochastic_lie_detector(p=("2/12", "10/12"))
-    assert "lying yes: after 0.00%" in tips(report.posterior(survey, "yes", level=1))
+    assert "lying yes: after 0.00\u00a0%" in tips(report.posterior(survey, "yes", level=1))
     with pytest.raises(DataError, match="the levels are '1', '2'"):
         report.posterior(choice, {"a", "b"})
 

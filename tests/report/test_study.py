@@ -113,7 +113,7 @@ def test_coverage_stands_where_its_numbers_are(simulated):
     for place in range(len(LABELS)):
         own = [(each.coverage.values[place], each.estimator) for each in names]
         for value, estimator in own:
-            assert any(f"{estimator} {value:.1%}" in told for told in found)
+            assert any(f"{estimator} {100 * value:.1f}\u00a0%" in told for told in found)
 
 
 def test_estimators_differ_in_shape_or_color(simulated):
