@@ -37,6 +37,40 @@ def test_one_saying_of_athletes_is_as_published(survey):
     assert both.proportions[0] == pytest.approx(case["pi_both"], abs=1e-6)
 
 
+def test_of_athletes_as_if_all_complied_the_shares_are_as_published_and_do_not_fit():
+    naive = {}
+    for survey, counts in ATHLETES.items():
+        p = counts["prevalence"]
+        arms = [designs.crosswise(prevalence=p), designs.crosswise(prevalence=1 - p)]
+        sizes = [(same, people - same) for same, people in zip(counts["same"], counts["people"], strict=True)]
+        alone = [
+            estimate.moments(arm, arm.tally(["same", "different"], count=size)).proportions[0]
+            for arm, size in zip(arms, sizes, strict=True)
+        ]
+        naive[survey] = np.mean(alone)
+        if survey == "A":
+            both = designs.samples({1: arms[0], 2: arms[1]})
+            tally = both.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], count=np.ravel(sizes))
+            assert estimate.maximum_likelihood(both, tally).goodness_of_fit.deviance == pytest.approx(4.769, abs=1e-3)
+    assert naive == pytest.approx({"A": 0.170, "B": 0.374, "C": 0.250, "D": 0.162}, abs=0.001)
+
+
+def test_fewer_who_fail_than_by_chance_are_taken_as_they_are_where_a_peer_clips_the_naive_share_first():
+    """Of 1,000, 864 say "same" to the question and 885 to its control: γ̂ = 1.1, and .027 where the peer has .045."""
+    survey = designs.controlled(designs.crosswise(prevalence=0.15), truth="no")
+    answers = (["same", "same", "different", "different"], ["same", "different"] * 2)
+    fit = estimate.moments(survey, survey.tally(answers, count=[765, 99, 120, 16]))
+    assert fit.nuisance["at random"].value == pytest.approx(-0.1)
+    assert fit.proportions[0] == pytest.approx(0.5 - 0.52 / 1.1)
+
+
+def test_random_answers_to_the_single_sample_count_leave_nobody_with_the_trait():
+    case, survey = CASES["single sample count"], designs.single_sample_count(types=("random",))
+    fit = estimate.maximum_likelihood(survey, survey.tally(range(6), count=case["counts"]))
+    assert fit.proportions[0] == pytest.approx(0, abs=1e-6)
+    assert fit.nuisance["at random"].value == pytest.approx(case["random"]["cells"][-1], abs=1e-5)
+
+
 def test_in_three_of_four_surveys_of_athletes_nothing_is_left():
     both = {survey: athletes(survey, ("one-sayers", "random")).proportions[0] for survey in ATHLETES}
     assert both == pytest.approx({"A": -0.016, "B": 0.294, "C": -0.025, "D": -0.025}, abs=0.001)
