@@ -241,7 +241,8 @@ def arm_lines(design: Answerable, proportions: Floats, category: Label | None) -
         return []
     saved = 1 - sum(shares.values()) ** 2 / (2 * sum(share**2 for share in shares.values()))
     split = " and ".join(f"{100 * share:.0f} of 100 in {_checks.label(name)}" for name, share in shares.items())
-    return [f"for the difference of the arms {split} are best; equal arms need {saved / (1 - saved):.0%} more people"]
+    more_text = f"equal arms need {100 * saved / (1 - saved):.0f}\u00a0% more people"
+    return [f"for the difference of the arms {split} are best; {more_text}"]
 
 
 def control_lines(design: Answerable, proportions: Floats, share_of: float, n: int) -> list[str]:

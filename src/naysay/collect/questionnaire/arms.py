@@ -448,8 +448,8 @@ class Sight:
             )
         people = int(np.ceil(np.log(0.2) / np.log(1 - 0.1 * self.caught)))
         return (
-            f"{subject}; {self.caught:.0%} of random answers are ones nobody who follows the instruction can give, "
-            f"so {people:,} people show one in ten who answer at random (power .8); "
+            f"{subject}; {100 * self.caught:.0f} of 100 random answers are ones nobody who follows the instruction can "
+            f"give, so {people:,} people show one in ten who answer at random (power .8); "
             "people who understand and deny pass it"
         )
 
