@@ -99,6 +99,9 @@ def test_a_regression_with_a_control_stands_beside_the_one_without(cheated, caps
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["regress", "cheated ~ female", "--control", "check: no", "--control", "check: yes"],
+         "column 'check' is named twice; a question and each of its controls have their own"),
+        (["regress", "`cheated` ~ female", "--control", "cheated: no"], "column 'cheated' is named twice"),
         (["regress", "cheated ~ female", "--control", "check: no", "--sample", "drawn_truth"],
          "leave --sample and --level out"),
         (["change", "--response", "cheated", "--response", "drawn", "--control", "check: no",
@@ -192,3 +195,14 @@ def test_a_change_with_controls_is_that_of_people_who_comply(waves, capsys):
     assert told[0]["compliance"][0].startswith("first wave: about 4")
     naive = float(told[0]["compliance"][-1].split("“yes” ")[1].split(",")[0])
     assert abs(naive - 0.1) > 0.05
+
+
+def test_a_regression_of_people_who_all_answer_at_random_is_refused(tmp_path, capsys):
+    """Seeds at which the share that does not comply is estimated as one: no coefficient is left."""
+    for seed in (1, 3):
+        said = np.random.default_rng(seed).choice(("red", "green", "blue"), (600, 4))
+        with (tmp_path / "random.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("home", "vote", "check", "check_truth"), *said])
+        words = ["regress", "vote ~ home", str(tmp_path / "random.csv"), "--control", "check: lot"]
+        assert main([*words, "--design", "negative()", "--categories", "red,green,blue"]) == 2
+        assert "nobody is left whose answers tell coefficients" in capsys.readouterr().err

@@ -505,3 +505,86 @@ STRATA = """
 | | form_id | form_title | naysay_arms | naysay_strata |
 | | drugs | Drugs | masked 2, direct 1 | region |
 """
+
+
+ALONE = ["crosstab", "--row", "vote", "--column", "home", "--bootstrap", "0"]
+
+
+def one_reply_more(tmp_path, client, form, more, words, *, closed):
+    """Exit codes of a command after a last reply that passed its control, and after one that failed it."""
+    rng, prints = np.random.default_rng(1), []
+    rows = [
+        {**PASSED, "home": PARTIES[home], "vote": PARTIES[vote], "age": int(age)} | (FAILED if age < 3 else {})
+        for home, vote, age in zip(
+            rng.integers(0, 2, 600), rng.integers(0, 3, 600), rng.integers(0, 30, 600), strict=True
+        )
+    ]
+    for number, last in enumerate((PASSED, FAILED)):
+        (folder := tmp_path / str(number)).mkdir()
+        store = stored(folder, client, form, [*rows, {**last, **more}], name="naysay.db")
+        if closed:
+            store.close("club")
+        store.dispose()
+        prints.append(main([*words, "--survey", "club", "--data", str(folder), "--format", "json"]))
+    return prints
+
+
+@pytest.mark.parametrize("words", [["estimate", "--response", "vote"], ALONE, ["regress", "vote ~ home"]])
+def test_whoever_prints_an_open_survey_with_controls_reads_what_two_prints_tell(tmp_path, client, capsys, words):
+    for name, closes in (("open", False), ("closed", True)):
+        (tmp_path / name).mkdir()
+        one_reply_more(tmp_path / name, client, club(tmp_path), {"home": "red"}, words, closed=closes)
+        assert ("two prints, one reply apart, tell whether this person failed" in capsys.readouterr().err) != closes
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        (["estimate", "--response", "vote", "--by", "home"], {"home": "blue"}),
+        (["estimate", "--response", "vote", "--by", "home"], {}),
+        (["regress", "vote ~ C(age)", "--penalty", "1"], {"age": 99}),
+    ],
+)
+def test_no_group_and_no_number_of_one_person_says_that_they_failed(tmp_path, client, capsys, words, more):
+    """One person alone in a group, without a group, or with an age that nobody else has: no control counts."""
+    sheet = SHEET.replace("| choices | | | |", "| | integer | age | How old are you? | | | |\n| choices | | | |")
+    (tmp_path / "club.md").write_text(
+        sheet.format(truth="lot", label="", relevant="", design="negative()").lstrip(), encoding="utf-8"
+    )
+    form = questionnaire.load(tmp_path / "club.md")
+    codes = one_reply_more(tmp_path, client, form, more, words, closed=True)
+    told = capsys.readouterr()
+    assert codes == [0, 0]
+    assert told.err.count("answers to the controls of 'vote' do not count here") == 2
+    assert not [word for word in ("compliance", "violations", "at random", "without_control") if word in told.out]
+
+
+SHARED = """
+| survey | | | | | |
+| | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms | bind::naysay_measures |
+| | select_one yes_no | masked | Have you taken drugs? | warner(p=0.8) | long, short | drugs |
+| | select_one yes_no | open | Have you taken drugs? | direct() | open | drugs |
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | yes_no | yes | Yes |
+| | yes_no | no | No |
+| settings | | | |
+| | form_id | form_title | naysay_arms |
+| | drugs | Drugs | long 1, short 1, open 1 |
+"""
+
+
+def test_a_question_that_two_arms_share_is_counted_once(tmp_path, client):
+    """90 people answer in three arms, 60 of them the question that two arms ask."""
+    (tmp_path / "drugs.md").write_text(SHARED.lstrip(), encoding="utf-8")
+    form = questionnaire.load(tmp_path / "drugs.md")
+    rows = [
+        {"arm": arm, "open" if arm == "open" else "masked": "yes" if place % 3 else "no"}
+        for arm in ("long", "short", "open")
+        for place in range(30)
+    ]
+    store = stored(tmp_path, client, form, rows)
+    answered = of_database(store.replies("drugs"), names=True, language=None)
+    store.dispose()
+    assert answered.answers("drugs") == 90
+    assert answered.estimates("drugs")[None].n == 90

@@ -19,7 +19,7 @@ import typer
 from naysay import _checks, estimate, files, privacy, report
 from naysay._values import Label
 from naysay.collect.commands.database import Surveyed
-from naysay.collect.results.answered import Answered, Plain, of_database, of_export
+from naysay.collect.results.answered import Answered, Plain, of_database, of_export, withheld_note
 from naysay.console import options, output
 from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepare_frame, with_labels
@@ -367,7 +367,10 @@ def _survey(request: EstimateOptions) -> Answered:
     """The answers in a survey's database, after checking that nothing is asked of them that the survey says."""
     if request.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(request.file)!r} and a survey")
-    return of_database(request.replies(), names=request.plain_names, language=request.language)
+    answered = of_database(request.replies(), names=request.plain_names, language=request.language, by=request.by)
+    for question in answered.withheld:
+        output.note(withheld_note(question))
+    return answered
 
 
 def _say_survey(request: EstimateOptions, answered: Answered) -> None:

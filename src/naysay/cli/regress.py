@@ -148,8 +148,7 @@ def _of_survey(request: RegressOptions) -> Fits:
         )
     _check_covariates(formula.variables, known)
     files.check_columns(replies.frame.lazy(), list(formula.variables))
-    classes = [name for name in formula.variables if replies.frame[name].n_unique() <= _FEW_VALUES]
-    measured = measure(replies, question, beside=classes)
+    measured = measure(replies, question, beside=formula.variables)  # numbers, too: C(age) makes cells of them
     if measured.withheld:
         output.note(withheld_note(question))
     if replies.published.key is None:
@@ -168,9 +167,6 @@ def _at(request: RegressOptions, design: Answerable, column: str | None) -> Regr
     """The options with the column of the levels, or of the samples, of a design."""
     return replace(request, level=column) if design.offer.noun == "level" else replace(request, sample=column)
 
-
-_FEW_VALUES = 20
-"""Values up to which a covariate makes cells of people, in which nobody may be seen to have failed a control."""
 
 Fits: TypeAlias = tuple[Regression, RegressOptions, Regression | None]
 """The regression, its options, and the one without controls."""
@@ -215,6 +211,11 @@ def _controlled(
     """The regression of a question together with its controls."""
     if request.sample is not None or request.level is not None:
         raise DataError("with --control the samples are the truths of the control; leave --sample and --level out")
+    columns = [request.formula.partition("~")[0].strip(" `"), *(control.column for control in controls)]
+    if repeated := next((name for place, name in enumerate(columns) if name in columns[:place]), None):
+        raise DataError(
+            f"column {repeated!r} is named twice; a question and each of its controls have their own", column=repeated
+        )
     truth_columns = [control.truth_column for control in controls if control.truth_column is not None]
     joint_request = _beside(request, [control.column for control in controls], truth_columns)
     return joint_request, options.with_controls(design, controls)

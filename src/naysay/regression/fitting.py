@@ -14,7 +14,10 @@ from naysay import _checks
 from naysay._values import Label
 from naysay.design import Answerable
 from naysay.design.base import check_design, check_known
+from naysay.design.several import Samples
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.compliance import behavior_text
+from naysay.estimate.controls import controls_of
 from naysay.estimate.likelihood import KINDS, check_identified, is_stacked
 from naysay.estimate.samples import stacked
 from naysay.regression.likelihood import collapse_rows
@@ -158,9 +161,17 @@ def regress(
     )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, prior)
+    if isinstance(design, Samples) and controls_of(design, design.designs[0]) and optimum.theta[-1] > _ALL:
+        raise NotEstimable(
+            f"about 100 of 100 answered the control {behavior_text(str(design.nuisance[0].name))}: nobody is left "
+            "whose answers tell coefficients; look at how the control was asked"
+        )
     check_finite(regression_data, optimum, penalty)
     standard_error_name = standard_errors or ("sandwich" if has_sampling else "observed")
     return Regression(regression_data, optimum, standard_error_name, prior, model, squared_weights)
+
+
+_ALL = 1 - 1e-6  # of people who do not comply; a larger share is everybody
 
 
 def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:

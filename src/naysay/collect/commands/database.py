@@ -46,9 +46,16 @@ class Surveyed:
     data: Data = DATA
 
     def replies(self) -> Replies:
-        """All replies to the survey."""
+        """All replies to the survey; of an open one with controls it is said what two prints tell."""
         with opened(self.db, self.data, "read") as store:
-            return store.replies(str(self.survey))
+            replies = store.replies(str(self.survey))
+            is_open = store.standing()[str(self.survey)][1]
+        if is_open and any(question.control is not None for question in replies.questionnaire.asked):
+            output.note(
+                f"survey {self.survey!r} is open and has controls: two prints, one reply apart, tell whether this "
+                "person failed them; show the numbers to nobody before you have closed it"
+            )
+        return replies
 
 
 @contextlib.contextmanager

@@ -117,8 +117,8 @@ def measure(replies: Replies, question: str, *, beside: Sequence[str] = (), cont
 def withheld_note(question: str) -> str:
     """What is said where controls are withheld."""
     return (
-        f"answers to the controls of {question!r} do not count here: too few people answered alike beside the other "
-        "columns, and the numbers could tell of somebody that they failed; merge categories or leave columns out"
+        f"answers to the controls of {question!r} do not count here: too few people answered alike, and the "
+        "numbers could tell of somebody that they failed; merge categories or leave other columns and groups out"
     )
 
 
@@ -180,6 +180,8 @@ class Answered:
         What is done to every estimate, such as to add a warning.
     beside : sequence of str, optional
         The plain questions that can make groups, if not all that have one answer a person.
+    withheld : sequence of str
+        The questions whose controls do not count, because the numbers could tell of somebody that they failed one.
     """
 
     book: Codebook
@@ -187,6 +189,7 @@ class Answered:
     names: bool
     cautioned: Callable[[Estimate], Estimate] = lambda fit: fit
     beside: Sequence[str] | None = None
+    withheld: Sequence[str] = ()
 
     @property
     def private(self) -> list[str]:
@@ -405,14 +408,20 @@ class Answered:
             )
 
 
-def of_database(replies: Replies, *, names: bool, language: str | None) -> Answered:
-    """The replies in a database; every estimate says what repeated answers would do."""
+def of_database(replies: Replies, *, names: bool, language: str | None, by: str | None = None) -> Answered:
+    """The replies in a database, for these groups; every estimate says what repeated answers would do."""
     from naysay.collect.export import Columns
     from naysay.collect.survey.tallies import cautioned
 
     columns = Columns(replies.published, language=language)
+    beside = [name for name in (by,) if name in replies.frame.columns and not replies.frame.schema[name].is_nested()]
+    controlled = [entry.column for entry in columns.book.entries if entry.asked is not None and entry.asked.beside]
+    withheld = [question for question in controlled if measure(replies, question, beside=beside).withheld]
+    if withheld:
+        columns = Columns(replies.published, language=language, controls=False)
     table = columns.book.read(columns.table(replies).lazy(), names=names).collect()
-    return Answered(columns.book, Table(table), names, partial(cautioned, invites=replies.published.key is not None))
+    caution = partial(cautioned, invites=replies.published.key is not None)
+    return Answered(columns.book, Table(table), names, caution, withheld=withheld)
 
 
 def of_export(
