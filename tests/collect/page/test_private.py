@@ -280,7 +280,7 @@ def test_what_holds_for_every_line_is_said_once(screens):
     assert sides.keys() == ANSWERS["drugs"].keys()
     swapped = sum(side != ANSWERS["drugs"][label] for label, side in sides.items())
     kept = "Chance kept it. It swaps about 25 in 100, so nobody can be sure."
-    told = f"Chance swaps about 25 in 100: here {swapped}. Only totals are corrected."
+    told = f"Lines swapped: {swapped} (about 25 in 100). Only totals are corrected."
     assert why == (told if swapped else kept)
 
 

@@ -107,7 +107,7 @@ export default {
     comma: ", ",
     swapped: "Getauscht. Der Zufall tauscht etwa {share} von 100 Antworten. Nur Summen werden korrigiert.",
     kept: "Nicht getauscht. Der Zufall tauscht etwa {share} von 100, also weiß es niemand sicher.",
-    lines: "Der Zufall tauscht etwa {share} von 100, hier {count}. Nur Summen werden korrigiert.",
+    lines: "Zeilen getauscht: {count} (etwa {share} von 100). Nur Summen werden korrigiert.",
     doubt: "Echt oder zufällig: Sicher weiß es niemand.",
     all: "Jede Antwort könnte Ihre sein.",
     remain: "{count} von {all} Antworten könnten Ihre sein.",

@@ -107,7 +107,7 @@ export default {
     comma: ", ",
     swapped: "Swapped. Chance swaps about {share} in 100 answers. Only totals are corrected.",
     kept: "Chance kept it. It swaps about {share} in 100, so nobody can be sure.",
-    lines: "Chance swaps about {share} in 100: here {count}. Only totals are corrected.",
+    lines: "Lines swapped: {count} (about {share} in 100). Only totals are corrected.",
     doubt: "Yours or random: nobody can be sure.",
     all: "Any answer could be yours.",
     remain: "{count} of {all} answers could be yours.",

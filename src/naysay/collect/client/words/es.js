@@ -107,7 +107,7 @@ export default {
     comma: ", ",
     swapped: "Cambiada. El azar cambia unas {share} de 100 respuestas. Solo se corrigen los totales.",
     kept: "Sin cambio. El azar cambia unas {share} de 100: nadie puede estar seguro.",
-    lines: "El azar cambia unas {share} de 100: aquí, {count}. Solo se corrigen totales.",
+    lines: "Líneas cambiadas: {count} (unas {share} de 100). Solo se corrigen totales.",
     doubt: "Suya o al azar: nadie puede estar seguro.",
     all: "Cualquier respuesta podría ser la suya.",
     remain: "{count} de {all} respuestas podrían ser la suya.",
