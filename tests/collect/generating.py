@@ -93,7 +93,7 @@ def verdict(survey: dict) -> bool:
 TOLD = ("name", "notes", "protocol", "alternatives", "yes_no")
 UNREAD = {
     "description": "what a design says of itself (TOLD): the page draws from the integers, and shows nothing of it",
-    "gap": "a plain entry without its words, choices or limits: it looks odd, and tells nothing of anybody",
+    "gap": "an entry without words, or a plain one without choices or limits: it looks odd, and tells nothing",
     "twins": "two private questions with the same words: the page refuses the second when it is to be answered",
 }
 """Why the server refuses a survey that the page shows. tests/collect/page/test_memory.py holds the last."""

@@ -56,3 +56,11 @@ def test_surveys_made_by_chance_are_judged_alike_but_for_reasons_with_a_name(pag
     outcomes = list(generating.compared(surveys, page_node("trust.mjs", "flaw", "trust.js", surveys)))
     assert {"both accept", "both refuse"} < set(outcomes)
     assert "differ" not in outcomes
+
+
+def test_a_survey_too_deep_to_be_read_is_refused():
+    condition = {"kind": "value", "value": True}
+    for _ in range(300):
+        condition = {"kind": "apply", "op": "not", "args": [condition]}
+    form = changed(RECORDED["survey"], [[["questionnaire", "items", 13, "relevant"], condition]])
+    assert complaint(form) == "it is no survey of this version of naysay"

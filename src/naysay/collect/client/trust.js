@@ -44,7 +44,7 @@ export function flaw(survey) {
     for (const { name } of survey.questionnaire.arms ?? [{}]) {
       at.path = "questionnaire.items";
       const questions = walked(inArm(survey.questionnaire.items, name)).map(([item]) => item);
-      apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"));
+      apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"), survey.questionnaire.languages);
       stated(survey, questions.filter((question) => question.private), at);
     }
     return null;
@@ -207,11 +207,12 @@ function carried({ innocuous = {}, ...how }, design, kind) {
   must(!named.includes("hand") || (design && wayByHand(design, beside)));
 }
 
-/** Private choices differ in words: equal ones would be several draws of one answer. An innocuous question protects one
+/** Private choices differ in words, in each language: equal ones would be several draws of one answer, and one without
+ *  its words is shown in another language's. An innocuous question protects one
  *  answer, and is asked nowhere else: two responses would tell more than one. */
-function apart(questions) {
+function apart(questions, languages) {
   for (const { choices, private: how } of questions)
-    if (how && choices) distinct(choices.flatMap(({ label }) => Object.entries(label).map(([tag, text]) => tag + (letters(text) || text))));
+    if (how && choices) for (const tag of languages) distinct(choices.map(({ label }) => letters(label[tag]) || label[tag]));
   const lines = ({ kind, label, rows = [], choices = [] }) => [label, ...[...rows, ...(kind === "select_multiple" ? choices : [])].map((line) => line.label)];
   const seen = new Set(questions.flatMap(lines).flatMap(Object.values).map(letters));
   for (const { private: how } of questions) {

@@ -184,7 +184,7 @@ def complaint(form: Any) -> str | None:
             if not _is_published_form(form["questionnaire"], examination.questionnaire.form()):
                 return "its questionnaire is not written as naysay publishes one"
             return _first_understatement(form, examination.questionnaire)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError):
         is_survey = False
     return str(examination.errors[0]) if is_survey else "it is no survey of this version of naysay"
 
