@@ -211,8 +211,18 @@ def without_comments(code: str) -> str:
     --------
     >>> without_comments("export default { next: 'Next', }; // the page")
     "export default{next:'Next'};"
+    >>> without_comments("export const few = /^x{1,}$/, words = ['a,) b;}',];")
+    "export const few=/^x{1,}$/,words=['a,) b;}'];"
     """
-    return re.sub(r";(?=\})|,(?=[)}\]])", "", str(rjsmin.jsmin(code)))
+    return _WITHOUT_MEANING.sub(lambda match: match["literal"] or "", str(rjsmin.jsmin(code)))
+
+
+_WITHOUT_MEANING = re.compile(
+    r"""(?P<literal>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`"""
+    r"""|(?<=[(,=:\[!&|?{};>])/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/)|;(?=\})|,(?=[)}\]])""",
+    re.DOTALL,
+)
+"""Semicolons and commas that a script can lack; texts and regular expressions are read whole, and stay as they are."""
 
 
 def _visit(modules: Mapping[str, str], name: str, order: dict[str, None], around: tuple[str, ...]) -> None:
