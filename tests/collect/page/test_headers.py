@@ -159,7 +159,7 @@ CHANGES["in the light"] = (
     *CHANGES["unwatched"],
     ("survey.html", '<meta http-equiv="Content-Security-Policy" content="{{policy}}">', ""),
     ("survey.js", '.attachShadow({ mode: "closed" })', ""),
-    ("survey.js", "root.adoptedStyleSheets = [style];", ""),
+    ("survey.js", "root.adoptedStyleSheets = [style, keyboard];", ""),
     ("survey.js", "root.getElementById", "document.getElementById"),
 )
 """The page; one that does not look at what was loaded with it, so that its closed tree protects; and one without."""

@@ -33,7 +33,7 @@ export default {
     plain: "Unverändert gesendet",
     required: "erforderlich",
     before: "Diese Antwort hat Ihr Gerät schon verlassen. Sie wird gesendet, wie sie war: Ein zweites Ziehen würde mehr über Sie verraten.",
-    refused: "Diese Frage kann dieses Gerät nicht mehr privat stellen: Sie wurde geändert, umbenannt oder schon beantwortet. Sie bleibt leer. Die übrigen können Sie beantworten.",
+    refused: "Diese Frage kann dieses Gerät nicht mehr privat stellen: Sie wurde geändert, umbenannt oder schon beantwortet. Sie bleibt leer.",
     renewed: "Was gezogen war, ist nicht mehr lesbar: Es ist ein neuer Tag, oder der Server wurde neu gestartet. Nichts davon wurde gesendet. Der Zufall hat neu gezogen.",
     clear: "Auswahl aufheben",
     several: "Wählen Sie alles, was zutrifft.",
@@ -67,7 +67,7 @@ export default {
     letters: "Bitte entfernen Sie Zeichen, die sich nicht drucken lassen.",
     date: "Bitte geben Sie ein ganzes Datum an.",
     ranking: "Bitte geben Sie allen einen Platz oder keinem.",
-    constraint: "Diese Antwort passt nicht. Bitte sehen Sie sie noch einmal an.",
+    constraint: "Diese Antwort passt nicht.",
   },
 
   practice: {
@@ -78,7 +78,7 @@ export default {
     autumn: "Herbst",
     winter: "Winter",
     sent: "Gesendet würde: {words}",
-    see: "Könnte jemand daraus sicher auf Ihre Antwort schließen? Nein. Private Fragen sagen, wie viel sie verraten.",
+    see: "Könnte jemand daraus sicher auf Ihre Antwort schließen? Nein.",
   },
 
   does: {

@@ -33,7 +33,7 @@ export default {
     plain: "Sent unchanged",
     required: "required",
     before: "This answer has left your device already. It is sent as it was: a second draw would tell more about you.",
-    refused: "This device can no longer ask this question privately: it was changed, renamed or answered before. It stays blank. You can answer the rest.",
+    refused: "This device can no longer ask this question privately: it was changed, renamed or answered before. It stays blank.",
     renewed: "What chance had drawn can no longer be read: a new day has begun, or the server was started anew. None of it was sent. Chance has drawn anew.",
     clear: "Clear my answer",
     several: "Choose all that apply.",
@@ -67,7 +67,7 @@ export default {
     letters: "Please take out characters that cannot be printed.",
     date: "Please give a whole date.",
     ranking: "Please place all of them, or none.",
-    constraint: "This answer does not fit. Please look at it again.",
+    constraint: "This answer does not fit.",
   },
 
   practice: {
@@ -78,7 +78,7 @@ export default {
     autumn: "Autumn",
     winter: "Winter",
     sent: "Would be sent: {words}",
-    see: "Could anyone be sure of your answer from this? No. Private questions say how much they tell.",
+    see: "Could anyone be sure of your answer from this? No.",
   },
 
   does: {

@@ -33,7 +33,7 @@ export default {
     plain: "Se envía sin cambios",
     required: "obligatoria",
     before: "Esta respuesta ya salió de su dispositivo. Se envía tal como estaba: otro sorteo revelaría más sobre usted.",
-    refused: "Este dispositivo ya no puede hacer esta pregunta en privado: cambió, se hizo con otro nombre o ya se respondió. Queda en blanco. Puede responder las demás.",
+    refused: "Este dispositivo ya no puede hacer esta pregunta en privado: cambió, se hizo con otro nombre o ya se respondió. Queda en blanco.",
     renewed: "El sorteo anterior ya no se puede leer: ha empezado otro día o el servidor se ha reiniciado. No se envió nada. El azar ha sorteado de nuevo.",
     clear: "Quitar mi respuesta",
     several: "Elija todo lo que corresponda.",
@@ -67,7 +67,7 @@ export default {
     letters: "Por favor, quite los caracteres que no se pueden imprimir.",
     date: "Por favor, indique una fecha completa.",
     ranking: "Por favor, ordene todas o ninguna.",
-    constraint: "Esta respuesta no es válida. Por favor, revísela.",
+    constraint: "Esta respuesta no es válida.",
   },
 
   practice: {
@@ -78,7 +78,7 @@ export default {
     autumn: "Otoño",
     winter: "Invierno",
     sent: "Se enviaría: {words}",
-    see: "¿Podría alguien deducir de esto su respuesta con seguridad? No. Las preguntas privadas dicen cuánto revelan.",
+    see: "¿Podría alguien deducir de esto su respuesta con seguridad? No.",
   },
 
   does: {
