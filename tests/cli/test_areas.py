@@ -47,6 +47,10 @@ def test_no_area_of_few_people_is_released_where_the_target_forbids_it(naysay, t
     code, _, err = naysay("protect", towns, "--plan", "plan.toml", "--out", "again.csv")
     assert code == 0, err
     assert sorted(pl.read_csv("again.csv").rows(), key=str) == sorted(safe.rows(), key=str)
+    assert (
+        "'other areas' is not said; add a row for it to the list"
+        in naysay("risk", "safe.csv", "--keys", "sex", "--areas", RULE)[2]
+    )
     # the released file is judged like every other, once the list of people names what was put together
     with Path("towns.csv").open("a", encoding="utf-8") as file:
         file.write("other areas,183000\n")
@@ -64,6 +68,10 @@ def test_no_area_of_few_people_is_released_where_the_target_forbids_it(naysay, t
         (RULE, ("port,5",), "row 6 of 'towns.csv' names 'port' again; give each area one row"),
         (RULE, ("hill,5,6",), "row 6 of 'towns.csv' must have two cells, an area and its people; it has 3"),
         ("people(town, no.csv) >= 5", (), "cannot read 'no.csv'"),
+        ("people(town, towns.csv) >= ,", (), "a rule on areas must be such as"),
+        ("people(town, towns.csv) >= 0", (), "must be 2 people or more; got 0"),
+        (RULE, ("hill,inf",), "row 6 of 'towns.csv': the people of 'hill' must be a number from 0 on"),
+        (RULE, ('hill,"1,000"',), "without commas, such as 120000; got '1,000'"),
     ],
 )
 @pytest.mark.parametrize("command", [("risk", "--areas"), ("protect", "--target")])

@@ -532,9 +532,11 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
 
 
 def _heat_maps(results: Mapping[Any, Any], request: EstimateOptions) -> list[estimate.HeatMap]:
-    """The heat map of all groups, where it is asked for and each has an estimate of the shares of categories."""
-    if not (request.heat_map and request.by and all(isinstance(result, Estimate) for result in results.values())):
+    """The heat map of all groups, where it is asked for."""
+    if not (request.heat_map and request.by):
         return []
+    if not all(isinstance(result, Estimate) for result in results.values()):
+        raise DataError("--heat-map shows shares of categories, and this design estimates none; leave it out")
     named_fits = {"(missing)" if group is None else str(group): fit for group, fit in results.items()}
     with contextlib.suppress(ValueError):  # hours stand in the order of numbers
         named_fits = dict(sorted(named_fits.items(), key=lambda named_fit: float(named_fit[0])))

@@ -222,7 +222,7 @@ def test_no_area_that_is_told_holds_fewer_people_than_the_threshold():
         ({"people": PEOPLE | {"dale": -1}}, "people of area 'dale' must be a number from 0 on"),
         ({"people": {"a": 5}}, "together hold fewer than 100,000 people: drop it"),
         ({"people": PEOPLE, "others": "isle"}, "'isle' is an area itself"),
-        ({"people": {"city": 900_000}}, "how many people live in 'ctiy' is not said; did you mean 'city'?"),
+        ({"people": {"city": 900_000}}, "how many people live in 'ctiy' is not said; add a row for it"),
     ],
 )
 def test_areas_that_cannot_be_judged_are_refused(given, told):

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import json
 import logging
+import math
 import re
 import shlex
 import tempfile
@@ -37,7 +38,7 @@ from naysay.microdata.protect.hierarchies import rows_of_csv
 from naysay.microdata.protect.recoding import Areas
 
 _AREAS = re.compile(
-    r"\s*people\s*\(\s*(?P<column>[^(),]+?)\s*,\s*(?P<file>[^(),]+?)\s*\)\s*(?:>=|≥)\s*(?P<least>[\d,]+)\s*"
+    r"\s*people\s*\(\s*(?P<column>[^(),]+?)\s*,\s*(?P<file>[^(),]+?)\s*\)\s*(?:>=|≥)\s*(?P<least>\d[\d,]*)\s*"
 )
 
 
@@ -564,12 +565,12 @@ def areas(rule: str, *, separator: str) -> Areas:
     """The rule on areas that a text such as ``people(town, towns.csv) >= 100000`` names.
 
     The file has a row for each area: its name as the data write it, and the people who live there. A first row whose
-    second cell is no number is a header.
+    second cell has no digit is a header.
 
     Raises
     ------
     DataError
-        Another text, or a file that cannot be read, that has other cells, or an area twice.
+        Another text, or a file that cannot be read, that has no area, other cells, or an area twice.
     """
     form_match = _AREAS.fullmatch(rule)
     if form_match is None:
@@ -580,14 +581,23 @@ def areas(rule: str, *, separator: str) -> Areas:
         if len(row_cells) != 2:
             raise DataError(f"{where} must have two cells, an area and its people; it has {len(row_cells)}")
         area, number_text = (cell.strip() for cell in row_cells)
+        if row_number == 1 and not re.search(r"\d", number_text):
+            continue
         try:
             number = float(number_text)
         except ValueError:
-            if row_number == 1:
-                continue
-            complaint = f"{where}: the people of {area!r} must be a number, such as 120000; got {number_text!r}"
-            raise DataError(complaint) from None
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise DataError(
+                f"{where}: the people of {area!r} must be a number from 0 on, without commas, such as 120000; "
+                f"got {number_text!r}"
+            )
         if area in people:
             raise DataError(f"{where} names {area!r} again; give each area one row")
         people[area] = number
-    return Areas(variable=form_match["column"], people=people, least=int(form_match["least"].replace(",", "")))
+    if not people:
+        raise DataError(f"{path!r} names no area; give each area a row, such as: city,120000")
+    least = int(form_match["least"].replace(",", ""))
+    if least < 2:
+        raise DataError(f"the threshold of {rule.strip()!r} must be 2 people or more; got {least}")
+    return Areas(variable=form_match["column"], people=people, least=least)

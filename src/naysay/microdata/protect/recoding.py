@@ -237,8 +237,8 @@ class Areas(Coarser):
         unknown_areas = sorted(set(cell_texts.drop_nulls().to_list()) - set(self.people))
         if unknown_areas:
             raise DataError(
-                f"how many people live in {unknown_areas[0]!r} is not said; "
-                f"{_checks.nearest(unknown_areas[0], self.people)}",
+                f"how many people live in {unknown_areas[0]!r} is not said; add a row for it to the list of people "
+                f"({_checks.nearest(unknown_areas[0], self.people)})",
                 column=self.variable,
                 value=unknown_areas[0],
             )
