@@ -121,7 +121,16 @@ def test_hours_of_a_file_become_a_map_on_the_command_line(tmp_path, monkeypatch,
     assert "of 9 cells are more than 2 standard errors above 0" in capsys.readouterr().out
     assert main(words) == 2
     assert "--heat-map has a row for each group; add --by COLUMN" in capsys.readouterr().err
-    mean = ["estimate", "noise.csv", "--response", "hour", "--by", "level", "--design", "number(low=6, high=18, epsilon=1)"]
+    mean = [
+        "estimate",
+        "noise.csv",
+        "--response",
+        "hour",
+        "--by",
+        "level",
+        "--design",
+        "number(low=6, high=18, epsilon=1)",
+    ]
     assert main([*mean, "--heat-map"]) == 2
     assert "this design estimates none; leave it out" in capsys.readouterr().err
     assert main([*words, "--by", "hour", "--format", "csv"]) == 2
