@@ -9,6 +9,7 @@ import pytest
 from naysay import designs, estimate, report, show
 from naysay.errors import DataError
 from naysay.estimate.intervals import nuisance_intervals
+from naysay.estimate.page import shares_finding
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 
@@ -258,3 +259,25 @@ def test_a_minus_is_the_same_sign_in_every_table_of_a_page_and_words_stay_as_the
     columns = (show.Column("code", words=True), show.Column("error"), show.Column("label", words=True))
     page = show.html([show.Table(columns, (("-1", "-0.25", "-9"), ("two", "–", "a-b")))])
     assert Reader(page).cells[3:] == ["-1", "−0.25", "-9", "two", "–", "a-b"]
+
+
+def test_the_finding_names_no_first_among_equals_and_its_ends_hold_for_all_that_may_be():
+    design, held = designs.k_ary(tuple(f"c{place}" for place in range(40)), epsilon=3), 0
+    rng, chances = np.random.default_rng(5), np.asarray(design.matrix) @ np.full(40, 1 / 40)
+    for _ in range(40):  # the interval of the largest share alone held in 28 of 100
+        fit = estimate.moments(design, design.tally(count=rng.multinomial(1600, chances / chances.sum()).tolist()))
+        found = shares_finding(design.categories, fit.proportions, np.asarray(fit.intervals(0.95).bounds))
+        low, high = map(int, re.findall(r"between (\d+) and (\d+)", found)[0])
+        held += found.startswith("No clear first") and low <= 2.5 <= high
+    assert held >= 38
+
+
+def test_the_finding_is_the_share_of_the_table_where_another_share_is_below_0():
+    survey = designs.negative(("a", "b", "c", "d"))
+    page = report.estimate_html(estimate.moments(survey, survey.tally(count=[600, 200, 150, 50])))
+    assert "“d”: about 85 in 100, between 80 and 89" in html.unescape(page)
+
+
+def test_a_finding_of_few_in_a_hundred_has_digits():
+    found = shares_finding(("yes", "no"), (0.003, 0.997), np.array([[0.002, 0.004], [0.996, 0.998]]))
+    assert found == "“yes”: about 0.3 in 100, between 0.2 and 0.4"

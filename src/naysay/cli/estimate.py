@@ -737,12 +737,14 @@ def _sections(
         functools.reduce(Basis.shared, (basis_of(fit, options) for fit in fits.values())) if len(fits) > 1 else None
     )
     for group, result in results_of_group.items():
-        group_text = f"{_group(by, group)}" if by is not None and len(results_of_group) > 1 else ""
+        is_group = by is not None and (group is not None or len(results_of_group) > 1)
+        group_text = _group(by, group) if is_group else ""
         if request.grid is not None and isinstance(result, Estimate | estimate.Measured):
             heading = " · ".join(filter(None, ["Map", group_text]))
             yield report.Section(heading, _grid(request.grid).heat_map(result).parts())
         if isinstance(result, Estimate):
-            names = [] if alone and not shared else [result.tally.question or result.design.name, group_text]
+            question_names = [] if alone and not shared else [result.tally.question or result.design.name]
+            names = [*question_names, group_text]
             section_heading = " · ".join(filter(None, names)) or None
             yield report.estimate_section(result, heading=section_heading, options=options, elsewhere=shared)
             if request.ranks:

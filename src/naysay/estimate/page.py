@@ -131,7 +131,8 @@ def estimate_section(
         )
     page_options = options or PrintOptions(confidence, noncompliance=noncompliance)
     intervals = fit.intervals(page_options.confidence, method=page_options.method)
-    finding = shares_finding(list(map(str, fit.categories)), possible_shares(fit, intervals.bounds), intervals.bounds)
+    shares = np.clip(fit.proportions, 0, 1)  # as in the table: all possible shares together may lie far from it
+    finding = shares_finding(list(map(str, fit.categories)), shares, intervals.bounds)
     section_title = heading or fit.tally.question or "Estimate"
     basis = basis_of(fit, page_options)
     convergence_content: list[Content] = []
@@ -152,7 +153,8 @@ def estimate_section(
 def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bounds: Floats) -> str:
     """The largest share, or the first of two, with its interval, in one line.
 
-    Shares are in 100 people. Where the interval is wide it is all that is said.
+    Shares are in 100 people. Where the interval is wide it is all that is said. Where another share may be the largest,
+    the ends are those of all that may be: picked among many equal shares, the largest one's interval hardly ever holds.
 
     Parameters
     ----------
@@ -165,16 +167,31 @@ def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bound
     --------
     >>> shares_finding(("yes", "no"), (0.12, 0.88), np.array([[0.09, 0.16], [0.84, 0.91]]))
     '“yes”: about 12 in 100, between 9 and 16'
+    >>> shares_finding(("a", "b", "c"), (0.4, 0.35, 0.25), np.array([[0.3, 0.5], [0.3, 0.45], [0.2, 0.29]]))
+    'No clear first: “a” or “b”, each between 30 and 50 in 100'
+    >>> shares_finding(("yes", "no"), (0.003, 0.997), np.array([[0.002, 0.004], [0.996, 0.998]]))
+    '“yes”: about 0.3 in 100, between 0.2 and 0.4'
     """
-    place = 0 if len(names) == 2 else int(np.argmax(shares))
-    low, high = bounds[place]
+    ends = np.asarray(bounds, dtype=float)
+    place = 0 if len(names) == 2 else int(np.argmax(np.nan_to_num(np.asarray(shares), nan=-1.0)))
+    low, high = ends[place]
     quoted_name = f"“{names[place]}”"
+    rivals = [other for other in range(len(names)) if other != place and not ends[other, 1] < low]
+    if rivals and len(names) > 2:
+        rest_text = f"“{names[rivals[0]]}”" if len(rivals) == 1 else f"any of {len(rivals)} others"
+        low, high = ends[[place, *rivals], 0].min(), ends[[place, *rivals], 1].max()
+        each_text = f", each between {100 * low:.0f} and {100 * high:.0f} in 100" if math.isfinite(low + high) else ""
+        return f"No clear first: {quoted_name} or {rest_text}{each_text}"
+    if math.isnan(shares[place]):
+        return f"{quoted_name}: not known from these answers"
+    places = sum(high - low < width for width in (0.02, 0.002, 0.0002))  # whole people would hide so small a width
+    about_text = f"about {100 * shares[place]:.{places}f} in 100"
     if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{quoted_name}: about {100 * shares[place]:.0f} in 100"
-    ends_text = f"between {100 * low:.0f} and {100 * high:.0f}"
+        return f"{quoted_name}: {about_text}"
+    ends_text = f"between {100 * low:.{places}f} and {100 * high:.{places}f}"
     if high - low >= _WIDE:
         return f"{quoted_name}: {ends_text} in 100"
-    return f"{quoted_name}: about {100 * shares[place]:.0f} in 100, {ends_text}"
+    return f"{quoted_name}: {about_text}, {ends_text}"
 
 
 def possible_shares(fit: Estimate, bounds: Floats) -> Floats:

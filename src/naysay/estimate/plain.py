@@ -166,7 +166,7 @@ class LotTest:
         listable = math.comb(sum(self.counts) + arms - 1, arms - 1) <= _OUTCOMES
         return "exact multinomial test" if listable else "Pearson's test"
 
-    @property
+    @cached_property
     def p_value(self) -> float:
         """How likely sizes are under the lot that are as rare as these; by Pearson's test, as far away."""
         chances, n = np.array(self.weights) / sum(self.weights), sum(self.counts)
