@@ -94,7 +94,7 @@ def command(request: RegressOptions) -> None:
           --design "cheating_detection(p=(1/4, 3/4))" --format latex
       naysay regress "doping ~ age" answers.csv --control "check: no" \\
           --design "warner(p=0.7)"
-      naysay regress "smoking ~ area" --survey sample
+      naysay regress "smoking ~ area" --survey sample --penalty 1
     """
     _checks.confidence(request.confidence)
     output.check(request.html)

@@ -161,7 +161,8 @@ def regress(
     )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, prior)
-    if isinstance(design, Samples) and controls_of(design, design.designs[0]) and optimum.theta[-1] > _ALL:
+    is_controlled = isinstance(design, Samples) and controls_of(design, design.designs[0])
+    if is_controlled and design.nuisance[0].name != "attentive" and optimum.theta[-1] > _ALL:
         raise NotEstimable(
             f"about 100 of 100 answered the control {behavior_text(str(design.nuisance[0].name))}: nobody is left "
             "whose answers tell coefficients; look at how the control was asked"

@@ -269,19 +269,13 @@ def test_texts_that_a_survey_lacks_in_a_language_are_marked_with_theirs(respond)
 
 
 def with_texts_in_english_alone(route):
+    """Words that may be lacking: private choices without words in a language are refused."""
     given = route.fetch()
     content = given.json()
-    languages = set(content["questionnaire"]["languages"])
-
-    def kept(value):
-        if isinstance(value, list):
-            return [kept(each) for each in value]
-        if isinstance(value, dict):
-            texts = "en" in value and set(value) <= languages
-            return {name: kept(each) for name, each in value.items() if not texts or name == "en"}
-        return value
-
-    content["questionnaire"] = kept(content["questionnaire"])
+    for node in (content["questionnaire"], *content["questionnaire"]["items"]):
+        for name in ("title", "hint", "label"):
+            if "en" in (node.get(name) or {}):
+                node[name] = {"en": node[name]["en"]}
     route.fulfill(json=content, headers={"naysay-key": given.headers["naysay-key"]})
 
 

@@ -89,7 +89,7 @@ def moved(asked, place):
             group["items"][number] = {"kind": "group", "name": f"group_{number}", **labels, "items": [question]}
         if place == "from a choice":
             for other, choice in enumerate(choices):
-                choice["label"] = {"en": f"Choice {number}.{other}"}
+                choice["label"] = dict.fromkeys(choice.get("label", ()), f"Choice {number}.{other}")
 
 
 def in_hints(asked):

@@ -306,7 +306,7 @@ def test_who_shuffles_before_rows_are_left_out_still_knows_whose_each_row_is(tmp
     original, out = files.Original.read(tmp_path / "in.csv"), tmp_path / "out.csv"
     done = protect.release(original, protect.Plan(keys=["age"], steps=steps), out, trial=True)
     reading = Reading(",", None, False, ())
-    table = reading.released(out, tmp_path / "in.csv", 100, identity=None, synthetic=False)
+    table = reading.released(out, tmp_path / "in.csv", 100, role="release", identity=None, synthetic=False)
     assert (table["value"] == frame["value"].gather(table[RECORD])).all() and done.after.k >= 4 and table.height == 97
 
 
