@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 
 from naysay.collect.client import FOLDER
+from tests.node import check_fetched
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vendor"
-
-
-UNREACHED = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|E40[134]|E5\d\d")
-"""What npm says where packages cannot be fetched: there the file is held to the RFC's vectors alone."""
 
 
 def vendored(folder, script):
@@ -27,8 +24,7 @@ def vendored(folder, script):
     command = [shutil.which("sh"), str(folder / "scripts" / "vendor"), str(made)]
     own = os.environ | {"npm_config_cache": str(folder), "npm_config_fetch_retries": "1"}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=own)
-    if done.returncode and "EINTEGRITY" not in done.stderr and (problem := UNREACHED.search(done.stderr)):
-        pytest.skip(f"packages of npm cannot be fetched here: {problem[0]}")
+    check_fetched(done)
     return made, done
 
 

@@ -194,12 +194,6 @@ def shares_finding(names: Sequence[str], shares: Sequence[float] | Floats, bound
     return f"{quoted_name}: {about_text}, {ends_text}"
 
 
-def possible_shares(fit: Estimate, bounds: Floats) -> Floats:
-    """The possible shares that are nearest to the estimate, each within its interval, (t,)."""
-    lowest = np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0])
-    return np.asarray(np.clip(fit.projected().shares, lowest, np.fmin(bounds[:, 1], 1)))
-
-
 @dataclass(frozen=True)
 class Basis:
     """What stands below the numbers of an estimate: what they rest on, what an answer reveals, how they were made.

@@ -38,7 +38,7 @@ from naysay.collect.storage import Store
 from naysay.estimate import Estimate, PrintOptions, differences
 from naysay.estimate.groups import differences_content
 from naysay.estimate.intervals import METHODS
-from naysay.estimate.page import possible_shares, shares_finding
+from naysay.estimate.page import shares_finding
 from naysay.estimate.plain import Numbers, Shares
 from naysay.files.codebook import PHRASES
 from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
@@ -228,7 +228,9 @@ def _shown_shares(result: ColumnResult, options: PrintOptions) -> tuple[list[str
     summary = result.whole
     if isinstance(summary, Estimate):
         bounds = np.asarray(summary.intervals(options.confidence, method=options.method).bounds, dtype=float)
-        return [str(category) for category in summary.categories], possible_shares(summary, bounds), bounds
+        shares = summary.projected().shares
+        inside = np.clip(shares, np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0]), np.fmin(bounds[:, 1], 1))
+        return [str(category) for category in summary.categories], inside, bounds
     assert isinstance(summary, Shares)  # noqa: S101
     names = ["chosen", "not chosen"] if result.entry.holds == "flags" else list(summary.labels)
     return names, np.asarray(summary.proportions, dtype=float), np.asarray(summary.bounds, dtype=float)

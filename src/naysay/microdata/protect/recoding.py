@@ -222,7 +222,9 @@ class Areas(Coarser):
 
     @property
     def promise(self) -> str:  # type: ignore[override]
-        return f"every area that is told holds {self.least:,} people or more"
+        return (
+            f"every area that is told holds {self.least:,} people or more, if the file is about all areas of the list"
+        )
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
         if self.others in self.people:
