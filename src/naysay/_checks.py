@@ -91,6 +91,17 @@ def _near_text_hint(value: object, texts: Sequence[str]) -> str:
     return f"did you mean {close_texts[0]!r}?" if close_texts else ""
 
 
+def repeated(names: Sequence[str]) -> str | None:
+    """The first name that stands there again.
+
+    Examples
+    --------
+    >>> repeated(("a", "b", "a")), repeated(("a", "b"))
+    ('a', None)
+    """
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
+
+
 def listing_text(values: Iterable[object], most: int = 12) -> str:
     """A short listing of values for a message."""
     value_texts = [str(value) if len(str(value)) <= 60 else str(value)[:57] + "…" for value in values]

@@ -471,9 +471,7 @@ def _check_roles(request: EstimateOptions, design: Answerable, response: Sequenc
         *response,
         *request.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values(),
     ]
-    repeated_column = next(
-        (column_name for place, column_name in enumerate(named_columns) if column_name in named_columns[:place]), None
-    )
+    repeated_column = _checks.repeated(named_columns)
     if repeated_column is not None:
         raise DataError(f"column {repeated_column!r} is named twice; each column has one role", column=repeated_column)
     design_call = design.name or design.kind

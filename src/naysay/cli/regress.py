@@ -212,7 +212,7 @@ def _controlled(
     if request.sample is not None or request.level is not None:
         raise DataError("with --control the samples are the truths of the control; leave --sample and --level out")
     columns = [request.formula.partition("~")[0].strip(" `"), *(control.column for control in controls)]
-    if repeated := next((name for place, name in enumerate(columns) if name in columns[:place]), None):
+    if (repeated := _checks.repeated(columns)) is not None:
         raise DataError(
             f"column {repeated!r} is named twice; a question and each of its controls have their own", column=repeated
         )

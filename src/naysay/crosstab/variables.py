@@ -128,7 +128,7 @@ def check_variables(
     column_names = [column for variable in variables for column in variable.columns]
     # the column of levels may be that of two
     column_names += dict.fromkeys(variable.level for variable in variables if variable.level is not None)
-    repeated_column = next((name for place, name in enumerate(column_names) if name in column_names[:place]), None)
+    repeated_column = _checks.repeated(column_names)
     if repeated_column is not None:
         raise DataError(
             f"column {repeated_column!r} is named twice; a crosstab needs different columns", column=repeated_column

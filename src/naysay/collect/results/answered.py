@@ -308,9 +308,8 @@ class Answered:
         import polars as pl  # late: help needs no tables
 
         arm_frames = []
-        for column, arm in {
-            column: arm for arm, column in reversed(list(arms.items()))
-        }.items():  # two may ask one question
+        arm_of_column = {column: arm for arm, column in reversed(list(arms.items()))}  # two may ask one question
+        for column, arm in arm_of_column.items():
             column_names = [name for name in (column, by) if name is not None]
             arm_cells = self._cells(column_names, column, by, least).filter(pl.col(column).is_not_null())
             arm_frames.append(arm_cells.select(pl.col(column).alias(measure), *column_names[1:], COUNT,

@@ -70,7 +70,7 @@ def key_sets(texts: Iterable[str]) -> list[tuple[str, ...]]:
     sets: list[tuple[str, ...]] = []
     for option_text in texts:
         key_names = record(option_text, option="--keys")
-        repeated_key = next((name for place, name in enumerate(key_names) if name in key_names[:place]), None)
+        repeated_key = _checks.repeated(key_names)
         if repeated_key is not None:
             raise DataError(
                 f"{repeated_key!r} is named twice in --keys {option_text!r}; name each key once", column=repeated_key
