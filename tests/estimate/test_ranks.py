@@ -1,6 +1,8 @@
 """Ranks: by theorem, by a second route over all pairs, and their coverage with ties and on random shares."""
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +11,12 @@ from scipy.stats import norm, studentized_range
 from naysay import designs, estimate, planning
 from naysay.design import Design
 from naysay.errors import DataError
+from naysay.estimate.fit import Fit
 from naysay.estimate.ranks import critical_values, difference_errors, normal_draws
 from naysay.tally import Tally
 
 FOUR = ("Ada", "Ben", "Cleo", "Dan")
+PUBLISHED = json.loads((Path(__file__).parents[1] / "reference" / "ranks.json").read_text("utf-8"))
 
 
 def election(shares: np.ndarray, n: int, rng: np.random.Generator) -> estimate.Estimate:
@@ -72,6 +76,46 @@ def test_the_critical_values_are_those_of_published_tables() -> None:
     assert studentized_range.ppf(0.95, 4, 1e6) == pytest.approx(3.633, abs=0.001)
     assert found.joint == pytest.approx(3.633 / np.sqrt(2), abs=0.04)
     assert found.leader == pytest.approx(np.full(4, 2.06), abs=0.05)
+
+
+def published_fit(names: tuple[str, ...], estimates: np.ndarray, errors: np.ndarray) -> Fit:
+    """Independent published estimates as an estimate of naysay, in units that make them look like shares."""
+    survey = designs.direct(names)
+    tally = survey.tally(count=np.full(len(names), 10**9))  # so many that the error of a tie is the published error
+    return Fit(survey, tally, "published", "π", estimates, np.diag(errors**2), "published", "test")
+
+
+def test_ranks_of_countries_are_those_that_csranks_publishes() -> None:
+    """PISA 2018. csranks goes on stepwise after the sets of one step, which are ours, so its sets are never wider."""
+    names, scores, errors = zip(*PUBLISHED["mathematics"], strict=True)
+    found = estimate.ranks(published_fit(names, np.array(scores) / 1_000, np.array(errors) / 1_000))
+    assert found.rank.tolist() == PUBLISHED["ranks"]
+    together = dict(zip(names, found.joint.tolist(), strict=True))
+    low, high = found.single[names.index("United Kingdom")].tolist()
+    assert (low + 1, high) == tuple(
+        PUBLISHED["united_kingdom"]
+    )  # 8 to 23 is printed, and 7 to 23 in the words below it
+    best_five = {name for name, (low, _) in together.items() if low <= 5}
+    assert best_five - set(PUBLISHED["best_five"]) == {"United Kingdom"}  # two-sided here, one-sided and stepwise there
+    assert set(PUBLISHED["best_five"]) <= best_five
+    assert [together[name] for name in ("Chile", "Mexico", "Colombia")] == [[35, 36], [35, 36], [37, 37]]
+    assert together["Germany"][0] == together["Korea"][1] == 7  # both may be seventh, as the vignette says
+
+
+def test_ranks_of_states_are_within_the_sets_of_klein_wright_and_wieczorek() -> None:
+    """Travel time in 51 states at 90 %. Their sets come from intervals that do not overlap, which asks for more."""
+    names, minutes, margins = zip(*PUBLISHED["travel_time"], strict=True)
+    times, errors = np.array(minutes), np.array(margins) / norm.ppf(0.95)
+    critical = norm.ppf((1 + 0.9 ** (1 / 51)) / 2)
+    assert critical == pytest.approx(PUBLISHED["independent_intervals"], abs=5e-4)
+    low, high = times - critical * errors, times + critical * errors
+    theirs = [[1 + (high <= low[k]).sum(), 51 - (low >= high[k]).sum()] for k in range(51)]
+    found = estimate.ranks(published_fit(names, -times / 1_000, errors / 1_000), confidence=0.9)
+    assert found.rank.tolist() == [1 + int((times < own).sum()) for own in times]
+    assert (found.joint[:, 0] >= np.array(theirs)[:, 0]).all()
+    assert (found.joint[:, 1] <= np.array(theirs)[:, 1]).all()
+    assert (theirs[names.index("MD")], found.joint[names.index("MD")].tolist()) == ([50, 51], [51, 51])
+    assert (found.joint != theirs).any(axis=1).sum() > 25
 
 
 def test_who_is_alone_in_the_set_leads_by_more_than_the_margin() -> None:
