@@ -452,7 +452,7 @@ def test_arms_are_held_against_the_lot_within_strata_in_results_export_and_comma
 def test_the_difference_of_arms_is_corrected_where_the_masked_question_has_a_control(tmp_path, client, capsys):
     """One in ten have taken drugs and nobody denies; three in ten of the masked arm answer at random."""
     sheet = tmp_path / "drugs.md"
-    control = "| | select_one yes_no | masked_control | Have you ever been on the moon? | | masked | | masked: no |"
+    control = "| | select_one yes_no | masked_control | Have you ever been on the moon? | | | masked | | masked: no |"
     rows = STRATA.lstrip().replace(
         "bind::naysay_arms |", "bind::naysay_arms | bind::naysay_measures | bind::naysay_control |"
     )
@@ -490,10 +490,10 @@ def test_the_difference_of_arms_is_corrected_where_the_masked_question_has_a_con
 
 STRATA = """
 | survey | | | | | |
-| | type | name | label::English (en) | bind::naysay_design | bind::naysay_arms |
-| | select_one region | region | Where do you live? | | |
-| | select_one yes_no | masked | Have you taken drugs? | crosswise(prevalence=1/4) | masked |
-| | select_one yes_no | direct | Have you taken drugs? | | direct |
+| | type | name | label::English (en) | required | bind::naysay_design | bind::naysay_arms |
+| | select_one region | region | Where do you live? | yes | | |
+| | select_one yes_no | masked | Have you taken drugs? | | crosswise(prevalence=1/4) | masked |
+| | select_one yes_no | direct | Have you taken drugs? | | | direct |
 | choices | | | |
 | | list_name | name | label::English (en) |
 | | yes_no | yes | Yes |
@@ -505,6 +505,75 @@ STRATA = """
 | | form_id | form_title | naysay_arms | naysay_strata |
 | | drugs | Drugs | masked 2, direct 1 | region |
 """
+
+
+AREA = ("select_one region", "area", "yes", "", "", "")
+MASKED = ("select_one yes_no", "masked", "", "", "crosswise(prevalence=1/4)", "masked")
+DIRECT = ("select_one yes_no", "direct", "", "", "", "direct")
+
+
+def with_strata(tmp_path, rows, *, strata="area", arms="masked 2, direct 1"):
+    """A survey of these rows: type, name, required, relevant, design, arms."""
+    lines = STRATA.lstrip().splitlines()
+    head = "| | type | name | label::English (en) | required | relevant | bind::naysay_design | bind::naysay_arms |"
+    asked = [f"| | {kind} | {name} | {name and 'Say'} | {' | '.join(rest)} |" for kind, name, *rest in rows]
+    lines[:5] = ["| survey | | | | | | | |", head, *asked]
+    lines[-1] = f"| | drugs | Drugs | {arms} | {strata} |"
+    (tmp_path / "q.md").write_text("\n".join(lines), encoding="utf-8")
+    return questionnaire.load(tmp_path / "q.md")
+
+
+def around(row, *, relevant="", arms="", name="g"):
+    return [("begin group", name, "", relevant, "", arms), row, ("end group", "", "", "", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "told"),
+    [
+        ([MASKED, DIRECT, AREA], {}, "'area' is asked after 'masked', where they differ"),
+        ([("note", "n", "", "", "", "masked"), AREA, DIRECT], {}, "'area' is asked after 'n', where they differ"),
+        ([*around(MASKED, arms="masked"), AREA, DIRECT], {}, "'area' is asked after 'g', where they differ"),
+        ([*around(MASKED), *around(AREA, name="h"), DIRECT], {}, "'area' is asked after 'masked'"),
+        ([(*AREA[:5], "masked"), MASKED, DIRECT], {}, "'area' is asked in some arms only"),
+        ([*around(AREA, arms="direct"), MASKED, DIRECT], {}, "'area' is asked in some arms only"),
+        ([(*DIRECT[:5], ""), (*AREA[:3], "${direct} = 'yes'", *AREA[4:]), MASKED], {}, "is asked under a condition"),
+        ([(*DIRECT[:5], ""), *around(AREA, relevant="${direct} = 'yes'"), MASKED], {}, "is asked under a condition"),
+        ([(*AREA[:2], "", *AREA[3:]), MASKED, DIRECT], {}, "'area' may be left empty"),
+        ([("select_one yes_no", *AREA[1:4], "warner(p=0.7)", ""), MASKED, DIRECT], {}, "'area' is private"),
+        ([(*AREA[:4], "k_ary(epsilon=1)", ""), MASKED, DIRECT], {}, "'area' is private"),
+        ([AREA, MASKED, DIRECT], {"strata": "masked"}, "'masked' is private"),
+        ([AREA, MASKED, DIRECT], {"strata": "direct"}, "'direct' is asked in some arms only"),
+        ([("select_multiple region", *AREA[1:]), MASKED, DIRECT], {}, "'area' is of another kind"),
+        ([("integer", *AREA[1:]), MASKED, DIRECT], {}, "'area' is of another kind"),
+        ([*around(AREA), MASKED, DIRECT], {"strata": "g"}, "'g' is of another kind"),
+        ([AREA, MASKED, DIRECT], {"strata": "arm"}, "'arm' is no question"),
+        ([AREA, (*DIRECT[:5], "")], {"arms": ""}, "the survey has no arms"),
+    ],
+)
+def test_a_stratum_that_may_come_from_the_arm_is_refused_in_one_sentence(tmp_path, rows, settings, told):
+    with pytest.raises(QuestionnaireError) as refusal:
+        with_strata(tmp_path, rows, **settings)
+    problems = [problem for problem in refusal.value.problems if problem.path == "strata"]
+    assert [told in problem.message for problem in problems] == [True]
+    assert problems[0].message.startswith("strata must name a direct, required select_one that all answer before")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [AREA, MASKED, DIRECT],
+        [*around(AREA), MASKED, DIRECT],
+        [("note", "n", "", "", "", "masked, direct"), (*AREA[:5], "direct, masked"), MASKED, DIRECT],
+    ],
+)
+def test_a_stratum_that_all_answer_first_passes_and_is_refused_alike_in_json(tmp_path, rows):
+    form = with_strata(tmp_path, rows)
+    draft = json.loads(form.to_json())
+    assert draft["strata"] == "area"
+    draft["items"].reverse()
+    (tmp_path / "q.json").write_text(json.dumps(draft), encoding="utf-8")
+    with pytest.raises(QuestionnaireError, match="strata must name"):
+        questionnaire.load(tmp_path / "q.json")
 
 
 ALONE = ["crosstab", "--row", "vote", "--column", "home", "--bootstrap", "0"]

@@ -476,6 +476,31 @@ def test_arms_and_controls_are_those_of_a_sheet(read, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("stratum", "is_first", "told"),
+    [
+        ({"isRequired": True}, True, ""),
+        ({}, True, "may be left empty"),
+        ({"isRequired": True}, False, "is asked after 'masked', where they differ"),
+        ({"isRequired": True, "visibleIf": "{age} > 20"}, True, "is asked under a condition"),
+        ({"isRequired": True, "naysay": {"arms": "direct"}}, True, "is asked in some arms only"),
+        ({"isRequired": True, "naysay": "warner(p=0.7)"}, True, "is private"),
+        ({"isRequired": True, "type": "checkbox"}, True, "is of another kind"),
+    ],
+)
+def test_a_stratum_is_a_question_that_all_answer_before_the_arms_differ(read, stratum, is_first, told):
+    age = question("text", "age", inputType="number")
+    area = question("radiogroup", "area", choices=["north", "south"]) | stratum
+    masked = question(
+        "radiogroup", "masked", choices=["yes", "no"], naysay={"design": "warner(p=0.7)", "arms": "masked"}
+    )
+    panel = {"type": "panel", "name": "p", "elements": [area]}
+    survey = read(age, *((panel, masked) if is_first else (masked, panel)), naysayArms="masked 1, direct 1",
+                  naysayStrata="area")  # fmt: skip
+    problems = [problem.message for problem in survey.problems if problem.message.startswith("strata")]
+    assert [told in message for message in problems] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
     ("cells", "where", "told"),
     [
         ({"control": "vote is red"}, "elements[1].naysay", "a control is written as"),

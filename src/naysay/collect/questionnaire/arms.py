@@ -260,14 +260,37 @@ def arms(walk: Walk) -> Iterator[Problem]:
         yield Problem(
             "arms", message, "", "write the arm into bind::naysay_arms of what is asked there only", path="arms"
         )
-    if whole.strata is not None:
-        stratum = walk.by_name.get(whole.strata)
-        question = stratum.item if stratum is not None else None
-        is_plain = isinstance(question, SelectOne) and question.private is None and not question.arms
-        if not names or stratum is None or not is_plain or question is None or question.relevant is not None:
-            message = f"strata must name a direct select_one that everybody is asked; got {whole.strata!r}"
-            yield Problem("arms", message, "arms are compared within its answers", path="strata")
+    if whole.strata is not None and (fault := _fault_of_stratum(walk, whole.strata)):
+        message = f"strata must name a direct, required select_one that all answer before the arms differ; {fault}"
+        yield Problem("arms", message, "arms are compared within its answers", "name another, or none", path="strata")
     yield from _measures(walk)
+
+
+def _fault_of_stratum(walk: Walk, name: str) -> str:
+    """Why arms cannot be compared within a question's answers; empty where they can.
+
+    What people answer once the arms differ, and whether they still answer, may come from the arm.
+    """
+    entry, everywhere = walk.by_name.get(name), {arm.name for arm in walk.whole.arms}
+    if entry is None:
+        return f"{name!r} is no question"
+    if not everywhere:
+        return "the survey has no arms"
+    question, around = entry.item, [group.item for group in walk.around(entry)]
+    first = next((other for other in walk.entries if asked_arms(walk, other) != everywhere), entry)
+    if not isinstance(question, SelectOne):
+        fault = "is of another kind"
+    elif question.private is not None:
+        fault = "is private"
+    elif any(item.relevant is not None for item in (question, *around)):
+        fault = "is asked under a condition"
+    elif asked_arms(walk, entry) != everywhere:
+        fault = "is asked in some arms only"
+    elif first.order < entry.order:
+        fault = f"is asked after {first.item.name!r}, where they differ"
+    else:
+        fault = "" if question.required else "may be left empty: write yes into its column required"
+    return fault and f"{name!r} {fault}"
 
 
 def _measures(walk: Walk) -> Iterator[Problem]:

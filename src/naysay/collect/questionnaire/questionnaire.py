@@ -105,7 +105,7 @@ class Questionnaire(Model):
     arms : tuple of Arm
         Groups into which the device puts respondents by lot; empty where all are asked the same.
     strata : str, optional
-        The plain question within whose answers arms are compared.
+        The plain question within whose answers arms are compared; all answer it before the arms differ.
     measured : {measure: object}
         The JSON form of the design that several questions, each in its arm, make together, where it is not
         ``samples`` of their own designs: see `measurements`.
