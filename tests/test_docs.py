@@ -1,5 +1,6 @@
 """Statements about the documentation site: what it shows is true, complete, and all in one place."""
 
+import ast
 import contextlib
 import importlib.util
 import inspect
@@ -227,6 +228,10 @@ def test_a_page_to_renew_is_named_by_its_file_or_its_path(tmp_path, monkeypatch)
         assert renew.renew([name]) == 1
 
 
+def read(page):
+    return (DOCS / page).read_text("utf-8")
+
+
 def commands(group, path="naysay"):
     yield path
     for name, command in getattr(group, "commands", {}).items():
@@ -255,6 +260,59 @@ def test_every_line_of_code_of_the_literature_runs():
             assert eval(line, known | {"design": levels, "tally": tally}) is not None
         else:
             assert eval(line, known) is not None, line
+
+
+COMMANDS = dict(re.findall(r"^\$ ([^\n]*?) --help$(.*?)^```$", read("reference/cli.md"), re.MULTILINE | re.DOTALL))
+SOURCES = re.findall(
+    r"^\| (.+) \| (.+) \| (.+) \| `(.+\.py)::(test_\w+)` \|$", read("reference/sources.md"), re.MULTILINE
+)
+
+
+def is_there(name):
+    try:
+        return pkgutil.resolve_name(name) is not None
+    except (ImportError, AttributeError):
+        return False
+
+
+def test_every_sentence_of_the_sources_that_asks_for_something_has_a_place():
+    rows = re.findall(r"^\| (?!page|section|¶)[^|-]", read("reference/sources.md"), re.MULTILINE)
+    assert len(SOURCES) == len(rows) > 170
+    for _, _, place, _, _ in SOURCES:
+        for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", place.replace("randomize.js", "")):
+            assert any(is_there(f"naysay{room}.{name}") for room in ("", ".estimate", ".microdata")), name
+        for words in re.findall(r"`naysay ([\w -]+)`", place):
+            group, *options = re.split(r" (?=--)", words)
+            path = f"naysay {group}"
+            assert path in COMMANDS, words
+            assert all(option.split()[0] in COMMANDS[path] for option in options), words
+
+
+@pytest.mark.parametrize(("file", "test"), sorted({row[3:] for row in SOURCES}))
+def test_the_test_of_a_sentence_is_about_what_its_row_names(file, test):
+    source = (ROOT / "tests" / file).read_text("utf-8")
+    parts = {}
+    for node in ast.parse(source).body:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        text = "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+        defined = (
+            [node.name]
+            if hasattr(node, "name")
+            else [each.id for each in getattr(node, "targets", []) if hasattr(each, "id")]
+        )
+        parts |= dict.fromkeys(defined, text)
+    assert test in parts, "there is no such test"
+    text = "\n".join({parts[test], *(parts[word] for word in re.findall(r"\w+", parts[test]) if word in parts)})
+    for _, asked, place, *found in SOURCES:
+        if found == [file, test]:
+            names = [
+                re.findall(r"[\w-]+", span)[-1].strip("-").replace("-", "_") for span in re.findall(r"`(.+?)`", place)
+            ]
+            links = re.findall(r"\[(.+?)\]\((?:.*/)?(\w+)\.md", place)
+            words = {*names, *(word for link in links for word in link)}
+            assert any(
+                re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text.replace("-", "_")) for word in words
+            ), asked
 
 
 def test_a_board_reads_no_bound_that_is_too_small():

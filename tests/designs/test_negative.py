@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from naysay import Design, designs, estimate, privacy
+from naysay import Design, designs, estimate, planning, privacy
 from naysay.designs.negative import is_uniform
 from naysay.errors import DesignError
 
@@ -100,6 +100,19 @@ def test_a_wide_gaussian_is_the_uniform_design():
 def test_sigma_is_a_positive_number(sigma):
     with pytest.raises(DesignError, match="sigma"):
         designs.gaussian_negative(ABC, sigma=sigma)
+
+
+@pytest.mark.parametrize(("t", "sigma", "ratio"), [(4, 1, 0.72), (4, 1.5, 5.79), (5, 3, 1.77), (10, 3, 2.39)])
+def test_a_gaussian_survey_is_less_private_and_not_always_more_precise(t, sigma, ratio):
+    """That it is more precise is said of all of them (Xie, Kulik & Tanin 2011; Bao, Luo & Zhang 2013)."""
+    even, near = designs.negative(range(t)), designs.gaussian_negative(range(t), sigma=sigma)
+    assert privacy.information(near) > privacy.information(even)
+    pi, n = np.full(t, 1 / t), 1_000
+    inverse = np.linalg.inv(near.matrix)  # the error from its definition, and from the library
+    variances = np.diagonal(inverse @ (np.diag(near.matrix @ pi) - np.outer(*[near.matrix @ pi] * 2)) @ inverse.T) / n
+    planned = [planning.standard_error(design, pi, n=n, estimator="moments") for design in (near, even)]
+    np.testing.assert_allclose(planned[0], np.sqrt(variances), rtol=1e-6)
+    assert np.sqrt((planned[0] ** 2).mean() / (planned[1] ** 2).mean()) == pytest.approx(ratio, abs=0.006)
 
 
 @pytest.mark.parametrize("sigma", [0.05, 1e-3, 1e-300])
