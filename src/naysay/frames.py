@@ -207,11 +207,11 @@ def _totals(
             )
         )
     if count is not None:
-        _check_amounts(frame, count, "counts")
+        check_amounts(frame, count, "counts")
     people_per_row = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
     sum_columns = {_N: people_per_row}
     if weights is not None:
-        _check_amounts(frame, weights, "weights")
+        check_amounts(frame, weights, "weights")
         weight_column = nw.col(weights).cast(nw.Float64)
         sum_columns |= {_W: weight_column * people_per_row, _W2: weight_column * weight_column * people_per_row}
     if sampling is not None:
@@ -349,7 +349,7 @@ def _check_sampling(frame: Frame, sampling: Sampling) -> None:
     """Check strata, clusters, finite populations and replicate weights."""
     schema = frame.collect_schema()
     if sampling.fpc is not None:
-        _check_amounts(frame, sampling.fpc, "finite populations (fpc)")
+        check_amounts(frame, sampling.fpc, "finite populations (fpc)")
     message_of = {sampling.strata: "every row needs a stratum", sampling.clusters: "every row needs a cluster"}
     message_of |= {
         margin_column: "every row needs a class where weights are calibrated to totals"
@@ -380,7 +380,7 @@ def _check_sampling(frame: Frame, sampling: Sampling) -> None:
             if replicate_column not in numeric_columns or flag_sums[replicate_column][0]
         ]
     for replicate_column in replicate_columns:
-        _check_amounts(frame, replicate_column, "replicate weights")
+        check_amounts(frame, replicate_column, "replicate weights")
 
 
 def _cells(frame: Frame) -> dict[str, list[Any]]:
@@ -402,7 +402,7 @@ def _unusable(name: str) -> nw.Expr:
     return value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
 
 
-def _check_amounts(frame: Frame, name: str, what: str) -> None:
+def check_amounts(frame: Frame, name: str, what: str) -> None:
     """Check counts or weights; the error names the first bad one."""
     if not frame.collect_schema()[name].is_numeric():
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)

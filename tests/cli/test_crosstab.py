@@ -15,7 +15,7 @@ from naysay.collect.app import create_app
 from naysay.collect.questionnaire import sample
 from naysay.collect.serving import background
 from naysay.collect.storage import Store
-from naysay.crosstab import Variable, crosstab
+from naysay.crosstab import Variable, crosstab, joint
 
 WARNER = designs.warner(p=0.8)
 CHOICE = designs.negative_levels(("low", "middle", "high"))
@@ -182,3 +182,68 @@ def test_what_a_survey_says_already_is_not_asked(refused, data, options, message
 
 def test_a_file_or_a_survey(refused):
     assert "give FILE or --survey NAME" in refused("crosstab", "--row", "a", "--column", "b")
+
+
+@pytest.fixture
+def release(naysay, tmp_path):
+    """A file that ``naysay randomize`` wrote, with weights beside it, and its designs."""
+    rng = np.random.default_rng(6)
+    columns = {"place": ["north", "south", "west"], "mode": ["car", "bus", "foot"], "asked": ["yes", "no"]}
+    table = pl.DataFrame({name: rng.choice(labels, 500) for name, labels in columns.items()})
+    amounts = {"w": rng.uniform(1, 3, 500).round(2), "n": rng.integers(1, 4, 500), "zero": np.zeros(500, int)}
+    table.with_columns(**amounts, age=rng.integers(18, 90, 500)).write_csv(tmp_path / "people.csv")
+    words = ("--response", "place", "--categories", "north,south,west", "--response", "mode")
+    more = ("--categories", "car,bus,foot", "--design", "negative()", "--seed", 1, "--out", "release.csv")
+    assert naysay("randomize", "people.csv", *words, *more).code == 0
+    return pl.read_csv(tmp_path / "release.csv")
+
+
+JOINED = ("--joint", "place", "--joint", "mode")
+
+
+@pytest.mark.parametrize("amounts", [(), ("--weight", "w"), ("--count", "n"), ("--weight", "w", "--count", "n")])
+def test_attributes_of_a_release_are_joined_as_in_python(naysay, release, amounts):
+    told = json.loads(naysay("crosstab", "release.csv", *JOINED, "--joint", "asked", *amounts, "--format", "json").out)
+    designs_of = {"place": ("north", "south", "west"), "mode": ("car", "bus", "foot")}
+    variables = [*(Variable(name, designs.negative(labels)) for name, labels in designs_of.items())]
+    names = {"--weight": "weights", "--count": "count"}
+    keywords = {names[name]: column for name, column in zip(amounts[::2], amounts[1::2], strict=True)}
+    found = joint(release, [*variables, Variable("asked", "plain")], **keywords)
+    assert told["labels"][2] == ["no", "yes"]
+    np.testing.assert_allclose(told["proportions"], found.proportions)
+    np.testing.assert_allclose(told["intervals"], found.intervals)
+    rows = list(
+        csv.DictReader(io.StringIO(naysay("crosstab", "release.csv", *JOINED, *amounts, "--format", "csv").out))
+    )
+    marginal = found.marginal("place", "mode")
+    assert [float(row["standard_error"]) for row in rows] == pytest.approx(marginal.standard_errors.ravel())
+    printed = naysay("crosstab", "release.csv", *JOINED, *amounts).out
+    assert printed.startswith("place × mode: 9 cells, ")
+    assert ("shares of the sum of the survey weights" in printed) == ("w" in amounts)
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "message"),
+    [
+        ("release.csv", ("--joint", "place", "--joint", "place"), "name different attributes, one at least"),
+        ("release.csv", ("--joint", "plac"), "did you mean 'place'?"),
+        ("release.csv", ("--joint", "asked", "--joint", "age"), "no design of 'asked', 'age' lies beside"),
+        ("people.csv", JOINED, "no design of 'place', 'mode' lies beside 'people.csv'"),
+        ("release.csv", (*JOINED, "--row", "place"), "leave --row out"),
+        ("release.csv", (*JOINED, "--strata", "age"), "leave --strata out"),
+        ("release.csv", (*JOINED, "--html", "x.html"), "leave --html out"),
+        ("release.csv", (*JOINED, "--estimator", "moments"), "leave --estimator out"),
+        ("release.csv", (*JOINED, "--weight", "mode"), "column 'mode' is named twice"),
+        ("release.csv", (*JOINED, "--weight", "n", "--count", "n"), "column 'n' is named twice"),
+        ("release.csv", (*JOINED, "--weight", "zero"), "weights must not all be 0, as in 'zero'"),
+        ("release.csv", (*JOINED, "--count", "w"), "counts must be whole numbers"),
+        ("release.csv", (*JOINED, "--confidence", "95"), "confidence must lie between 0 and 1"),
+        ("release.csv", ("--row", "place"), "name two variables, --row COLUMN and --column COLUMN, or any number by"),
+    ],
+)
+def test_what_cannot_be_joined_is_one_line(refused, release, file, options, message):
+    assert message in refused("crosstab", file, *options)
+
+
+def test_attributes_are_joined_from_a_file(refused):
+    assert "--joint reads FILE" in refused("crosstab", *JOINED)

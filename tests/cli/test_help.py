@@ -149,7 +149,7 @@ def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, w
         request.getfixturevalue("sample_server")
     if words[:2] == ["survey", "restore"]:
         naysay("survey", "backup", "monday.db")
-    if words[:1] == ["query"]:
+    if words[:1] == ["query"] or "--joint" in words:
         naysay(*next(example for example in EXAMPLES if "--budget" in example))
     code, out, err = naysay(*words)
     assert code == 0, err

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from naysay import designs, estimate, planning
-from naysay.crosstab import Variable, crosstab, joint
+from naysay.crosstab import Variable, count, crosstab, joint
 from naysay.errors import DataError
 
 LABELS = {"x": ("a", "b", "c"), "y": ("u", "v", "w", "z"), "k": ("l", "m")}
@@ -95,6 +95,90 @@ def test_a_million_cells_take_seconds():
     assert found.intervals.shape == (100, 100, 100, 2)
     assert found.proportions.sum() == pytest.approx(1)
     assert time.process_time() - before < 30
+
+
+def person_by_person(frame, weight):
+    """Shares and standard errors by the inverse of each design's matrix, one person after the other."""
+    products = np.ones((len(weight), 1))
+    for name, design in INVERTIBLE.items():
+        answers = [design.space.labels.index(answer) for answer in frame[name]]
+        products = np.einsum("na,nb->nab", products, np.linalg.inv(design.matrix)[:, answers].T)
+        products = products.reshape(len(weight), -1)
+    shares, n = weight @ products / weight.sum(), len(weight)
+    return shares, np.sqrt(n / (n - 1) * weight**2 @ (products - shares) ** 2) / weight.sum()
+
+
+INVERTIBLE = {"x": designs.negative(LABELS["x"]), "y": designs.k_ary(LABELS["y"], epsilon=2), "k": DESIGNS["k"]}
+INVERTED = [Variable(name, design) for name, design in INVERTIBLE.items()]
+
+
+def invertible_people(n, rng, shares):
+    """Made-up answers of people in random cells."""
+    cells = np.unravel_index(rng.choice(24, n, p=shares), (3, 4, 2))
+    said = {
+        name: INVERTIBLE[name].randomize([LABELS[name][at] for at in places], rng=rng).texts()
+        for name, places in zip(INVERTIBLE, cells, strict=True)
+    }
+    return pl.DataFrame(said), np.ravel_multi_index(cells, (3, 4, 2))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_are_those_of_the_inverses_person_by_person(weighted):
+    rng = np.random.default_rng(8)
+    frame, _ = invertible_people(700, rng, rng.dirichlet(np.ones(24)))
+    weight = rng.choice([0.5, 1.0, 4.0], 700) if weighted else np.ones(700)
+    found = joint(frame.with_columns(w=weight), INVERTED, weights="w" if weighted else None)
+    shares, errors = person_by_person(frame, weight)
+    assert found.proportions.ravel() == pytest.approx(shares, abs=1e-12)
+    assert found.standard_errors.ravel() == pytest.approx(errors, abs=1e-12)
+    pair = joint(frame.with_columns(w=weight), INVERTED[:2], weights="w" if weighted else None)
+    assert found.marginal("x", "y").standard_errors == pytest.approx(pair.standard_errors, abs=1e-12)
+    assert found.marginal("x", "y").intervals == pytest.approx(pair.intervals, abs=1e-12)
+
+
+def test_people_who_are_drawn_unequally_are_weighed_back():
+    """Cells are drawn up to ten times as often as they are common; the weights say so."""
+    rng, surveys = np.random.default_rng(9), 80
+    shares, chance = rng.dirichlet(np.ones(24)), rng.uniform(0.3, 3, 24)
+    drawn, held = shares * chance / (shares @ chance), np.zeros(24)
+    for _ in range(surveys):
+        frame, cells = invertible_people(800, rng, drawn)
+        found = joint(frame.with_columns(w=1 / chance[cells]), INVERTED, weights="w")
+        ends = found.intervals.reshape(-1, 2)
+        held += (ends[:, 0] <= shares) & (shares <= ends[:, 1])
+    assert held.mean() / surveys > 0.94
+    assert held.min() / surveys > 0.95 - 4 * math.sqrt(0.95 * 0.05 / surveys)
+
+
+def test_a_row_may_stand_for_several_people():
+    rng = np.random.default_rng(10)
+    frame, _ = people(300, rng)
+    counts, weight = rng.integers(0, 4, 300), rng.uniform(1, 3, 300)
+    found = joint(frame.with_columns(n=counts, w=weight), VARIABLES, weights="w", count="n")
+    apart = joint(frame.with_columns(w=weight)[np.repeat(np.arange(300), counts)], VARIABLES, weights="w")
+    assert found.n == counts.sum()
+    assert found.standard_errors == pytest.approx(apart.standard_errors, abs=1e-12)
+
+
+def test_an_attribute_that_was_not_randomized_is_its_own_categories():
+    frame, _ = people(300, np.random.default_rng(11))
+    frame = frame.with_columns(region=pl.Series(["north", "south", "south"] * 100))
+    found = joint(frame, [VARIABLES[0], Variable("region")])
+    assert found.labels[1] == ("north", "south")
+    assert found.proportions.sum(axis=0) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_estimated_chances_and_controls_are_refused():
+    """A calibrated design was read as if its chances were known: errors of half the size."""
+    survey = designs.calibrated([[0, 30, 45], [60, 0, 55], [40, 70, 0]], categories=LABELS["x"], negative=True)
+    frame = pl.DataFrame({"x": ["a", "b"], "c": ["l", "m"]})
+    with pytest.raises(DataError, match="those of calibrated"):
+        joint(frame, [Variable("x", survey)])
+    with pytest.raises(DataError, match="those of calibrated"):
+        count(frame, lambda x: x == "a", randomized=[Variable("x", survey)])
+    controlled = Variable("k", designs.controlled(DESIGNS["k"], truth="l"), controls=("c",))
+    with pytest.raises(DataError, match="no indicator of each answer"):
+        joint(frame.with_columns(k=pl.lit("m")), [controlled])
 
 
 def test_levels_are_read_each_under_its_own_design():

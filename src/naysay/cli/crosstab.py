@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from naysay import _checks, crosstab, files
+from naysay.cli.query import randomized_variable
 from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import measure, withheld_note
 from naysay.console import options, output
@@ -51,9 +52,9 @@ Scores = Annotated[
 class Crossed:
     """What is crossed, and how it is told, as it is written on the command line."""
 
-    row: Annotated[str, options.column("The variable of the rows.")]
-    column: Annotated[str, options.column("The variable of the columns.")]
     file: Annotated[Path | None, options.DATA_FILE] = None
+    row: Annotated[str | None, options.column("The variable of the rows.")] = None
+    column: Annotated[str | None, options.column("The variable of the columns.")] = None
     layer: Annotated[str | None, options.column("A third variable: a table for each of its categories.")] = None
     row_design: Design = None
     row_categories: Labels = None
@@ -69,6 +70,14 @@ class Crossed:
     layer_categories: Labels = None
     layer_level: Level = None
     layer_control: Controls = None
+    joint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Once for each of any number of attributes, in place of --row and --column: how all of them go "
+            "together, by moments. Their designs lie beside FILE; name some attributes for their marginal.",
+        ),
+    ] = None
     count: options.Count = None
     estimator: Annotated[Literal["maximum_likelihood", "moments"], "METHOD"] = "maximum_likelihood"
     bootstrap: Annotated[
@@ -109,7 +118,7 @@ class CrosstabOptions(SamplingOptions, Surveyed, Crossed):
 
 @takes(CrosstabOptions, crosstab.crosstab)
 def command(request: CrosstabOptions) -> None:
-    """Estimate how two or three variables go together. Each is randomized or plain.
+    """Estimate how two or three variables go together, or any number. Each is randomized or plain.
 
     Each variable is a column of FILE, or with --survey a question, with the design that was published. The export of a
     survey has its designs beside it. Any other variable without a design is plain: its answers are its categories. If
@@ -133,8 +142,14 @@ def command(request: CrosstabOptions) -> None:
       naysay crosstab school.csv --row doping --row-design "warner(p=0.7)" \\
           --column sport --weight weight --strata region --cluster school
       naysay crosstab --survey sample --row smoking --column area
+      naysay crosstab release.csv --joint income --joint age
     """
     _checks.confidence(request.confidence)
+    if request.joint:
+        _say_joint(request, request.joint)
+        return
+    if request.row is None or request.column is None:
+        raise DataError("name two variables, --row COLUMN and --column COLUMN, or any number by --joint COLUMN each")
     output.check(request.html)
     if (request.file is None) == (request.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
@@ -161,6 +176,48 @@ def command(request: CrosstabOptions) -> None:
         output.say(f"\n{options.NAIVE}\n\n{naive_table}")
     if request.format_ == "csv":
         for line in printed_table.remarks():
+            output.note(line)
+
+
+_OF_JOINT = ("file", "joint", "count", "weight", "confidence", "format_", "separator", "encoding", "codes")
+"""The options that go with ``--joint``."""
+
+
+def _say_joint(request: CrosstabOptions, columns: list[str]) -> None:
+    """Print how attributes go together whose designs lie beside a file."""
+    for option_field in fields(request):
+        if option_field.name not in _OF_JOINT and getattr(request, option_field.name) != option_field.default:
+            option_name = option_field.name.replace("_", "-")
+            raise DataError(f"--joint estimates all cells by moments, each by itself; leave --{option_name} out")
+    if request.file is None:
+        raise DataError("--joint reads FILE, such as naysay randomize wrote, with its designs beside it")
+    randomizations = files.designs_of(request.file, codes=request.codes)
+    variables = [
+        randomized_variable(request.file, name, randomizations[name])
+        if name in randomizations
+        else Variable(name, "plain")
+        for name in columns
+    ]
+    amounts = [name for name in (request.count, request.weight) if name is not None]
+    frame = files.scan(
+        request.file, separator=request.separator, encoding=request.encoding, codes=request.codes or amounts
+    )
+    with files.readable(request.file):
+        frame = _typed_frame(request, frame, variables)
+        if all(variable.plain for variable in variables):
+            raise DataError(
+                f"no design of {_checks.listing_text(columns)} lies beside {request.file.name!r}; naysay randomize and "
+                "the export of a survey leave it there. Name designs of two or three by --row, --row-design and so on"
+            )
+        hidden = [name for name in files.randomized_columns(request.file, encoding=request.encoding) if name in columns]
+        if unknown := [name for name in hidden if name not in randomizations]:
+            raise DataError(f"column {unknown[0]!r} holds randomized answers, and no design of it lies beside the file")
+        result = crosstab.joint(
+            frame, variables, weights=request.weight, count=request.count, confidence=request.confidence
+        )
+    output.result(result, request.format_)
+    if request.format_ == "csv":
+        for line in result.remarks():
             output.note(line)
 
 

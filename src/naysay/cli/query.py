@@ -64,10 +64,10 @@ def command(request: QueryOptions) -> None:
     """Count the people of a file whom a condition describes. Some columns may be randomized.
 
     FILE is what naysay randomize wrote, or the export of a survey: the designs lie beside it. Columns without a design
-    are filters. The count is unbiased; its interval is that of the randomization alone, for the file is fixed. A count
-    below 0 is chance, and is shown. A condition compares columns with values by = != < <= > >=, and joins comparisons
-    by and, or, not(). Categories that are no numbers are ordered as their design lists them. A name that is no word
-    stands in ${…}, a value that is none in quotes.
+    are filters. Each record counts as one: weights do not enter. The count is unbiased; its interval is that of the
+    randomization alone, for the file is fixed. A count below 0 is chance, and is shown. A condition compares columns
+    with values by = != < <= > >=, and joins comparisons by and, or, not(). Categories that are no numbers are ordered
+    as their design lists them. A name that is no word stands in ${…}, a value that is none in quotes.
 
     \b
     Examples:
@@ -82,11 +82,11 @@ def command(request: QueryOptions) -> None:
     with files.readable(request.file):
         columns = frame.collect_schema().names()
         named_columns = list(dict.fromkeys(comparison.column for comparison in _comparisons(expression, columns)))
-        variables, remarks = [], []
-        for name in named_columns:
-            if name in randomizations:
-                variables.append(Variable(name, randomizations[name].design, randomizations[name].level))
-                _check_randomized(request.file, name, randomizations[name])
+        variables = [
+            randomized_variable(request.file, name, randomizations[name])
+            for name in named_columns
+            if name in randomizations
+        ]
         plain_columns = [name for name in named_columns if name not in randomizations]
         needed_columns = [*named_columns, *(variable.level for variable in variables if variable.level is not None)]
         table = files.as_text(frame.select(list(dict.fromkeys(needed_columns))), needed_columns).collect()
@@ -113,14 +113,15 @@ def command(request: QueryOptions) -> None:
             output.note(line)
 
 
-def _check_randomized(file: Path, name: str, randomization: files.Asked) -> None:
-    """Raise for answers that are not read by one column and its level alone."""
+def randomized_variable(file: Path, name: str, randomization: files.Asked) -> Variable:
+    """The column with the design that lies beside the file; refused if more than its level is needed to read it."""
     if randomization.beside or randomization.sample or randomization.arms or randomization.design.space.answers > 1:
         raise DataError(
             f"column {name!r} of {file.name!r} belongs to a question with samples, controls or several answers; "
             "use naysay estimate",
             column=name,
         )
+    return Variable(name, randomization.design, randomization.level)
 
 
 def _comparison(node: Apply, columns: Collection[str]) -> Comparison:

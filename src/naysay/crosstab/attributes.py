@@ -11,7 +11,7 @@ second. A marginal of some attributes is the same with the answers to the others
 The interval of a cell holds all shares c with n (mean - c)² ≤ z² V(c), as the score interval of an estimate does: V(c)
 = c S₁ + (1 - c) S₀ - c², where S₁ is the mean of u² of people in the cell, which the designs give, and S₀ that of all
 others, with the estimated shares of the other cells and one person more in each. So a cell in which nobody seems to be
-does not look certain.
+does not look certain. With weights, n is how many unweighted people would be as precise.
 
 Source: Horey, Groat, Forrest & Esponda 2007 and Groat, Edwards, Horey, He & Forrest 2012 (several attributes, each
 answered in the negative); errors by the second moment of u.
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,8 @@ import scipy
 
 from naysay import _checks
 from naysay._values import Array, Floats, Label
-from naysay.crosstab.query import HOW_MANY, channel_of, distinct_rows, indicators_of
-from naysay.crosstab.variables import Variable
+from naysay.crosstab.query import HOW_MANY, WEIGHT, WEIGHT_SQUARED, channel_of, distinct_rows, indicators_of
+from naysay.crosstab.variables import Variable, known_variables
 from naysay.errors import DataError
 from naysay.estimate.inversion import mean_squares, score_ends
 from naysay.show import Column, Content, Note, Records, Result, Sentence, Table
@@ -66,6 +66,8 @@ class Joint(Result):
         People without an answer to some attribute.
     confidence : float
         Of the intervals that are printed.
+    weight, weight_squared : (answers, …) float, optional
+        The sums of these people's weights and of their squares; without weights both are `people`.
     """
 
     columns: tuple[str, ...]
@@ -75,6 +77,8 @@ class Joint(Result):
     people: Array
     left_out: int = 0
     confidence: float = 0.95
+    weight: Array | None = None
+    weight_squared: Array | None = None
 
     @property
     def n(self) -> int:
@@ -82,27 +86,53 @@ class Joint(Result):
         return int(self.people.sum())
 
     @cached_property
+    def _sums(self) -> tuple[Floats, Floats, float, float]:
+        """The share of the weight of each combination of answers, the squared weights, and what both sum to."""
+        weight = self.people if self.weight is None else self.weight
+        squared = self.people if self.weight_squared is None else self.weight_squared
+        total = float(weight.sum())
+        return weight / total, squared, total, float(squared.sum())
+
+    @cached_property
     def proportions(self) -> Floats:
         """The unbiased share of each cell, (categories, …); they sum to one, and some may be negative."""
-        return _fold(self.people / self.n, self.indicators)
+        return _fold(self._sums[0], self.indicators)
 
     @cached_property
     def standard_errors(self) -> Floats:
-        """Of each cell, (categories, …): moments, n - 1; NaN for one person."""
-        squares = _fold(self.people / self.n, [indicators**2 for indicators in self.indicators])
+        """Of each cell, (categories, …): moments, n - 1, linearized in the weights; NaN for one person."""
+        _, squared, total, squared_total = self._sums
+        squares = _fold(squared, [indicators**2 for indicators in self.indicators])
+        if self.weight is None:
+            deviations = squares - total * self.proportions**2
+        else:
+            deviations = squares - 2 * self.proportions * _fold(squared, self.indicators)
+            deviations += squared_total * self.proportions**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.sqrt(np.maximum(squares - self.proportions**2, 0.0) / (self.n - 1.0)))
+            return np.asarray(np.sqrt(np.maximum(deviations, 0.0) * np.divide(self.n, self.n - 1.0)) / total)
+
+    @property
+    def _effective(self) -> Floats:
+        """How many unweighted people are as precise, by cell: Kish's number, or fewer where weights go with answers."""
+        shares, _, total, squared_total = self._sums
+        if self.weight is None:
+            return np.full(self.proportions.shape, float(self.n))
+        kish = total**2 / squared_total
+        plain = (_fold(shares, [indicators**2 for indicators in self.indicators]) - self.proportions**2) / kish
+        linearized = self.standard_errors**2 * (1 - 1 / self.n)
+        return np.asarray(kish / np.maximum(linearized / np.maximum(plain, 1e-300), 1.0))
 
     @cached_property
     def intervals(self) -> Floats:
         """Of each cell by itself, (categories, …, 2), cut to [0, 1]."""
         z = float(scipy.special.ndtri(0.5 + self.confidence / 2))
         inside = reduce(np.multiply.outer, [np.diagonal(squares) for squares in self.squares])
-        near = np.maximum(self.proportions, 0.0) * self.n + 1.0
+        effective = self._effective
+        near = np.maximum(self.proportions, 0.0) * effective.max() + 1.0
         near /= near.sum()
         outside = np.maximum(_fold(near, self.squares) - near * inside, 0.0) / (1.0 - near)
         law = np.array([outside, inside - outside, np.full(near.shape, -1.0)]).reshape(3, -1)
-        ends = score_ends(np.clip(self.proportions.ravel(), 0.0, 1.0), np.full(near.size, float(self.n)), law, z**2)
+        ends = score_ends(np.clip(self.proportions.ravel(), 0.0, 1.0), effective.ravel(), law, z**2)
         return np.clip(ends, 0.0, 1.0).reshape(*near.shape, 2)
 
     def marginal(self, *columns: str) -> Joint:
@@ -114,16 +144,21 @@ class Joint(Result):
             raise DataError(f"name different attributes, one at least; got {_checks.listing_text(columns)}")
         places = [self.columns.index(column) for column in columns]
         others = tuple(place for place in range(len(self.columns)) if place not in places)
-        people = self.people.sum(axis=others) if others else self.people
-        people = np.transpose(people, [sorted(places).index(place) for place in places])
+        order = [sorted(places).index(place) for place in places]
+
+        def margin(sums: Array) -> Array:
+            return np.transpose(sums.sum(axis=others), order)
+
         return Joint(
             columns,
             tuple(self.labels[place] for place in places),
             tuple(self.indicators[place] for place in places),
             tuple(self.squares[place] for place in places),
-            people,
+            margin(self.people),
             self.left_out,
             self.confidence,
+            None if self.weight is None else margin(self.weight),
+            None if self.weight_squared is None else margin(self.weight_squared),
         )
 
     def parts(self) -> list[Content]:
@@ -138,9 +173,12 @@ class Joint(Result):
             numbers = (share, error, *self.intervals[cell].tolist())
             rows.append((*names, *(f"{number:.4f}" for number in numbers)))
         shown = "" if cells <= _SHOWN else f"; the {_SHOWN} largest"
-        head = f"{' × '.join(self.columns)}: {cells:,} cells, {self.n:,} people answered every attribute{shown}"
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
+        head = f"{' × '.join(self.columns)}: {cells:,} cells, {people} answered every attribute{shown}"
         heads = (*(Column(name, words=True) for name in self.columns), *map(Column, ("share", "s.e.", "low", "high")))
         notes = [Note("unbiased shares by moments, which may be negative; score intervals, each by itself")]
+        if self.weight is not None:
+            notes.append(Note("shares of the sum of the survey weights; people count as independent"))
         if self.left_out:
             notes.append(Note(f"{self.left_out:,} more people left an attribute out; not counted"))
         return [Sentence(head), Table(heads, tuple(rows)), *notes]
@@ -171,7 +209,12 @@ class Joint(Result):
 
 
 def joint(
-    data: IntoFrame | Mapping[str, Iterable[object]], attributes: Iterable[Variable], *, confidence: float = 0.95
+    data: IntoFrame | Mapping[str, Iterable[object]],
+    attributes: Iterable[Variable],
+    *,
+    weights: str | None = None,
+    count: str | None = None,
+    confidence: float = 0.95,
 ) -> Joint:
     """The joint distribution of any number of attributes, each answered under its own design, with all errors.
 
@@ -180,8 +223,10 @@ def joint(
     data : dataframe or mapping of columns
         One row for each person.
     attributes : iterable of Variable
-        Columns with their designs; `designs.direct` for one that was asked openly. With a column of levels, each answer
-        is read under the level that its person chose.
+        Columns with their designs, or plain ones. With a column of levels, each answer is read under the level that its
+        person chose.
+    weights, count : str, optional
+        The columns of survey weights, and of how many people each row stands for.
     confidence : float
 
     Returns
@@ -191,7 +236,8 @@ def joint(
     Raises
     ------
     DataError
-        Columns that are not there, answers that a design cannot give, more than 30 million cells.
+        Columns that are not there, answers that a design cannot give, more than 30 million cells, designs whose chances
+        are estimated, or which rest on several columns.
     NotEstimable
         A design that does not tell its categories apart.
 
@@ -210,17 +256,31 @@ def joint(
     columns = tuple(variable.column for variable in variables)
     if not columns or len(set(columns)) < len(columns):
         raise DataError(f"name different attributes, one at least; got {_checks.listing_text(columns)}")
+    variables = tuple(
+        replace(variable, design=variable.known, categories=None) for variable in known_variables(variables, data)
+    )
+    for variable in variables:
+        if variable.controls or variable.known.cells != variable.labels:
+            raise DataError(
+                f"column {variable.column!r}: controls and designs of several samples have no indicator of each "
+                "answer; cross two or three such attributes by crosstab, --row and --column",
+                column=variable.column,
+            )
     _check_size([len(variable.labels) for variable in variables], "cells")
     _check_size([max(len(variable.labels) for variable in variables)] * 2, "pairs of categories of one attribute")
-    rows, left_out = distinct_rows(data, variables, ())
+    rows, left_out = distinct_rows(data, variables, (), weights=weights, count=count)
     indexed = [_indexed(rows, variable) for variable in variables]
     shape = [len(indicators) for _, indicators, _ in indexed]
     _check_size(shape, "combinations of answers")
     places = np.ravel_multi_index([answer_places for answer_places, _, _ in indexed], shape)
-    people = np.bincount(places, rows[HOW_MANY].to_numpy(), minlength=math.prod(shape)).reshape(shape)
+
+    def sums(column: str) -> Array:
+        return np.bincount(places, rows[column].to_numpy(), minlength=math.prod(shape)).reshape(shape)
+
     labels = tuple(variable.labels for variable in variables)
     _, indicators, squares = zip(*indexed, strict=True)
-    return Joint(columns, labels, indicators, squares, people, left_out, confidence)
+    weighted = () if weights is None else (sums(WEIGHT), sums(WEIGHT_SQUARED))
+    return Joint(columns, labels, indicators, squares, sums(HOW_MANY), left_out, confidence, *weighted)
 
 
 def _check_size(shape: Sequence[int], what: str) -> None:

@@ -40,9 +40,11 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay._values import Floats
 from naysay.crosstab.variables import Variable
+from naysay.design.base import check_known
 from naysay.errors import AnswerError, DataError, NotEstimable
 from naysay.estimate.inversion import score_ends
 from naysay.estimate.linear import linear_map
+from naysay.frames import check_amounts
 from naysay.show import Content, Note, Records, Result, Sentence
 from naysay.tally import Channel
 
@@ -58,6 +60,8 @@ _SMALL_ERROR = 3.0  # records, likewise: answers that rarely change follow Poiss
 _POINTS = 1 << 14  # of the grid on which a law is convolved
 HOW_MANY = "how many"
 """The column with the number of people in each distinct row."""
+WEIGHT, WEIGHT_SQUARED = "their weights", "their squared weights"
+"""The columns with the sums of survey weights, and of their squares."""
 Bools = NDArray[np.bool_]
 
 
@@ -379,15 +383,21 @@ def _convolved_ends(outside: _Law, inside: _Law, count: float, records: int, tai
 
 
 def distinct_rows(
-    data: IntoFrame | Mapping[str, Iterable[object]], variables: tuple[Variable, ...], plain: tuple[str, ...]
+    data: IntoFrame | Mapping[str, Iterable[object]],
+    variables: tuple[Variable, ...],
+    plain: tuple[str, ...],
+    *,
+    weights: str | None = None,
+    count: str | None = None,
 ) -> tuple[pl.DataFrame, int]:
-    """The distinct records without gaps, with how many there are of each; and how many have a gap."""
+    """The distinct records without gaps, with how many there are of each and their weights; how many have a gap."""
     frame: Any = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data).lazy()
     known_columns = frame.collect_schema().names()
     named_columns = [
         name for variable in variables for name in (variable.column, variable.level) if name is not None
     ] + list(plain)
-    for name in named_columns:
+    amounts = {what: name for what, name in (("weights", weights), ("counts", count)) if name is not None}
+    for name in (*named_columns, *amounts.values()):
         if name not in known_columns:
             raise DataError(_checks.no_column(name, known_columns), column=name)
     if not named_columns:
@@ -395,10 +405,23 @@ def distinct_rows(
     for variable in variables:
         if variable.plain:
             raise DataError(f"column {variable.column!r} has no design; name it as a plain one", column=variable.column)
-    rows = frame.group_by(list(dict.fromkeys(named_columns))).agg(nw.len().alias(HOW_MANY)).collect().to_polars()
+        check_known(variable.known, "a sum over answers")
+    for what, name in amounts.items():
+        if name in named_columns or list(amounts.values()).count(name) > 1:
+            raise DataError(f"column {name!r} is named twice; each column has one role", column=name)
+        check_amounts(frame, name, what)
+    people = nw.lit(1) if count is None else nw.col(count).cast(nw.Int64)
+    sums = {HOW_MANY: people}
+    if weights is not None:
+        weight = nw.col(weights).cast(nw.Float64)
+        sums |= {WEIGHT: weight * people, WEIGHT_SQUARED: weight * weight * people}
+    frame = frame.with_columns(**sums)
+    rows = frame.group_by(list(dict.fromkeys(named_columns))).agg(nw.col(*sums).sum()).collect().to_polars()
     whole_rows = rows.drop_nulls()
     if not whole_rows.height:
         raise DataError(f"no record is without a gap in {_checks.listing_text(named_columns)}")
+    if not whole_rows[list(sums)[-1]].sum():
+        raise DataError(f"{' and '.join(amounts)} must not all be 0, as in {_checks.listing_text(amounts.values())}")
     return whole_rows, int(rows[HOW_MANY].sum()) - int(whole_rows[HOW_MANY].sum())
 
 

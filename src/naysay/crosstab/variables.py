@@ -124,6 +124,21 @@ def as_variable(name_or_variable: Variable | str) -> Variable:
 def check_variables(
     variables: Sequence[Variable], data: IntoFrame | Mapping[str, Iterable[object]]
 ) -> tuple[Variable, ...]:
+    """The variables with the categories of plain columns, after a look at all that a table of them cannot be."""
+    variables = known_variables(variables, data)
+    cell_count = math.prod(len(variable.known.cells) for variable in variables)
+    if cell_count > MOST_CELLS:
+        sizes = " × ".join(str(len(variable.known.cells)) for variable in variables)
+        raise DataError(
+            f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cell_count:,}; merge categories, or leave a "
+            "variable out"
+        )
+    return tuple(variables)
+
+
+def known_variables(
+    variables: Sequence[Variable], data: IntoFrame | Mapping[str, Iterable[object]]
+) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
     column_names = [column for variable in variables for column in variable.columns]
     # the column of levels may be that of two
@@ -133,19 +148,12 @@ def check_variables(
         raise DataError(
             f"column {repeated_column!r} is named twice; a crosstab needs different columns", column=repeated_column
         )
-    known_variables = tuple(_with_categories(variable, data) for variable in variables)
-    for variable in known_variables:
+    with_categories = tuple(_with_categories(variable, data) for variable in variables)
+    for variable in with_categories:
         _check(variable)
         if variable.design is None:
-            _check_plain(variable, known_variables)
-    cell_count = math.prod(len(variable.known.cells) for variable in known_variables)
-    if cell_count > MOST_CELLS:
-        sizes = " × ".join(str(len(variable.known.cells)) for variable in known_variables)
-        raise DataError(
-            f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cell_count:,}; merge categories, or leave a "
-            "variable out"
-        )
-    return known_variables
+            _check_plain(variable, with_categories)
+    return with_categories
 
 
 def _check_plain(variable: Variable, variables: Sequence[Variable]) -> None:
