@@ -42,9 +42,23 @@ def test_a_control_finds_who_answers_at_random(answers, capsys, controls):
     assert found["violations"] > 20
 
 
+def test_expected_slips_move_the_share_and_are_printed(answers, capsys):
+    without, with_slips = (
+        told(capsys, answers, *ASKED, "--control", "second: foot", *slips, "--format", "json")["compliance"]
+        for slips in ([], ["--slips", "0.02"])
+    )
+    assert with_slips["share"] < without["share"] - 0.03
+    assert with_slips["violations"] is None
+    assert without["p_value"] == 0 < with_slips["p_value"]
+    assert main(["estimate", answers, *ASKED, "--control", "second: foot", "--slips", "0.02"]) == 0
+    assert "assumes that of 100 who comply 2 slip in a control" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
+        (["--slips", "0.02"], "--slips is about a control; add --control COLUMN: TRUTH"),
+        (["--control", "second: foot", "--slips", "0.3"], "slips must stay below 0.25"),
         (["--control", "check"], "--control is a column and what is true there"),
         (["--control", "check: train"], "'train' is no category"),
         (["--control", "check: lot", "--sample", "check_truth"], "leave --sample out"),

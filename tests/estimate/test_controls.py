@@ -2,13 +2,14 @@
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from naysay import Design, designs, estimate
+from naysay import Design, designs, estimate, planning
 from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
 from naysay.estimate.compliance import compliance, reservations
 from naysay.sampling import Sampling
@@ -36,6 +37,11 @@ def worked_negative():
     kept, ruled_out = np.transpose(REFERENCE["worked"]["negative 4,1 with control"]["counts"])
     survey = designs.controlled(designs.negative(ABCD), truth="d")
     return survey, tallied(survey, np.column_stack([kept - 120, kept * 0 + 60, kept * 0 + 60, ruled_out]), ABCD, ABCD)
+
+
+def replace_design(tally, survey):
+    """The same answers under another design of the same samples."""
+    return replace(tally, parts=tuple(replace(part, design=survey.channel(part.level)) for part in tally.parts))
 
 
 def drawn(survey, shares, n, rng):
@@ -526,3 +532,147 @@ def test_a_band_of_few_answers_says_that_it_can_be_too_short(n, is_said):
     survey = designs.crosswise(prevalence=0.25)
     fit = estimate.moments(survey, survey.tally(count=[n // 3, n - n // 3]))
     assert ("(of so few answers it held .87 to .93 at worst)" in str(fit)) == is_said
+
+
+# slips, and truths that controls share
+
+
+def test_slips_make_the_test_and_the_size_those_of_their_own_share():
+    """METHODS_CONTROLS 2.6: negative(5, 2) with slips of .01 first finds .05, .1, .25 with 307, 112, 27 people."""
+    survey = designs.controlled(designs.negative(tuple("abcde"), discards=2), truth="a", slips="0.01")
+    for share, n in ((0.05, 307), (0.1, 112), (0.25, 27)):
+        powers = [planning.detection_power(survey, share, n=people) for people in range(n - 20, n + 1)]
+        assert max(powers[:-1]) < 0.8 <= powers[-1]
+    single = designs.controlled(designs.negative(ABCD), truth="d", slips="0.02")
+    tally = tallied(single, np.outer([1, 1, 1, 1], [30, 35, 33, 2]), ABCD, ABCD)
+    people = compliance(single, tally)
+    assert people.p_value == pytest.approx(stats.binomtest(8, 400, 0.02, alternative="greater").pvalue)
+    assert people.share == pytest.approx(0, abs=1e-9)  # (.02 - .02) / (1/4 - .02)
+    assert people.violations is None
+    assert compliance(designs.controlled(designs.negative(ABCD), truth="d"), tally).p_value == 0
+    assert "assumes that of 100 who comply 2 slip in a control" in str(estimate.moments(single, tally))
+    assert Design.from_json(single.to_json()) == single
+    assert designs.parse(single.name, categories=ABCD) == single
+
+
+def test_the_interval_with_slips_holds_the_truth_and_that_without_them_does_not():
+    rng, inside = np.random.default_rng(88), np.zeros((5, 2))
+    plain, slipping = (designs.controlled(designs.negative(ABCD), truth="d", slips=slips) for slips in (0, "0.03"))
+    for cell in range(5):
+        share = rng.uniform(0, 0.3)
+        cells = np.append((1 - share) * rng.dirichlet(np.ones(4)), share)
+        for _ in range(40):
+            answers = drawn(slipping, cells, 400, rng)
+            for place, survey in enumerate((slipping, plain)):
+                low, high = compliance(survey, replace_design(answers, survey)).interval()
+                inside[cell, place] += low <= share <= high
+    assert inside[:, 0].mean() / 40 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 200)
+    assert inside[:, 1].mean() / 40 < 0.8
+
+
+@pytest.mark.parametrize(
+    ("design", "slips", "problem"),
+    [
+        (designs.crosswise(prevalence=0.25), 0.01, "people who comply can give any answer"),
+        (designs.negative(ABCD), 0.25, "slips must stay below 0.25, as often as random answers slip; got 0.25"),
+        (designs.negative(ABCD), -0.1, r"slips must lie in \[0, 1\]"),
+    ],
+)
+def test_slips_that_cannot_be_are_refused(design, slips, problem):
+    with pytest.raises(DesignError, match=problem):
+        designs.controlled(design, truth=design.categories[-1], slips=slips)
+
+
+def test_controls_of_one_estimated_truth_share_its_error():
+    """With one error of the truth for all K controls, ρ̂ moves with it by Σ_k ∂ρ_k/∂z / K, not by its root of K."""
+    design, truth = designs.crosswise(prevalence=0.25), {"yes": "0.1", "no": "0.9"}
+    known, shared = (designs.controlled(design, truth=[truth, truth], people=people) for people in (None, 100))
+    apart = designs.controlled(design, truth=[truth, truth], people=[100, 101])
+    said = list(itertools.product(SAME, SAME, SAME))
+    tally = known.tally(tuple(zip(*said, strict=True)), count=[210, 90, 80, 60, 150, 80, 70, 60])
+    expected = 0.75 - 0.05
+    observed = (210 * 2 + 90 + 80 + 150 * 2 + 80 + 70) / 1600  # "same" to a control
+    slope = 0.5 * (0.5 - observed) / (0.5 - expected) ** 2  # as with one control
+    extra = {
+        name: compliance(survey, replace_design(tally, survey)).standard_error ** 2
+        - compliance(known, tally).standard_error ** 2
+        for name, survey in (("shared", shared), ("apart", apart))
+    }
+    assert extra["shared"] == pytest.approx(slope**2 * 0.1 * 0.9 / 100, rel=0.02)
+    assert extra["apart"] == pytest.approx(slope**2 * 0.1 * 0.9 / 100 / 2, rel=0.03)
+    assert designs.controlled(design, truth=truth, control=[design, design], people=100).uncertain == shared.uncertain
+    assert Design.from_json(shared.to_json()) == shared
+
+
+# several controls of different chances
+
+
+def of_two_controls(first, second):
+    return designs.controlled(
+        designs.crosswise(prevalence=0.25),
+        truth=("no", "no"),
+        control=[designs.crosswise(prevalence=chance) for chance in (first, second)],
+    )
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.25, 0.15), (0.05, 0.4), (0.0, 0.25), (0.2, 0.33)])
+def test_the_law_of_controls_of_different_chances_is_that_of_all_patterns(first, second):
+    """Second route: the chance of every way in which twelve people can give the four pairs of answers."""
+    rng, n, survey = np.random.default_rng(3), 12, of_two_controls(first, second)
+    said = [rng.choice(SAME, n, p=[0.7, 0.3]).tolist() for _ in range(3)]
+    people = compliance(survey, survey.tally(tuple(said)))
+    weights = [1 / (0.5 - first), 1 / (0.5 - second)]
+    total = sum(weight * answers.count("different") for weight, answers in zip(weights, said[1:], strict=True))
+    ways = np.array([way for way in itertools.product(range(n + 1), repeat=4) if sum(way) == n])
+    scores = ways @ [0, weights[1], weights[0], sum(weights)]
+    assert np.mean(total / n - np.dot(weights, (first, second))) / 2 == pytest.approx(people.share)
+    for share in (0, 0.1, 0.35, 1):
+        pairs = [
+            (1 - share)
+            * np.prod(
+                [chance if is_telling else 1 - chance for chance, is_telling in zip((first, second), pair, strict=True)]
+            )
+            + share / 4
+            for pair in itertools.product((False, True), repeat=2)
+        ]
+        law = stats.multinomial.pmf(ways, n, pairs)
+        expected = law[scores <= total + 1e-9].sum(), law[scores >= total - 1e-9].sum()
+        assert people.law.tails(share) == pytest.approx(expected, abs=1e-12)
+    assert people.p_value == pytest.approx(people.law.tails(0)[1])
+    low, high = people.interval()
+    for side, end in ((1, low), (0, high)):
+        if 0 < end < 1:
+            assert people.law.tails(end)[side] == pytest.approx(0.025, abs=1e-6)
+
+
+def test_the_test_rejects_where_the_interval_leaves_out_nobody():
+    """By the variance alone it did not: of controls of .02 and .42 the law is far from normal."""
+    rng, survey, n = np.random.default_rng(41), of_two_controls("0.02", "0.42"), 60
+    hits = []
+    for _ in range(150):
+        away = rng.random(n) < 0.15
+        said = [
+            np.where(np.where(away, rng.random(n) < 0.5, rng.random(n) < chance), *SAME[::-1]).tolist()
+            for chance in (0.3, 0.02, 0.42)
+        ]
+        people = compliance(survey, survey.tally(tuple(said)))
+        low, high = people.interval()
+        assert (people.p_value < 0.025) == (low > 0)
+        hits.append(low <= 0.15 <= high)
+    assert np.mean(hits) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 150)
+
+
+def test_controls_drawn_by_lot_whose_truths_have_different_chances_have_an_exact_law():
+    """Forced answers: whose truth is no says yes in 1/6, whose truth is yes says no in 1/12."""
+    survey = designs.controlled(FAMILIES["forced"], truth="lot")
+    said = [("yes", "yes"), ("yes", "no"), ("no", "yes"), ("no", "no")]
+    answers = [[*said, *said][place] for place in range(8)]
+    counts = [40, 5, 60, 4, 6, 40, 9, 50]
+    tally = survey.tally(tuple(zip(*answers, strict=True)), count=counts, sample=["yes"] * 4 + ["no"] * 4)
+    people = compliance(survey, tally)
+    wrong = np.array([9, 15])  # said no with truth yes, yes with truth no
+    weights = 1 / (0.5 - np.array([1 / 12, 1 / 6]))
+    laws = [stats.binom.pmf(np.arange(size + 1), size, chance) for size, chance in ((109, 1 / 12), (105, 1 / 6))]
+    scores = np.add.outer(np.arange(110) * weights[0], np.arange(106) * weights[1])
+    expected = np.outer(*laws)[scores >= wrong @ weights - 1e-9].sum()
+    assert people.p_value == pytest.approx(expected, rel=1e-9)

@@ -70,6 +70,9 @@ class Estimated:
             "file COLUMN; or shares, 'yes 0.2, no 0.8 of 400' people. Once for each control.",
         ),
     ] = None
+    slips: Annotated[
+        float, options.share("With --control: of those who comply, how many rule out by mistake what is true there.")
+    ] = 0.0
     calibration: Annotated[
         Path | None,
         typer.Option(
@@ -207,6 +210,8 @@ def command(request: EstimateOptions) -> None:
     _checks.confidence(request.confidence)
     if request.methods_text and request.format_ != "table":
         raise DataError(f"--methods-text is a text; leave --format {request.format_} out")
+    if request.slips and not request.control:
+        raise DataError("--slips is about a control; add --control COLUMN: TRUTH")
     if request.margin and not request.ranks:
         raise DataError("--margin says what it means to lead; add --ranks")
     if request.ranks and (request.format_ == "csv" or request.methods_text):
@@ -254,7 +259,7 @@ def command(request: EstimateOptions) -> None:
         request = replace(request, sample="; ".join(truth_columns) or None)
         response, design = (
             [*response, *(control.column for control in controls)],
-            options.with_controls(design, controls),
+            options.with_controls(design, controls, slips=request.slips),
         )
     fits = _of_file(request, file, response, design, truth_columns)
     question_name = response[0]

@@ -174,8 +174,8 @@ def truths_of(controls: Sequence[Control]) -> str | None:
     return "; ".join(control.truth_column for control in controls if control.truth_column is not None) or None
 
 
-def with_controls(design: Answerable, controls: Sequence[Control]) -> Answerable:
-    """The design of a question and its controls, all answered by the same people."""
+def with_controls(design: Answerable, controls: Sequence[Control], *, slips: float = 0) -> Answerable:
+    """The design of a question and its controls, all answered by the same people, of whom some slip in a control."""
     from naysay import designs
 
     truths = []
@@ -187,7 +187,7 @@ def with_controls(design: Answerable, controls: Sequence[Control]) -> Answerable
         truths.append(truth)
     people = [control.people for control in controls]
     return designs.controlled(
-        design, truth=truths if len(truths) > 1 else truths[0], people=people if any(people) else None
+        design, truth=truths if len(truths) > 1 else truths[0], people=people if any(people) else None, slips=slips
     )
 
 

@@ -44,6 +44,7 @@ def controlled(
     control: Answerable | Sequence[Answerable] | None = None,
     types: Sequence[str] | Mapping[str, Sequence[Exact]] = (RANDOM,),
     people: int | Sequence[int | None] | None = None,
+    slips: Exact = 0,
 ) -> Samples:
     """Any design with a control: a question of known truth, which the same people answer, shows who does not comply.
 
@@ -69,13 +70,17 @@ def controlled(
         nothing tells people who act as if in the last category from people who are.
     people : int or sequence of int, optional
         Of how many other people the known shares of the truth were found; their error then enters the covariance. One
-        number for each control, None where its truth is known without error.
+        number for each control, None where its truth is known without error. Controls of the same shares from as many
+        people rest on the same people, and share their error.
+    slips : probability
+        How many of those who comply are expected to slip in a control, where its answer shows a violation: they answer
+        as if another category were true. By default nobody, so that a single violation rejects that all comply.
 
     Raises
     ------
     DesignError
-        A truth that is no category, a type that the designs do not know, or a type that no answer tells from others;
-        the message names between which cells people can move.
+        A truth that is no category, slips in a control whose answers are all possible, a type that the designs do not
+        know, or a type that no answer tells from others; the message names between which cells people can move.
 
     References
     ----------
@@ -90,6 +95,7 @@ def controlled(
     """
     question = _listed(design, "the design of the question")
     controls, truths = _controls(question, control, truth)
+    slip_share = chance(slips, name="slips")
     answers_of_type = _types(types)
     types_of_people = [
         type_of_people
@@ -109,7 +115,7 @@ def controlled(
                 cell_names,
                 part,
                 (
-                    *[("truth", truth_weights)] * len(complying_cells),
+                    *[("truth", _with_slips(part, truth_weights, slip_share))] * len(complying_cells),
                     *(people.answers(part, truth_weights) for people in types_of_people),
                 ),
             )
@@ -131,12 +137,20 @@ def controlled(
         ],
         measures_compliance=True,
         uncertain=tuple(
-            controlled(question, truth=moved_truths, control=controls, types=types)
+            controlled(question, truth=moved_truths, control=controls, types=types, slips=slips)
             for moved_truths in _moved(truths, people, controls, types_of_people)
         ),
         name=call(
-            "controlled", truth=truth, control=control, types=None if types == (RANDOM,) else types, people=people
+            "controlled",
+            truth=truth,
+            control=control,
+            types=None if types == (RANDOM,) else types,
+            people=people,
+            slips=slips or None,
         ).replace("controlled(", f"controlled({question.name or question.kind}, ", 1),
+        notes=(f"assumes that of 100 who comply {100 * float(slip_share):.3g} slip in a control",)
+        if slip_share
+        else (),
     )
     try:
         survey.check_identified()
@@ -173,17 +187,22 @@ def _moved(
     controls: Sequence[Design],
     types_of_people: Sequence[_People],
 ) -> Iterator[list[Truth]]:
-    """The truths, with the shares of one control moved by a tenth of a standard error in one direction."""
+    """The truths, moved by a tenth of a standard error in one direction of the shares that the same people tell."""
     counts = [people] * len(truths) if people is None or isinstance(people, int) else list(people)
+    sources: dict[tuple[frozenset[tuple[Label, Fraction]], int], tuple[dict[Label, Fraction], list[int]]] = {}
     for place, (truth, count) in enumerate(zip(truths, counts, strict=True)):
         if count is None:
             continue
         if not isinstance(truth, Mapping):
             raise DesignError(f"people= goes with known shares of the truth; the truth of this control is {truth!r}")
+        shares_of_truth = {label: as_fraction(share) for label, share in truth.items()}
         size = _checks.whole_number(count, 1, LIMIT, what="people")
-        shares = np.array([float(as_fraction(share)) for share in truth.values()])
+        sources.setdefault((frozenset(shares_of_truth.items()), size), (shares_of_truth, []))[1].append(place)
+    for (_, size), (exact_truth, places) in sources.items():
+        shares = np.array([float(share) for share in exact_truth.values()])
         covariance = (np.diag(shares) - np.outer(shares, shares)) / size
-        _check_apart(controls[place], truth, covariance, types_of_people)
+        for place in places:
+            _check_apart(controls[place], exact_truth, covariance, types_of_people)
         variances, directions = np.linalg.eigh(covariance)
         for variance, direction in zip(variances.tolist(), directions.T, strict=True):
             if variance < 1e-15:
@@ -191,11 +210,11 @@ def _moved(
             moves = [
                 Fraction(float(move)).limit_denominator(10**9) for move in 0.1 * math.sqrt(variance) * direction[1:]
             ]
-            first, *others = truth
-            moved: Truth = {
-                label: as_fraction(truth[label]) + move for label, move in zip(others, moves, strict=True)
-            } | {first: as_fraction(truth[first]) - sum(moves)}
-            yield [*truths[:place], moved, *truths[place + 1 :]]
+            first, *others = exact_truth
+            moved: Truth = {label: exact_truth[label] + move for label, move in zip(others, moves, strict=True)} | {
+                first: exact_truth[first] - sum(moves)
+            }
+            yield [moved if place in places else truth for place, truth in enumerate(truths)]
 
 
 @family("test-retest questioning", assumes=("people draw afresh the second time, and answer alike both times",))
@@ -354,6 +373,32 @@ def _at_random(part: Design, question: Design, chances: Sequence[Exact] | None) 
             f"sum to one; got {chances!r}"
         )
     return "response", _whole(exact_chances)
+
+
+def _with_slips(part: Design, truth: tuple[int, ...], slips: Fraction) -> tuple[int, ...]:
+    """The weights of truths of which people who comply, but for some slips, answer a control."""
+    if not slips:
+        return truth
+    chances, own = part.rows(part.space.listing()), np.array(truth)
+    impossible = chances @ own == 0
+    others = own == 0
+    if not impossible.any():
+        raise DesignError(
+            f"slips= is for controls in which some answer shows a violation; of {part.name or part.kind} people who "
+            "comply can give any answer; leave it out"
+        )
+    # who answers as if another category were true gives an impossible answer with this chance
+    visible = Fraction(float(chances[impossible][:, others].sum() / others.sum())).limit_denominator(10**9)
+    at_random = impossible[chances.max(axis=1) > 0].mean()
+    if slips >= at_random:
+        raise DesignError(f"slips must stay below {at_random:.3g}, as often as random answers slip; got {float(slips)}")
+    mistaken, total = slips / visible, sum(truth)
+    return _whole(
+        [
+            mistaken / int(others.sum()) if other else (1 - mistaken) * Fraction(weight, total)
+            for weight, other in zip(truth, others.tolist(), strict=True)
+        ]
+    )
 
 
 def _one_answer(part: Design, answer: str) -> ColumnSource:
