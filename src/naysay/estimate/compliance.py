@@ -5,7 +5,9 @@ The interval of ρ inverts the test of the mean D̄ with the variance that each 
     n Var D̄ = (1 - ρ) V₀ + ρ V₁ + ρ (1 - ρ),
 
 with V₀ and V₁ the variances of D̄ among those who comply and among the others; for one two-valued control this is
-Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934).
+Wilson's (1927). Where V₀ = 0, each violation shows itself, and the interval is that of Clopper & Pearson (1934). Where
+telling answers have different chances, their law is skewed and no binomial: then test and interval are those of the
+exact law of D̄, so that the test rejects where the interval leaves out 0.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.controls import controls_of
+from naysay.estimate.controls import Controls, controls_of
 from naysay.estimate.likelihood import answering
 from naysay.estimate.samples import moment_cells
 from naysay.tally import Tally
@@ -44,6 +48,73 @@ _ALL = 0.995  # of people; a larger share is printed as everybody
 ONE_ONLY = "some answered the question or its control only; a control needs both: leave these rows out"
 
 _NONE = 1e-10
+_POINTS = 1 << 16  # of the grid of an exact law, at most
+_COARSEST, _FINEST = 6, 60  # points between 0 and the smallest weight of a telling answer, at least and at most
+
+
+@dataclass(frozen=True)
+class ScoreLaw:
+    """The law of the telling answers of all people, each counted by a whole number in proportion to its weight in D̄.
+
+    Controls have two values. A person's answers are independent given the type, which all of them share.
+
+    Parameters
+    ----------
+    people : (samples,) tuple of int
+    scores : (samples, controls) int
+        What a telling answer to each control counts.
+    chances : (samples, controls, 2) float
+        How likely it is from those who comply, and from the others.
+    total : int
+        What the answers that came count.
+    """
+
+    people: tuple[int, ...]
+    scores: NDArray[np.int64]
+    chances: Floats
+    total: int
+
+    @cached_property
+    def _transforms(self) -> tuple[int, Floats]:
+        """The size of the grid, and of each sample the transform of one person's score by type, (samples, 2, …)."""
+        most = int(np.array(self.people) @ self.scores.sum(axis=1))
+        size = scipy.fft.next_fast_len(most + 1, real=True)
+        turns = np.arange(size // 2 + 1) * self.scores[:, :, None] % size  # whole, so that no angle is rounded
+        rotated = np.exp(-2j * np.pi / size * turns)[:, :, None] - 1
+        return size, np.asarray(np.prod(1 + self.chances[..., None] * rotated, axis=1))
+
+    def tails(self, share: float, total: int | None = None) -> tuple[float, float]:
+        """How likely so low a total, and so high a one, are if this share of people does not comply."""
+        size, by_type = self._transforms
+        of_all = np.ones(size // 2 + 1, dtype=complex)
+        for people, (comply, others) in zip(self.people, by_type, strict=True):
+            factor = (1 - share) * comply + share * others
+            for bit in reversed(f"{people:b}"):  # a power by squaring
+                of_all = of_all * factor if bit == "1" else of_all
+                factor = factor * factor
+        law = scipy.fft.irfft(of_all, size)
+        place = self.total if total is None else total
+        low, high = law[: place + 1].sum(), law[place:].sum()
+        return float(np.clip(low, 0.0, 1.0)), float(np.clip(high, 0.0, 1.0))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """All shares that neither tail rejects (Clopper & Pearson 1934), within [0, 1].
+
+        A total beyond what nobody, or everybody, is expected to give is taken as that.
+        """
+        nobody, everybody = np.array(self.people) @ (self.scores[..., None] * self.chances).sum(axis=1)
+        total = min(max(self.total, math.ceil(nobody)), math.floor(everybody))
+        tail = (1 - confidence) / 2
+
+        def end(side: int) -> float:
+            """The share at which a tail is as likely as that; a larger share makes larger totals more likely."""
+            if self.tails(1.0 - side, total)[side] >= tail:
+                return 1.0 - side
+            return float(
+                scipy.optimize.brentq(lambda share: self.tails(share, total)[side] - tail, 0.0, 1.0, xtol=1e-9)
+            )
+
+        return end(1), end(0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +148,8 @@ class Compliance:
         Unbiased shares as if everybody complied, and what people who do not comply look like there.
     rules_out : bool
         Whether a violation is to rule out what is known to be true.
+    law : ScoreLaw, optional
+        The exact law of the telling answers, where they have two values and different chances, and are not too many.
     """
 
     share: float
@@ -92,6 +165,7 @@ class Compliance:
     naive: Floats
     look: Floats
     rules_out: bool
+    law: ScoreLaw | None = None
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The interval of ρ, within [0, 1]; an estimate below 0 or above 1 gets that of an estimate at this end.
@@ -112,6 +186,8 @@ class Compliance:
             high = scipy.special.betaincinv(amount + 1, self.n - amount, 1 - tail) if amount < self.n else 1.0
             ends = np.clip([low / self.visible, high / self.visible, self.share], 0.0, 1.0)
             return float(min(ends)), float(max(ends[1:]))
+        if self.law is not None:
+            return self.law.interval(confidence)
         (comply, others), share = self.variances, min(max(self.share, 0.0), 1.0)
         scaled = scipy.special.ndtri(0.5 + confidence / 2) ** 2 / self.n
         middle = (2 * share + scaled * (others - comply + 1)) / (2 * (1 + scaled))
@@ -120,7 +196,9 @@ class Compliance:
 
     @property
     def p_value(self) -> float:
-        """One-sided, of ρ = 0: binomial where controls have two values, otherwise by the variance under ρ = 0."""
+        """One-sided, of ρ = 0: exact where controls have two values, otherwise by the variance under ρ = 0."""
+        if self.law is not None:
+            return self.law.tails(0.0)[1]
         if self.expected is not None and abs(self.n - round(self.n)) < 1e-6:
             comply, others = self.expected
             answers = round(self.n) * self.controls
@@ -182,13 +260,22 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         for part, controls in zip(answered_parts, sample_controls, strict=True)
     ]
     told_count, told_weight = (
-        sum(float(getattr(part, name) @ is_telling) for part, is_telling in zip(answered_parts, telling, strict=True))
+        sum(
+            float(getattr(part, name) @ is_telling.any(axis=0))
+            for part, is_telling in zip(answered_parts, telling, strict=True)
+        )
         for name in ("count", "weight")
     )
     chances = np.array([controls.chances for controls in sample_controls])
     signals = [signal for controls in sample_controls for signal in controls.signals]
     of_signals = np.array([signal.chances for signal in signals])
-    has_binomial = all(signal.has_two_values for signal in signals) and np.ptp(of_signals, axis=0).max() < _NONE
+    has_two_values = all(signal.has_two_values for signal in signals)
+    has_binomial = has_two_values and np.ptp(of_signals, axis=0).max() < _NONE
+    is_plain = not (shows_violations or tally.weighted or design.uncertain)
+    law = None
+    if has_two_values and not has_binomial and is_plain:
+        counts = [is_telling @ part.count for part, is_telling in zip(answered_parts, telling, strict=True)]
+        law = _score_law([part.n for part in answered_parts], sample_controls, np.array(counts))
     return Compliance(
         share,
         math.sqrt(variance),
@@ -203,7 +290,25 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         cells[:-1] + share * sample_controls[0].look,
         sample_controls[0].look,
         all(controls.rules_out for controls in sample_controls),
+        law,
     )
+
+
+def _score_law(people: Sequence[int], sample_controls: Sequence[Controls], counts: Floats) -> ScoreLaw | None:
+    """The law of the telling answers, of which (samples, controls) came; None where the grid would be too large.
+
+    Weights that have no common measure are rounded. The test is exact for the rounded ones, too.
+    """
+    chances = np.array([[signal.chances for signal in controls.signals] for controls in sample_controls])
+    weights = 1 / (chances[..., 1] - chances[..., 0])
+    weights = weights / weights.min()
+    finest = min(int(_POINTS / (np.array(people) @ weights.sum(axis=1))), _FINEST)
+    if finest < _COARSEST:
+        return None
+    multiples = weights * np.arange(1, finest + 1)[:, None, None]
+    is_whole = np.abs(multiples - multiples.round()).max(axis=(1, 2)) < 1e-9
+    scores = multiples[is_whole.argmax() if is_whole.any() else finest - 1].round().astype(np.int64)
+    return ScoreLaw(tuple(people), scores, chances, round(float((scores * counts).sum())))
 
 
 OTHERS_ALIKE = "and right for all only if those are like them"

@@ -104,13 +104,13 @@ class Controls(NamedTuple):
         return np.asarray(np.sum([signal.variances for signal in self.signals], axis=0) / len(self.signals) ** 2)
 
     def telling(self, statistic: Floats) -> NDArray[np.bool_]:
-        """Whether an answer to some control is telling, (answers,), from the statistics of all answers of a person."""
-        is_telling, start = np.zeros(len(statistic), dtype=bool), self.indicators.shape[1]
+        """Whether the answer to each control is telling, (controls, answers), from the statistics of all answers."""
+        telling_by_control, start = [], self.indicators.shape[1]
         for signal in self.signals:
             end = start + len(signal.slope)
-            is_telling |= signal.shift + statistic[:, start:end] @ signal.slope > signal.cut
+            telling_by_control.append(signal.shift + statistic[:, start:end] @ signal.slope > signal.cut)
             start = end
-        return is_telling
+        return np.array(telling_by_control)
 
     @property
     def chances(self) -> Floats:
