@@ -2,7 +2,9 @@
 
 import csv
 import datetime
+import html
 import json
+import re
 import secrets
 
 import numpy as np
@@ -486,6 +488,68 @@ def test_the_difference_of_arms_is_corrected_where_the_masked_question_has_a_con
     store.dispose()
     assert main(["estimate", "--survey", "drugs", "--data", str(tmp_path), "--response", "drugs"]) == 0
     assert "masked less direct" in " ".join(capsys.readouterr().out.split())
+
+
+def in_words(page):
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+SLIPS = re.compile(r"\b(?:inf|nan)\b|(?<![\w–])-\d|_|[?:] ?:|\b1 (?:answers|people)\b|\d%")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"direct": 12}, ["masked over direct at most 0.18 (nobody completed masked)", "nobody answered in sample"]),
+        ({"masked": 12}, ["masked over direct at least 1.39 (nobody completed direct)"]),
+        ({"masked": 1}, ["masked over direct at least 0.01 (nobody completed direct)", "1 answer, none missing"]),
+        ({"masked": 5, "direct": 7}, ["(no interval: the answers of one of them are too few or all alike)",
+                                      "even if all others named it falsely in direct only, a difference would be"]),
+    ],
+)  # fmt: skip
+def test_results_of_arms_stand_and_read_well_while_few_have_answered(tmp_path, client, sizes, told):
+    """All answers of an arm are alike here, so that moments leave [0, 1] and have no error."""
+    sheet = tmp_path / "drugs.md"
+    rows = STRATA.lstrip().replace("bind::naysay_arms |", "bind::naysay_arms | bind::naysay_measures |", 1)
+    sheet.write_text(
+        rows.replace("| masked |\n", "| masked | drugs |\n").replace("| direct |\n", "| direct | drugs |\n"),
+        encoding="utf-8",
+    )
+    form = questionnaire.load(sheet)
+    answers = {"masked": "same", "direct": "yes"}
+    rows = [{"region": "north", "arm": arm, arm: answers[arm]} for arm, people in sizes.items() for _ in range(people)]
+    store = stored(tmp_path, client, form, rows)
+    shown = in_words(page(store, "drugs", by="region"))
+    store.dispose()
+    for words in told:
+        assert words in shown
+    assert not SLIPS.search(shown), SLIPS.search(shown)
+
+
+def test_groups_and_arms_are_headed_by_what_was_asked_and_questions_alike_are_told_apart(tmp_path, client):
+    rows = STRATA.lstrip().replace("region |\n", "home_region |\n").replace("| region | Where", "| home_region | Where")
+    rows = rows.replace("| masked |\n", "| long_form |\n").replace("masked 2", "long_form 2")
+    again = (
+        "| | select_one region | work_region | Where do you live? | | |\n| | select_one region | birth | Born: | | |\n"
+    )
+    (tmp_path / "drugs.md").write_text(rows.replace("| choices |", f"{again}| choices |"), encoding="utf-8")
+    form = questionnaire.load(tmp_path / "drugs.md")
+    people = [
+        {"home_region": "north", "work_region": "south", "birth": "west", "arm": arm, **answer}
+        for arm, answer in (("long_form", {"masked": "same"}), ("direct", {"direct": "no"}))
+        for _ in range(20)
+    ]  # fmt: skip
+    store = stored(tmp_path, client, form, people)
+    for by, heading in (
+        ("home_region", "Where do you live? (question 3 of 6): North"),
+        ("work_region", "Where do you live? (question 5 of 6): South"),
+        ("birth", "Born: West"),
+        ("arm", "Group, drawn by lot on the device: long form"),
+    ):
+        shown = page(store, "drugs", by=by)
+        assert heading in re.findall(r"<h3><bdi>(.*?)</bdi></h3>", shown), by
+        assert not re.search("_|[?:] ?:", in_words(shown))
+    store.dispose()
 
 
 STRATA = """

@@ -61,9 +61,9 @@ def test_within_each_stratum_sizes_are_held_against_the_same_lot():
     assert test.within["north"].p_value == pytest.approx(scipy.stats.binomtest(160, 400).pvalue)
     said = "\n".join(test.lines())
     assert (
-        "within the answers to 'region' the lot is the same in each; exact binomial test: north: a 160, b 240" in said
+        "within the answers to “region” the lot is the same in each; exact binomial test: north: a 160, b 240" in said
     )
-    assert "warning: the sizes in 'north' are not those of the lot" in said
+    assert "warning: the sizes in “north” are not those of the lot" in said
     assert "people are in none of these" not in said
     assert "3 people are in none" in "\n".join(LotTest(("a", "b"), (1, 1), (412, 410), 0.95, "region", sizes).lines())
     assert test.numbers()["within"]["west"]["counts"] == (10, 9)
@@ -78,3 +78,13 @@ def test_three_arms_in_a_small_stratum_are_tested_exactly_and_in_a_large_one_by_
     assert lot((1, 1, 1), (90, 100, 120)).p_value == pytest.approx(
         scipy.stats.chisquare((90, 100, 120)).pvalue, abs=0.01
     )
+
+
+def test_an_arm_that_nobody_completed_is_compared_in_words():
+    for counts, words in (((0, 5), "a over b at most 1.09 (nobody completed a)"),
+                          ((5, 0), "a over b at least 0.92 (nobody completed b)")):  # fmt: skip
+        said = " ".join(LotTest(("a", "b"), (1, 1), counts, 0.95).lines())
+        assert words in said
+        assert "inf" not in said
+    sizes = {"north": (5, 5)}
+    assert "1 person is in none" in "\n".join(LotTest(("a", "b"), (1, 1), (6, 5), 0.95, "region", sizes).lines())

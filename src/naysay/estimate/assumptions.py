@@ -64,6 +64,11 @@ def _randomizes(design: Channel) -> bool:
     return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
+def is_randomized(fit: Fit) -> bool:
+    """Whether chance had a part in any answer that came; not so while only an arm that is asked directly answers."""
+    return any(_randomizes(part.design) for part in answering(fit.tally))
+
+
 def check_estimate(fit: object) -> None:
     """Raise unless the value is an estimate."""
     if not isinstance(fit, Fit):
@@ -180,6 +185,8 @@ class _CellReading(NamedTuple):
             for part, part_mean, part_slope in zip(self.parts, self.means, self.slopes, strict=True)
             if _randomizes(part.design)
         ]
+        if not randomized_parts:  # nobody has answered but people who are asked directly
+            return []
         if noncompliers == "alike":
             return [
                 share / (1 - share) * (part_mean - answers(design)) @ part_slope.T

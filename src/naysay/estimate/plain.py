@@ -42,7 +42,9 @@ class _Plain(Result):
         column_names, number_rows = self.records()
         missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
         drawn = "drawn by the device" if getattr(self, "weights", ()) else "direct answers, as people gave them"
-        count_sentence = f"{self.n:,} answers, {missing_text}; {self.confidence:.4g} intervals; {drawn}"
+        count_sentence = (
+            f"{_checks.several(self.n, 'answer', 'answers')}, {missing_text}; {self.confidence:.4g} intervals; {drawn}"
+        )
         decimal_places = self._places()
         table_rows = tuple(
             (str(row_name), *(_cell_text(value, decimal_places) for value in row_cells))
@@ -212,8 +214,13 @@ class LotTest:
         ratios = []
         for place in shown:
             ratio, low, high = self.completion(place)
-            other = self.labels[1] if len(self.labels) == 2 else "the others"
-            ratios.append(f"{self.labels[place]} over {other} {ratio:.2f} ({low:.2f} to {high:.2f})")
+            label, other = self.labels[place], self.labels[1] if len(self.labels) == 2 else "the others"
+            ratio_text = f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+            if self.counts[place] == 0:
+                ratio_text = f"at most {high:.2f} (nobody completed {label})"
+            elif math.isinf(ratio):
+                ratio_text = f"at least {low:.2f} (nobody completed {other})"
+            ratios.append(f"{label} over {other} {ratio_text}")
         said.append(
             "who began is seen nowhere, as an arm is told with the answers alone; from the sizes, completion compares: "
             + ", ".join(ratios)
@@ -224,7 +231,7 @@ class LotTest:
         """The sizes against the lot within each stratum."""
         if not self.within:
             yield (
-                f"sizes within the answers to {self.strata!r} are not shown here, as for too few people or of counts "
+                f"sizes within the answers to “{self.strata}” are not shown here, as for too few people or of counts "
                 "that are not kept; naysay estimate --survey shows those of ten people or more"
             )
             return
@@ -235,12 +242,13 @@ class LotTest:
             + f", p = {test.p_value:.3g}"
             for stratum, test in self.within.items()
         )
-        yield f"within the answers to {self.strata!r} the lot is the same in each; {tests}: {listed}"
+        yield f"within the answers to “{self.strata}” the lot is the same in each; {tests}: {listed}"
         if left_out := sum(self.counts) - sum(sum(test.counts) for test in self.within.values()):
-            yield f"{left_out:,} people are in none of these: they left it out, or fewer than ten answered like them"
+            people_text = _checks.several(left_out, "person is", "people are")
+            yield f"{people_text} in none of these: they left it out, or fewer than ten answered like them"
         least, stratum = min((test.p_value, stratum) for stratum, test in self.within.items())
         if least * len(self.within) < _DOUBTFUL:
-            yield f"warning: the sizes in {stratum!r} are not those of the lot, so that arms differ there"
+            yield f"warning: the sizes in “{stratum}” are not those of the lot, so that arms differ there"
 
     def numbers(self) -> dict[str, object]:
         """The same as a JSON object."""

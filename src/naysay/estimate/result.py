@@ -27,6 +27,7 @@ from naysay.estimate import samples
 from naysay.estimate.assumptions import (
     NONCOMPLIERS,
     behaviors,
+    is_randomized,
     noncompliance_band,
     preference_band,
     probability_band,
@@ -360,16 +361,23 @@ class ArmDifferences(Finding):
         def in_words(apart: ArmDifference | CorrectedDifference) -> str:
             low, high = _normal_interval(apart, options.confidence)
             error_text = (
-                f" (s.e. {format_share(apart.standard_error)}; {options.confidence:g} interval {format_share(low)} to "
-                f"{format_share(high)})"
+                f"s.e. {format_share(apart.standard_error)}; {options.confidence:g} interval {format_share(low)} to "
+                f"{format_share(high)}"
+                if math.isfinite(apart.standard_error)
+                else "no interval: the answers of one of them are too few or all alike"
             )
-            return format_share(apart.difference) + (error_text if math.isfinite(apart.standard_error) else "")
+            return f"{format_share(apart.difference)} ({error_text})"
 
         for apart in self.value:
+            by_chance = (
+                f"if {format_share(apart.false_yes)} of all others named it falsely in {apart.larger} only, nothing "
+                "would be left of the difference"
+                if apart.false_yes <= 1
+                else f"even if all others named it falsely in {apart.larger} only, a difference would be left"
+            )
             sentences.append(
                 f"{category_text} is larger in {apart.larger} than in {apart.smaller} by {in_words(apart)}; "
-                f"more is not better by itself: if {format_share(apart.false_yes)} of all others named it falsely in "
-                f"{apart.larger} only, nothing would be left of the difference"
+                f"more is not better by itself: {by_chance}"
             )
             if apart.corrected is not None:
                 shares = " and ".join(f"{name} {format_share(share)}" for name, share in apart.corrected.shares.items())
@@ -511,7 +519,7 @@ class Noncompliance(Finding):
 
     @classmethod
     def of(cls, fit: Fit) -> Self | None:
-        if not behaviors(fit.design):
+        if not behaviors(fit.design) or not is_randomized(fit):
             return None
         # not a closure: with one, a printed estimate could not be pickled
         return cls(fit, functools.partial(noncompliance_band, fit))
@@ -827,6 +835,7 @@ class Estimate(Fit, Result):
             content for finding in self.findings if finding.beside for content in finding.content_below(print_options)
         ]
         basis_lines = (*checks(self, print_options), *privacy.lines(self.design, self.nuisance_shares))
+        answers_text = _checks.several(self.n, "answer", "answers")
         missing_text = f"{self.missing:,} missing" if self.missing else "none missing"
         weighted_text = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
         complex_sample, gap_text = self.tally.complex, ""
@@ -835,7 +844,7 @@ class Estimate(Fit, Result):
             gap_text = f"; within {10.0**gap_power:.0e} of the maximum log-likelihood"
         return [
             Sentence(f"{self.tally.question or 'Estimate'}: {self.design.name or self.design.kind}"),
-            Sentence(f"{self.n:,} answers, {missing_text}{weighted_text}; target: the {self.target}"),
+            Sentence(f"{answers_text}, {missing_text}{weighted_text}; target: the {self.target}"),
             *([] if complex_sample is None else [Sentence(complex_sample.sentence)]),
             Sentence(f"{self.method}; standard errors: {self.standard_error_kind}{gap_text}"),
             Sentence(f"{estimate_intervals.confidence:.4g} intervals: {estimate_intervals.method}"),

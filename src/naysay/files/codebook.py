@@ -49,6 +49,17 @@ class Value:
     meaning: str = ""
 
 
+def arm_words(name: str) -> str:
+    """The name of an arm as people read it; no two become alike, as names have no blanks.
+
+    Examples
+    --------
+    >>> arm_words("long_form")
+    'long form'
+    """
+    return name.replace("_", " ")
+
+
 @dataclass(frozen=True)
 class Asked:
     """How the answers in a column were randomized, and which other columns say more about them.
@@ -162,7 +173,10 @@ class Entry:
             pieces = [str(name).split("; ") for name in design.levels if name is not None]
             labeled_names = tuple("; ".join(label_of.get(piece, piece) for piece in name) for name in pieces)
             design = replace(design, names=labeled_names or design.levels)
-        return replace(self.asked, design=design)
+        arms = {arm_words(arm): column for arm, column in self.asked.arms.items()}
+        if arms and isinstance(design, Samples):
+            design = replace(design, names=tuple(arm_words(str(name)) for name in design.names))
+        return replace(self.asked, design=design, arms=arms)
 
     def form(self) -> JsonObject:
         """The entry as a JSON object."""

@@ -156,7 +156,7 @@ def test_everybody_can_read_them(filled, browser):
         assert [each for each in complaints if "404" not in each] == []  # a browser asks for an icon
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
-        assert all(page.get_by_role("heading", name=f"area = {area}").count() > 5 for area in AREAS)
+        assert all(page.get_by_role("heading", name=f"Where do you live? {area}").count() > 5 for area in AREAS)
         track, mark = page.locator(".quick .row svg").first, page.locator(".quick .mark.estimate").first
         page.locator("summary").first.focus()
         page.keyboard.press("Enter")

@@ -31,6 +31,7 @@ from naysay.collect.questionnaire.questions import (
     Question,
     in_languages,
 )
+from naysay.files.codebook import arm_words
 
 TEXTS = ("about", "contact", "thanks")
 """The texts of a questionnaire beside its title; any of them may be left out."""
@@ -147,7 +148,9 @@ class Questionnaire(Model):
     @cached_property
     def questions_with_conditions(self) -> tuple[tuple[Question, tuple[Expression, ...]], ...]:
         """Each question with the conditions under which it is asked: its own, those of its arms, and of its groups."""
-        arm_choices = tuple(Choice(name=arm.name, label=dict.fromkeys(self.languages, arm.name)) for arm in self.arms)
+        arm_choices = tuple(
+            Choice(name=arm.name, label=dict.fromkeys(self.languages, arm_words(arm.name))) for arm in self.arms
+        )
         arm_lot = Lot(
             name=ARM,
             label=self._lot_label(_ARM_LABEL),

@@ -16,6 +16,7 @@ from naysay import _checks, estimate, files
 from naysay.errors import DataError, NaysayError, in_group
 from naysay.estimate import Estimate, PrintOptions, leverage
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
+from naysay.files.codebook import arm_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -327,7 +328,8 @@ class Answered:
         if entry.strata and by is None:
             summary = self._of(entry, counted_cells, confidence)
             if isinstance(summary, Shares):
-                return {None: replace(summary, strata=entry.strata, sizes=self._sizes(entry))}
+                asked = entry.strata if self.names else self._words_of(entry.strata)
+                return {None: replace(summary, strata=asked, sizes=self._sizes(entry))}
         cells_by_group: dict[str | None, pl.DataFrame] = {None: counted_cells}
         if by is not None:
             text_groups = files.as_text(counted_cells.lazy(), [by]).collect().partition_by(by, as_dict=True)
@@ -377,6 +379,11 @@ class Answered:
             confidence=confidence,
             weights=entry.weights,
         )
+
+    def _words_of(self, column: str) -> str:
+        """What was asked in a column; its name where the table does not have it."""
+        entry = self.book.columns.get(column)
+        return column if entry is None else " ".join((entry.wording or entry.label or column).split())
 
     def _sizes(self, arms: Entry) -> dict[str, tuple[int, ...]]:
         """How many completed in each arm, within each stratum of `CELL` people at least; empty where none is known."""
@@ -494,7 +501,7 @@ def gathered(
     for column in (*answered.private, *answered.plain):
         entry, column_title = answered.book.columns[column], answered.title(column)
         arms = tuple(
-            arm
+            arm if answered.names else arm_words(arm)
             for measure in answered.book.measures
             for arm, arm_column in (measure.asked.arms.items() if measure.asked else ())
             if column in (measure.column, arm_column)

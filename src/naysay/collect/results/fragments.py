@@ -8,7 +8,8 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
@@ -40,6 +41,7 @@ from naysay.estimate.groups import differences_content
 from naysay.estimate.intervals import METHODS
 from naysay.estimate.page import shares_finding
 from naysay.estimate.plain import Numbers, Shares
+from naysay.files import Entry
 from naysay.files.codebook import PHRASES
 from naysay.show import Bar, Column, Content, Marked, Note, Points, Sentence, Table, rows
 from naysay.show.result import template
@@ -70,7 +72,7 @@ def fragment(
     least: int,
     facts: Sequence[tuple[str, str]],
     notes: Sequence[str] = (),
-    choices: Sequence[tuple[str, str]] = (),
+    choices: Sequence[str] = (),
     day_counts: dict[datetime.date, int] | None = None,
     repeated: bool = True,
     hidden: int = 0,
@@ -86,8 +88,8 @@ def fragment(
     facts : sequence of (number, what it is)
     notes : sequence of str
         What a reader must know of all of it.
-    choices : sequence of (column, title)
-        The questions that may make groups; each is a link ``?by=COLUMN``.
+    choices : sequence of str
+        The columns of questions that may make groups; each is a link ``?by=COLUMN`` with what was asked.
     day_counts : {date: int}, optional
         How many replied when, where a reader may know it.
     repeated : bool
@@ -101,9 +103,9 @@ def fragment(
     # what is true of all questions is said once, above them
     plainly_told = replace(answered, cautioned=lambda fit: fit)
     results = list(gathered(plainly_told, by=by, least=least, options=options))
-    survey_text = f"{answered.book.title}{_span(day_counts or {})}"
+    survey_text, titles = f"{answered.book.title}{_span(day_counts or {})}", _titles(results)
     sections = [
-        section(answered, result, by=by, least=least, options=options, survey=survey_text, hidden=hidden)
+        section(answered, result, by=by, least=least, options=options, survey=survey_text, hidden=hidden, titles=titles)
         for result in results
     ]
     return template(
@@ -113,7 +115,7 @@ def fragment(
         level=level,
         facts=facts,
         notes=[*notes, *(_repeated_notes(results) if repeated else ())],
-        choices=choices,
+        choices=[(column, titles[column]) for column in choices],
         by=by,
         when=days_section(day_counts) if day_counts else None,
         sections=sections,
@@ -178,8 +180,12 @@ def section(
     options: PrintOptions,
     survey: str,
     hidden: int = 0,
+    titles: Mapping[str, str] | None = None,
 ) -> Section:
-    """One question: the finding, its picture and numbers, and where they come from; then its groups."""
+    """One question: the finding, its picture and numbers, and where they come from; then its groups.
+
+    `titles` says what the question of the groups is called, by its column.
+    """
     wording = _wording(result)
     kind = "Sent as it is" if result.entry.asked is None else "Private"
     if result.problem or result.whole is None:
@@ -187,16 +193,42 @@ def section(
         return Section(wording, _p(result.problem or empty_text), kind=kind)
     html_parts = [*_result_parts(answered, result, result.whole, options, survey, hidden)]
     if by is not None and by != result.entry.column:
-        html_parts += _groups(result, by, least, options, hidden=hidden)
+        html_parts += _groups(result, (titles or {}).get(by, by), least, options, hidden=hidden)
     return Section(finding(result, options), "".join(html_parts), wording, kind)
 
 
 def _wording(result: ColumnResult) -> str:
     """What was asked and in which arms, with an ellipsis where the questionnaire repeats an answer."""
-    question_text = result.entry.wording or result.entry.label or result.entry.column
+    question_text = result.entry.wording or result.entry.label or result.entry.column.replace("_", " ")
     one_line = " ".join(re.sub(r"\$\{[^}]*\}", "…", question_text).split())
-    arms_text = f" (arm{'s' if len(result.arms) > 1 else ''} {' and '.join(result.arms)})" if result.arms else ""
-    return re.sub(r"([?.!؟]): ", r"\1 ", one_line) + arms_text
+    arms_text = f" (arm{'s' if len(result.arms) > 1 else ''} {_listed(result.arms)})" if result.arms else ""
+    return _ASKED.sub(r"\1 ", one_line) + arms_text
+
+
+_ASKED = re.compile(r"([?.!؟:])\s*: ")  # no colon follows a mark that ends a question
+
+
+def _answer_to(title: str, answer: str | None) -> str:
+    """An answer under what was asked, as a heading: ``Where do you live? In a city``."""
+    return _ASKED.sub(r"\1 ", f"{title}: {_GONE if answer is None else answer}")
+
+
+_GONE = "no answer"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _titles(results: Sequence[ColumnResult]) -> dict[str, str]:
+    """What was asked, by column; questions that read alike are told apart by their place on the page."""
+    wordings = {result.entry.column: _wording(result) for result in results}
+    often = Counter(wordings.values())
+    return {
+        column: wording if often[wording] == 1 else f"{wording} (question {place} of {len(results)})"
+        for place, (column, wording) in enumerate(wordings.items(), 1)
+    }
 
 
 def _choice(result: ColumnResult) -> str | None:
@@ -218,21 +250,20 @@ def finding(result: ColumnResult, options: PrintOptions) -> str:
         if low < 0 <= summary.rows["first quartile"][0]:  # few numbers, hardly any below 0
             return f"On average {mean:,.{places}f}, at most {high:,.{places}f}"
         return f"On average {mean:,.{places}f}, between {low:,.{places}f} and {high:,.{places}f}".replace("-", "−")
-    names, shares, bounds = _shown_shares(result, options)
+    names, shares, bounds = _shown_shares(result.entry, summary, options)
     choice = _choice(result)
     return shares_finding(names if choice is None else [choice] * len(names), shares, bounds)
 
 
-def _shown_shares(result: ColumnResult, options: PrintOptions) -> tuple[list[str], Floats, Floats]:
+def _shown_shares(entry: Entry, summary: Any, options: PrintOptions) -> tuple[list[str], Floats, Floats]:
     """Names, the nearest possible shares, and intervals, each of which holds its share."""
-    summary = result.whole
     if isinstance(summary, Estimate):
         bounds = np.asarray(summary.intervals(options.confidence, method=options.method).bounds, dtype=float)
         shares = summary.projected().shares
         inside = np.clip(shares, np.where(np.isnan(bounds[:, 0]), 0, bounds[:, 0]), np.fmin(bounds[:, 1], 1))
         return [str(category) for category in summary.categories], inside, bounds
     assert isinstance(summary, Shares)  # noqa: S101
-    names = ["chosen", "not chosen"] if result.entry.holds == "flags" else list(summary.labels)
+    names = ["chosen", "not chosen"] if entry.holds == "flags" else list(summary.labels)
     return names, np.asarray(summary.proportions, dtype=float), np.asarray(summary.bounds, dtype=float)
 
 
@@ -244,21 +275,21 @@ def _result_parts(
         number_cells = answered.cells.of(result.entry.column).drop_nulls()
         answer_numbers = number_cells[result.entry.column].cast(float).to_numpy()
         bin_names, bin_counts = _bins(answer_numbers, number_cells[COUNT].to_numpy(), hidden)
-        yield rows.columns(bin_names, {"people": bin_counts}, title=f"{title}: how many gave each number")
+        yield rows.columns(bin_names, {"people": bin_counts}, title=f"{title} – how many gave each number")
         shown_summary: Any = summary.mean_alone() if hidden else summary
         yield _numbers(shown_summary.parts(), title)
         yield _p(_source(survey, summary, "direct answers, as people gave them", options.confidence), small=True)
         return
-    names, shares, bounds = _shown_shares(result, options)
+    names, shares, bounds = _shown_shares(result.entry, summary, options)
     places = _percent_places(summary)
     mark = Mark("estimate", "share", shares, bounds)
-    yield rows.rows(names, [mark], title=f"{title}: shares", places=places, ranges=False)
+    yield rows.rows(names, [mark], title=f"{title} – shares", places=places, ranges=False)
     columns = (Column("answer", words=True), Column("share"), Column("from"), Column("to"))
     cell_rows = tuple(
         (name, *(_percent(value, places) for value in (share, *ends)))
         for name, share, ends in zip(names, shares, bounds, strict=True)
     )
-    yield show.html([Table(columns, cell_rows, caption=f"{title}: shares in percent")])
+    yield show.html([Table(columns, cell_rows, caption=f"{title} – shares in percent")])
     if isinstance(summary, Shares):
         method = "drawn by lot on the device" if summary.lot else "direct answers, as people gave them"
         yield _p(_source(survey, summary, method, options.confidence), small=True)
@@ -273,6 +304,8 @@ def _result_parts(
 
 def _sent(result: ColumnResult) -> str:
     """The method, in words: what was sent in place of answers."""
+    if result.entry.asked is not None and result.entry.asked.arms:
+        return "the arms are read together; where chance had a part in what was sent, the shares are corrected for it"
     said = re.split("[:,]", result.entry.meaning)[0]
     for phrases in PHRASES.values():
         if said == phrases.heads["ruled_out"]:
@@ -294,7 +327,7 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
         summary_text = f"Why {nearest} and not {_percent(outside, _percent_places(fit))} %?"
         details.insert(0, _p(_NEAREST))
     details += [
-        show.html([part for part in content if isinstance(part, Note)]),
+        show.html([replace(part, text=_typeset(part.text)) for part in content if isinstance(part, Note)]),
         show.html([_plainly(part, fit, options) for part in content if isinstance(part, Sentence | Points)][1:]),
         _band_picture(fit, title, options),
         *_levels(answered, result),
@@ -310,11 +343,17 @@ def _rest(answered: Answered, result: ColumnResult, fit: Estimate, options: Prin
 def _plainly(part: Sentence | Points, fit: Estimate, options: PrintOptions) -> Sentence | Points:
     """A sentence of the print, in which the intervals are called as a paper calls them."""
     if not isinstance(part, Sentence):
-        return part
+        return replace(part, items=tuple(map(_typeset, part.items)))
     name = fit.intervals(options.confidence, method=options.method).method
     title = METHODS[name].title if name in METHODS else name.replace("_", " ")
     written = f"{options.confidence:.4g} intervals: {name}"
-    return replace(part, text=part.text.replace(written, f"{100 * options.confidence:.4g} % {title}"))
+    return replace(part, text=_typeset(part.text.replace(written, f"{100 * options.confidence:.4g} % {title}")))
+
+
+def _typeset(text: str) -> str:
+    """A sentence of the print as pages write it: a confidence in percent, and the minus sign that tables have."""
+    in_percent = re.sub(r"\b0?(\.\d+)(?= (?:\w+ )?intervals?\b)", lambda found: f"{100 * float(found[1]):.4g} %", text)
+    return re.sub(r"(?<![\w.−-])-(?=\.?\d)", "−", in_percent)
 
 
 _NEAREST = (
@@ -345,7 +384,8 @@ def _day(day: datetime.date) -> str:
 def _percent_places(summary: Estimate | Shares) -> int:
     """Decimals of a percentage: none where the standard error is half a point or more."""
     errors = np.asarray(summary.standard_errors, dtype=float)
-    return 0 if not np.isfinite(errors).any() or np.nanmedian(errors) >= 0.005 else 1
+    known = errors[errors > 0]  # an error of nought says that all answers are alike, and not that they are many
+    return 0 if not known.size or np.median(known) >= 0.005 else 1
 
 
 def _percent(share: float, places: int) -> str:
@@ -355,16 +395,14 @@ def _percent(share: float, places: int) -> str:
 
 
 def _numbers(content: Iterable[Content], title: str) -> str:
-    """The tables, named for those who hear them; nought has no sign, and a minus looks like the others of the page."""
-    tables = (part for part in content if isinstance(part, Table))
-    return show.html(
-        replace(
-            table,
-            caption=f"{title}: numbers",
-            rows=tuple(tuple(_signed(cell) for cell in table_row) for table_row in table.rows),
-        )
-        for table in tables
-    )
+    """The tables, named for those who hear them."""
+    return show.html(_captioned(part, f"{title} – numbers") for part in content if isinstance(part, Table))
+
+
+def _captioned(table: Table, caption: str) -> Table:
+    """A table with its name; nought has no sign, and a minus looks like the others of the page."""
+    rows_signed = tuple(tuple(_signed(cell) for cell in table_row) for table_row in table.rows)
+    return replace(table, caption=caption, rows=rows_signed)
 
 
 def _signed(cell: str | Bar | Marked) -> str | Bar | Marked:
@@ -385,18 +423,13 @@ def _band_picture(fit: Estimate, title: str, options: PrintOptions) -> str:
     if band is None and len(marks) == 1:
         return ""
     band_note = "" if band is None else _p(_band(fit, options), small=True)
-    return rows.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + band_note
+    return rows.rows(list(map(str, fit.categories)), marks, title=f"{title} – estimated shares", band=band) + band_note
 
 
 def _band(fit: Estimate, options: PrintOptions) -> str:
     if any(finding.field == "noncompliance" for finding in fit.findings):
         return f"Pale: where the share could be if up to {100 * options.noncompliance:.4g} % of people did not comply."
     return "Pale: where the share could be if people chose between false categories as they like."
-
-
-def _shares_picture(summary: Shares, title: str) -> str:
-    marks = [Mark("estimate", "share", summary.proportions, summary.bounds)]
-    return rows.rows(summary.labels, marks, title=f"{title}: shares", bars=True)
 
 
 def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
@@ -428,8 +461,8 @@ def _range(start: float, end: float, *, by_number: bool) -> str:
             else f"< {end:,.6g}"
             if math.isinf(start)
             else f"≥ {start:,.6g}"
-        )
-    return f"{start:,.6g}" if by_number else f"{start:,.6g}–"
+        ).replace("-", "−")
+    return f"{start:,.6g}".replace("-", "−") + ("" if by_number else "–")
 
 
 def _levels(answered: Answered, result: ColumnResult) -> Iterator[str]:
@@ -444,41 +477,47 @@ def _levels(answered: Answered, result: ColumnResult) -> Iterator[str]:
         day_counts = dict(level_counts.filter(level_counts["level"] == level).select("day", "count").rows())
         span_names, counts_by_level[f"level {level}"] = _spread(day_counts, level_days)
     yield "<h3>Answers per day and level</h3>" + rows.columns(
-        span_names, counts_by_level, title=f"{_wording(result)}: answers by level"
+        span_names, counts_by_level, title=f"{_wording(result)} – answers by level"
     )
 
 
-def _groups(result: ColumnResult, by: str, least: int, options: PrintOptions, *, hidden: int) -> Iterator[str]:
-    """Each group with enough answers."""
+def _groups(result: ColumnResult, title: str, least: int, options: PrintOptions, *, hidden: int) -> Iterator[str]:
+    """Each group with enough answers, under the question that makes them and its answer."""
     if not result.groups:
-        waiting_text = f"groups appear once each has {least} answers, or those that are left out have as many together."
-        yield _p(f"By {by}: {waiting_text if hidden else f'no group has {least} answers yet.'}", small=True)
+        rest_text = "or those that are left out have as many together"
+        waiting_text = f"Groups by “{title}” appear once each has {least} answers, {rest_text}."
+        yield _p(waiting_text if hidden else f"No group by “{title}” has {least} answers yet.", small=True)
         return
     for group, summary in result.groups.items():
-        group_name = "(missing)" if group is None else group
-        yield f"<h3><bdi>{escape(f'{by} = {group_name}')}</bdi></h3>"
-        if isinstance(summary, Estimate):
-            interval_bounds = summary.intervals(options.confidence, method=options.method).bounds
-            marks = [Mark("estimate", "estimate", summary.proportions, interval_bounds)]
-            yield rows.rows(list(map(str, summary.categories)), marks, title=f"{_wording(result)}, {by} = {group_name}")
-        elif isinstance(summary, Numbers):
-            shown_summary = summary.mean_alone() if hidden else summary
-            yield _numbers(shown_summary.parts(), f"{_wording(result)}, {by} = {group_name}")
+        heading = _answer_to(title, group)
+        yield f"<h3><bdi>{escape(heading)}</bdi></h3>"
+        picture_title = f"{_wording(result)} – {heading}"
+        if isinstance(summary, Numbers):
+            yield _numbers((summary.mean_alone() if hidden else summary).parts(), picture_title)
         else:
-            yield _shares_picture(summary, f"{_wording(result)}, {by} = {group_name}")
+            names, shares, bounds = _shown_shares(result.entry, summary, options)
+            yield rows.rows(
+                names,
+                [Mark("estimate", "share", shares, bounds)],
+                title=picture_title,
+                bars=isinstance(summary, Shares),
+            )
         yield _p(several(summary.n, "answer", "answers"), small=True)
     group_fits = {
-        group: group_summary for group, group_summary in result.groups.items() if isinstance(group_summary, Estimate)
+        _GONE if group is None else group: group_summary
+        for group, group_summary in result.groups.items()
+        if isinstance(group_summary, Estimate)
     }
     if len(group_fits) > 1:
-        difference_parts = differences_content(differences(group_fits), options.confidence, most=_COMPARED)
-        difference_parts = [
-            replace(difference_part, caption=f"{_wording(result)}: differences")
-            if isinstance(difference_part, Table)
-            else difference_part
-            for difference_part in difference_parts
-        ]
-        yield _details_html("Differences between groups", show.html(difference_parts))
+        reference = next((group for group in result.groups if group is not None), ...)
+        fit, caption = next(iter(group_fits.values())), f"{_wording(result)} – differences"
+        parts = differences_content(differences(group_fits, reference=reference), options.confidence, most=_COMPARED)
+        in_words = (
+            _captioned(part, caption) if isinstance(part, Table) else _plainly(part, fit, options)
+            for part in parts
+            if isinstance(part, Table | Sentence)
+        )
+        yield _details_html("Differences between groups", show.html(in_words))
 
 
 def _details_html(name: str, body: str) -> str:
@@ -517,10 +556,16 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
         (f"{reply_count:,}", "reply" if reply_count == 1 else "replies"),
         (f"{len(day_counts):,}", "day with replies" if len(day_counts) == 1 else "days with replies"),
     ]
-    choices = [(column, column) for column in groupable(answered.book)]
     notes = control_notes(store.published(name).questionnaire, answered)
     return fragment(
-        answered, by=by, least=CELL, facts=facts, notes=notes, choices=choices, day_counts=day_counts, repeated=repeated
+        answered,
+        by=by,
+        least=CELL,
+        facts=facts,
+        notes=notes,
+        choices=groupable(answered.book),
+        day_counts=day_counts,
+        repeated=repeated,
     )
 
 
