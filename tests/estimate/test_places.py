@@ -84,6 +84,34 @@ def test_a_map_leaves_blank_what_is_not_told_from_empty():
     assert "1, 2:" in chart
 
 
+@pytest.mark.parametrize("people", [15, 300])
+def test_maps_that_mark_an_empty_cell_are_at_most_one_in_twenty(people):
+    """Cells one by one, at two standard errors: nearly every map marked one; standard errors of 15 answers: .44."""
+    rng, maps, wrong, marked = np.random.default_rng(12), 60, 0, 0
+    survey = designs.negative(("a", "b", "c", "d"))
+    for _ in range(maps):
+        shares = rng.dirichlet(np.ones(4) / 2, 12) * (rng.random((12, 4)) < 0.7)
+        shares[shares.sum(axis=1) == 0, 0] = 1
+        shares /= shares.sum(axis=1, keepdims=True)
+        counts = [rng.multinomial(people, survey.matrix @ of_group) for of_group in shares]
+        fits = {hour: estimate.moments(survey, survey.tally(count=count)) for hour, count in enumerate(counts)}
+        told = estimate.heat_map(fits).told
+        wrong += bool(told[shares == 0].any())
+        marked += int(told.sum())
+    assert wrong <= 0.05 * maps + 4 * np.sqrt(0.05 * 0.95 * maps)
+    assert people < 100 or marked > 5 * maps
+
+
+def test_the_marks_are_at_the_confidence_for_all_cells_together():
+    survey = designs.k_ary(("a", "b", "c"), epsilon=2)
+    fits = {hour: estimate.moments(survey, survey.tally(count=[500, 40 + hour, 60])) for hour in range(4)}
+    found = estimate.heat_map(fits, confidence=0.9)
+    ends = [fit.interval(1 - 2 * 0.1 / 12)[:, 0] for fit in fits.values()]
+    assert found.lows == pytest.approx(np.array(ends))
+    with pytest.raises(DataError, match="confidence must lie between 0 and 1"):
+        estimate.heat_map(fits, confidence=2)
+
+
 def test_a_file_becomes_a_map_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     grid = estimate.Grid(2, 3)
@@ -118,7 +146,7 @@ def test_hours_of_a_file_become_a_map_on_the_command_line(tmp_path, monkeypatch,
         assert printed["map"]["standard_errors"][row] == pytest.approx(of_group[hour]["standard_errors"])
     assert "Map of all groups" in Path("map.html").read_text(encoding="utf-8")
     assert main([*words, "--by", "hour"]) == 0
-    assert "of 9 cells are more than 2 standard errors above 0" in capsys.readouterr().out
+    assert "of 9 cells are told from empty ones, 0.95 for all" in capsys.readouterr().out
     assert main(words) == 2
     assert "--heat-map has a row for each group; add --by COLUMN" in capsys.readouterr().err
     mean = [

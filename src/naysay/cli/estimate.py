@@ -528,7 +528,7 @@ def _text(fits: Fits, request: EstimateOptions) -> str:
         if request.ranks:
             group_texts.append(str(_ranks(fit, request)))
         if request.grid is not None:
-            group_texts.append(str(_grid(request.grid).heat_map(fit)))
+            group_texts.append(str(_grid(request.grid).heat_map(fit, confidence=request.confidence)))
     if len(fits) > 1 and _are_estimates(fits):
         group_texts.append(groups.differences_text(estimate.differences(fits), request.confidence, most=_MOST_COMPARED))
     return "\n\n".join([*group_texts, *map(str, _heat_maps(fits, request))])
@@ -543,7 +543,7 @@ def _heat_maps(results: Mapping[Any, Any], request: EstimateOptions) -> list[est
     named_fits = {"(missing)" if group is None else str(group): fit for group, fit in results.items()}
     with contextlib.suppress(ValueError):  # hours stand in the order of numbers
         named_fits = dict(sorted(named_fits.items(), key=lambda named_fit: float(named_fit[0])))
-    return [estimate.heat_map(named_fits, name=request.by)]
+    return [estimate.heat_map(named_fits, name=request.by, confidence=request.confidence)]
 
 
 def _methods(fits_of_question: Mapping[Any, Fits], request: EstimateOptions) -> str:
@@ -583,7 +583,11 @@ def _plain(fit: Any, request: EstimateOptions) -> dict[str, Any]:
     """One estimate, of proportions or of a quantity, as a JSON object."""
     numbers = dict(fit.to_dict(options=request.print_options))
     numbers |= {"ranks": _ranks(fit, request).to_dict()} if request.ranks else {}
-    return numbers | ({"map": _grid(request.grid).heat_map(fit).to_dict()} if request.grid is not None else {})
+    return numbers | (
+        {"map": _grid(request.grid).heat_map(fit, confidence=request.confidence).to_dict()}
+        if request.grid is not None
+        else {}
+    )
 
 
 def _grid(text: str) -> estimate.Grid:
@@ -744,7 +748,7 @@ def _sections(
         group_text = _group(by, group) if is_group else ""
         if request.grid is not None and isinstance(result, Estimate | estimate.Measured):
             heading = " · ".join(filter(None, ["Map", group_text]))
-            yield report.Section(heading, _grid(request.grid).heat_map(result).parts())
+            yield report.Section(heading, _grid(request.grid).heat_map(result, confidence=request.confidence).parts())
         if isinstance(result, Estimate):
             question_names = [] if alone and not shared else [result.tally.question or result.design.name]
             names = [*question_names, group_text]

@@ -2,6 +2,10 @@
 
 Cells are in the order of a Z curve, so that each four in a row, and each four of these, are a square: a hierarchy with
 a fanout of 4 over them is a quad tree. A share of a rectangle is a sum s of cells, with variance sᵀ Cov s.
+
+A map of K cells marks those that are told from empty ones, so that it marks no empty cell with the confidence c: one by
+one at c, it would mark some in nearly every map. So each one-sided test is at 1 - (1 - c)/K (Bonferroni), by the low
+end of the interval of the estimate; standard errors of few answers would mark too many.
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay._values import Floats, Label
 from naysay.errors import DataError
 from naysay.estimate.fit import Fit
+from naysay.estimate.intervals import intervals
 from naysay.estimate.mean import Measured
 from naysay.estimate.ranges import Ranges
 from naysay.show import Chart, Column, Content, Note, Records, Result, Sentence, Table
@@ -93,20 +99,22 @@ class Grid:
         shares, covariance = self._numbers(fit, self.rectangle(rows, columns)[:, None])
         return float(shares[0]), math.sqrt(max(float(covariance[0, 0]), 0.0))
 
-    def heat_map(self, fit: Fit | Measured, *, least: float = 2.0) -> HeatMap:
+    def heat_map(self, fit: Fit | Measured, *, confidence: float = 0.95) -> HeatMap:
         """The estimate as a map: shares and standard errors of all cells; see `HeatMap`."""
-        shares, errors = np.full((2, self.rows, self.columns), np.nan)
+        shares, errors, lows = np.full((3, self.rows, self.columns), np.nan)
         at = tuple(self.places.T)
         if isinstance(fit, Ranges):
             shares[at] = fit.proportions
             errors[at] = [
                 math.sqrt(max(float(fit.covariance(column[:, None])[0, 0]), 0.0)) for column in np.eye(len(self.cells))
             ]
+            lows[at] = shares[at] - scipy.special.ndtri(0.5 + _of_each(confidence, len(self.cells)) / 2) * errors[at]
         else:
             values, covariance = self._numbers(fit, np.eye(len(self.cells)))
             shares[at], errors[at] = values, np.sqrt(np.maximum(np.diagonal(covariance), 0))
+            lows[at] = _lows(fit, confidence, len(self.cells))
         rows, columns = (tuple(range(1, size + 1)) for size in (self.rows, self.columns))
-        return HeatMap(("row", "column"), rows, columns, shares, errors, least)
+        return HeatMap(("row", "column"), rows, columns, shares, errors, lows, confidence)
 
     def _numbers(self, fit: Fit | Measured, sums: Floats) -> tuple[Floats, Floats]:
         """Sums of the shares, (q,), and their covariance, (q, q)."""
@@ -126,8 +134,11 @@ class HeatMap(Result):
         Of rows and columns.
     rows, columns : tuple of label
     shares, errors : (rows, columns) float
-    least : float
-        A cell whose share is fewer standard errors above 0 stays blank in the map of shares: it is not told from empty.
+    lows : (rows, columns) float
+        Low ends that all hold together; a cell whose low end is 0 stays blank in the map of shares: it is not told from
+        an empty one.
+    confidence : float
+        That no empty cell of the map is told.
     """
 
     names: tuple[str, str]
@@ -135,12 +146,13 @@ class HeatMap(Result):
     columns: tuple[Label, ...]
     shares: Floats
     errors: Floats
-    least: float = 2.0
+    lows: Floats
+    confidence: float = 0.95
 
     @property
     def told(self) -> NDArray[np.bool_]:
         """The cells that are told from empty ones, (rows, columns)."""
-        return np.asarray(self.shares > self.least * self.errors)
+        return np.asarray(self.lows > 0)
 
     def parts(self) -> list[Content]:
         """Both maps, and the largest cells."""
@@ -159,7 +171,7 @@ class HeatMap(Result):
         limit = f"; the {_SHOWN} largest of them" if shown > _SHOWN else ""
         heads = (*(Column(name, words=True) for name in self.names), Column("share"), Column("s.e."))
         return [
-            Sentence(f"{shown:,} of {told.size:,} cells are more than {self.least:g} standard errors above 0{limit}"),
+            Sentence(f"{shown:,} of {told.size:,} cells are told from empty ones, {self.confidence:g} for all{limit}"),
             Chart(self._draw),
             *([Table(heads, rows)] if rows else []),
             Note("first map: shares in percent, blank where not told from 0; second map: their standard errors"),
@@ -204,7 +216,7 @@ class HeatMap(Result):
         return Records([*self.names, "share", "standard_error", "told"], cells)
 
 
-def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", least: float = 2.0) -> HeatMap:
+def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", confidence: float = 0.95) -> HeatMap:
     """Estimates of several groups, such as hours, as a heat map: a row for each group, a column for each category.
 
     Parameters
@@ -213,8 +225,8 @@ def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", least: float = 2.0
         Under designs with the same categories.
     name : str
         What the groups are.
-    least : float
-        See `HeatMap`.
+    confidence : float
+        That no empty cell of the map is told; see `HeatMap`.
 
     Examples
     --------
@@ -230,4 +242,16 @@ def heat_map(fits: Mapping[Any, Fit], *, name: str = "group", least: float = 2.0
         raise DataError("a heat map is of one group at least, all with the same categories")
     shares, errors = (np.array([getattr(fit, what) for fit in fits.values()]) for what in _BOTH)
     categories = tuple(fits[groups[0]].categories)
-    return HeatMap((name, "category"), tuple(groups), categories, shares, errors, least)
+    lows = np.array([_lows(fit, confidence, shares.size) for fit in fits.values()])
+    return HeatMap((name, "category"), tuple(groups), categories, shares, errors, lows, confidence)
+
+
+def _of_each(confidence: float, cells: int) -> float:
+    """The two-sided confidence of each interval, so that the low ends of all cells hold together (Bonferroni)."""
+    _checks.confidence(confidence)
+    return 1 - 2 * (1 - confidence) / max(cells, 2)
+
+
+def _lows(fit: Fit, confidence: float, cells: int) -> Floats:
+    """The low ends of the shares of one estimate among all cells of a map, (t,)."""
+    return np.asarray(intervals(fit, _of_each(confidence, cells)).bounds[:, 0])
