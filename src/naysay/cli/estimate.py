@@ -21,7 +21,6 @@ from naysay._values import Label
 from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import Answered, Plain, of_database, of_export, withheld_note
 from naysay.console import options, output
-from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.options import SamplingOptions, prepare_frame, with_labels
 from naysay.console.output import takes
 from naysay.design import Answerable
@@ -30,6 +29,7 @@ from naysay.errors import DataError, in_group
 from naysay.estimate import Estimate, PrintOptions, groups
 from naysay.estimate.page import Basis, basis_of
 from naysay.estimate.paper import methods_texts
+from naysay.estimate.registry import EstimatedName, IntervalName, estimators
 from naysay.estimate.result import checks
 from naysay.show import Chart, Content, Table, text
 from naysay.show.result import csv_text

@@ -65,6 +65,7 @@ _WANTED = (
     *("offer", "parts", "protocol", "randomize", "responses", "space", "structure", "tally", "then", "to_json"),
 )
 _MOST_EXACT = 10_000  # entries of a table up to which chances are multiplied exactly
+_NOTHING = 1e-11  # a slope below it counts as zero
 _FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker
 
 
@@ -160,6 +161,19 @@ class Structure:
     def finer(self) -> bool:
         """Whether its cells differ from the categories, or something besides the categories is estimated."""
         return self.design.cells != self.design.categories or bool(self.design.nuisance or self.design.uncertain)
+
+    @property
+    def stacked(self) -> bool:
+        """Whether proportions are shares of cells that several samples, or the answers to two questions, tell together.
+
+        It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
+        """
+        return bool(self.design.offer.assigned_by == "researcher" or self.finer)
+
+    @property
+    def plainly_apart(self) -> bool:
+        """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
+        return self.even_mean is not None and abs(self.even_mean[0]) > _NOTHING
 
     def proportions(self, cells: Floats) -> Floats:
         """The proportions of the categories, (t,), for these proportions of the cells."""

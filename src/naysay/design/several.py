@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay._values import Array, Floats, JsonObject, Key, Label
-from naysay.design.algebra import Crossed, Crossing, Mixture, Remembered
+from naysay.design.algebra import Both, Crossed, Crossing, Mixture, Remembered
 from naysay.design.base import (
     Answerable,
     Design,
@@ -692,6 +692,28 @@ def made_of(design: Answerable) -> tuple[Answerable, ...]:
             return ()
 
 
+def tells_types(design: Answerable) -> bool:
+    """Whether the last answers of a person are to controls, with types of people who do not comply."""
+    complying_places = [place for place, cell in enumerate(design.cells) if any(cell in s.of for s in design.shares)]
+    all_answers = [answers_of(channel, joint=True) for channel in design.parts.values()]
+    return len(complying_places) < len(design.cells) and all(
+        len(answers) > 1
+        and all(
+            np.abs(np.ptp(part.expected_statistic[:, complying_places], axis=1)).max() < _ROUNDING
+            for part in answers[1:]
+        )
+        for answers in all_answers
+    )
+
+
+def answers_of(channel: Design, *, joint: bool = False) -> list[Design]:
+    """The designs of the answers of one person whose statistics stand side by side, or with `joint` of all."""
+    if not isinstance(channel, Both) or (channel.joint and not joint):
+        return [channel]
+    return [*answers_of(channel.first, joint=joint), channel.second]
+
+
+_ROUNDING = 1e-10  # differences of chances below it
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 

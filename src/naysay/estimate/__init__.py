@@ -6,8 +6,15 @@ choose. Each returns an `Estimate`. `mean` is for numbers. `independence_test` t
 on the category. `Grid` makes cells of a map the categories, and `heat_map` draws shares beside their errors.
 """
 
-from naysay.estimate.assumptions import leverage, noncompliance_band, preference_band, probability_band
-from naysay.estimate.bounds import answer_bounds, bounds_interval, least_share
+from naysay.estimate.assumptions import (
+    answer_bounds,
+    bounds_interval,
+    least_share,
+    leverage,
+    noncompliance_band,
+    preference_band,
+    probability_band,
+)
 from naysay.estimate.changes import RULES, Change, change
 from naysay.estimate.estimators import maximum_likelihood, moments, pooled, stratified
 from naysay.estimate.fit import Intervals, projected

@@ -22,10 +22,10 @@ from naysay._values import Array, Floats, Label
 from naysay.design import Samples
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, behavior_text, of_hundred
-from naysay.estimate.controls import controls_of
-from naysay.estimate.likelihood import plainly_apart
+from naysay.estimate.compliance import DENIERS, ONE_ONLY, OTHERS_ALIKE, behavior_text
+from naysay.estimate.fit import of_hundred
 from naysay.estimate.linear import linear_map
+from naysay.estimate.samples import controls_of
 from naysay.responses import Responses, cells_of
 from naysay.sampling import Sampled, Sampling
 from naysay.show import Column, Content, Note, Points, Sentence, Table, plain
@@ -449,7 +449,7 @@ def _indicators(design: Design | Samples, codes: NDArray[np.int64], has_answer: 
         return cell_indicators
     answer_indicators = np.zeros((len(codes), len(design.categories)))
     statistic = design.space.statistic(codes[has_answer])
-    if design.structure.pure and plainly_apart(design):
+    if design.structure.pure and design.structure.plainly_apart:
         alpha, beta = design.structure.even_mean or (math.nan, math.nan)
         answer_indicators[has_answer] = (statistic - beta) / alpha
     else:

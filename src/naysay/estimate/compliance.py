@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from naysay._values import Floats
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.controls import Controls, controls_of
+from naysay.estimate.fit import of_hundred
 from naysay.estimate.likelihood import answering
-from naysay.estimate.samples import moment_cells
+from naysay.estimate.samples import Controls, controls_of, moment_cells
 from naysay.tally import Tally
 
 MEASURED = (0.23, 0.39)
@@ -315,17 +315,6 @@ OTHERS_ALIKE = "and right for all only if those are like them"
 FOR_OTHERS = f"the estimate is for the others, {OTHERS_ALIKE}"
 DENIERS = "people who understand and deny pass every control; no number here sees them"
 _FEWEST = 5  # violations, below which the share of those who do not comply rests on single people
-
-
-def of_hundred(share: float) -> str:
-    """A share as a number of 100 people.
-
-    Examples
-    --------
-    >>> of_hundred(0.1738), of_hundred(0.0042)
-    ('17', '0.4')
-    """
-    return f"{100 * share:.0f}" if share >= 0.0995 or share == 0 else f"{100 * share:.1f}"
 
 
 def behavior_text(type_name: str) -> str:

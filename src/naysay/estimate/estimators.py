@@ -38,7 +38,6 @@ from naysay.estimate.likelihood import (
     expected_information,
     information,
     inverse,
-    is_stacked,
     likelihood_covariance,
     maximize,
     maximize_by,
@@ -169,7 +168,7 @@ def _by_transform(
 
 def _general(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str) -> Estimate:
     """The estimate from the solver that takes any likelihood rows, (answers, t)."""
-    if is_stacked(design):
+    if design.structure.stacked:
         samples.stacked(design, tally, target)  # raises where a share is not estimable
     else:
         check_identified(tally)
@@ -193,7 +192,7 @@ def of_maximum(
     """The estimate at a maximum of the likelihood."""
     kind = checked_kind(kind, tally)
     proportions, stacked_cells = maximum.proportions, None
-    if is_stacked(design):  # the answers may determine shares even where they do not determine the cells
+    if design.structure.stacked:  # the answers may determine shares even where they do not determine the cells
         determined_maximum = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
         cell_covariance = _covariance(tally, determined_maximum, answer_evidence, target, kind, stacked=True)
         moved_cells = [maximize(*evidence(_answered(moved, tally))[:2]).proportions for moved in design.uncertain]
@@ -393,7 +392,7 @@ def _general_moments(design: Answerable, tally: Tally, target: str, solution: st
     """The mean of one indicator for each answer, (answers, t), or the cells that stacked samples tell."""
     has_levels, terms, stacked_cells = design.offer.assigned_by == "respondent", None, None
     maps = LinearMaps(solution)
-    if is_stacked(design):
+    if design.structure.stacked:
         if solution is not None:
             raise DataError("several samples are solved by least squares; leave `solution` out")
         stacked_cells = Cells(

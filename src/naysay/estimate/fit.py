@@ -267,6 +267,17 @@ def decimals_of(fit: Fit) -> int:
     return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if error_decimals is None else error_decimals
 
 
+def of_hundred(share: float) -> str:
+    """A share as a number of 100 people.
+
+    Examples
+    --------
+    >>> of_hundred(0.1738), of_hundred(0.0042)
+    ('17', '0.4')
+    """
+    return f"{100 * share:.0f}" if share >= 0.0995 or share == 0 else f"{100 * share:.1f}"
+
+
 def number_text(value: float, places: int) -> str:
     """A number to so many decimals; a dash where it is undefined."""
     return "–" if math.isnan(value) else fixed_decimals(value, places)

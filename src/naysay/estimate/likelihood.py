@@ -610,23 +610,10 @@ def _along(
 _NOTHING = 1e-11  # singular values below this count as zero
 
 
-def is_stacked(design: Answerable) -> bool:
-    """Whether proportions are shares of cells that several samples, or the answers to two questions, tell together.
-
-    It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
-    """
-    return design.offer.assigned_by == "researcher" or design.structure.finer
-
-
 def rank_of(expected: Floats) -> int:
     """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
     singular_values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
     return int((singular_values > _NOTHING * max(1.0, singular_values.max(initial=0.0))).sum())
-
-
-def plainly_apart(design: Channel) -> bool:
-    """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
-    return design.structure.even_mean is not None and abs(design.structure.even_mean[0]) > _NOTHING
 
 
 def check_rank(expected: Floats, categories: Sequence[Label]) -> None:
@@ -653,7 +640,7 @@ def check_rank(expected: Floats, categories: Sequence[Label]) -> None:
 def check_identified(tally: Tally) -> None:
     """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
     designs = {id(part.design): part.design for part in tally.parts if part.n}
-    if any(plainly_apart(design) for design in designs.values()):
+    if any(design.structure.plainly_apart for design in designs.values()):
         return
     stacked_statistics = np.vstack([design.expected_statistic for design in designs.values()])
     check_rank(stacked_statistics, tally.categories)

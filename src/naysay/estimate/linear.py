@@ -32,7 +32,7 @@ from naysay.design.base import Product, Then
 from naysay.design.channels import Subset, WeightedSubset, symmetric_sums
 from naysay.design.pure import AffineHash, SubsetSelection, Unary
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.likelihood import Maximum, check_rank, likelihood_covariance, plainly_apart, tangent
+from naysay.estimate.likelihood import Maximum, check_rank, likelihood_covariance, tangent
 from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Sums, Tally
 
@@ -168,10 +168,10 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     """
     if solution not in (None, *_SOLUTIONS):
         raise DataError(f"solution must be {' or '.join(map(repr, _SOLUTIONS))}; got {solution!r}")
-    if solution is None and design.structure.pure and plainly_apart(design):
+    if solution is None and design.structure.pure and design.structure.plainly_apart:
         return _usual_map(design)
     expected_statistic = design.expected_statistic
-    if not plainly_apart(design):
+    if not design.structure.plainly_apart:
         check_rank(expected_statistic, design.categories)
     mean_map = _mean_of_answers(design, expected_statistic) if solution != "least_squares" else None
     if solution == "mean":

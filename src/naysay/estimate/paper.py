@@ -11,7 +11,6 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate.fit import Intervals, decimals_of, number_text, reliable_errors, reliable_nuisance
 from naysay.estimate.intervals import METHODS, nuisance_intervals
-from naysay.estimate.likelihood import is_stacked
 from naysay.estimate.result import Estimate, PrintOptions, assumptions, reservations
 from naysay.show import text
 
@@ -139,7 +138,7 @@ def _finding_sentences(fit: Estimate, options: PrintOptions) -> Iterator[str]:
         if columns:
             yield f"Beside these stand, as shares: {'; '.join(category_texts)}"
         yield from filter(None, text(finding.content_below(options)).splitlines())
-    yield from fit.design.notes if is_stacked(fit.design) else ()
+    yield from fit.design.notes if fit.design.structure.stacked else ()
 
 
 def assumed(design: Answerable, assumption_texts: list[str]) -> list[str]:

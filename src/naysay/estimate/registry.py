@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError
 from naysay.estimate.estimators import maximum_likelihood, moments, pooled, stratified
+from naysay.estimate.intervals import METHODS
 from naysay.estimate.likelihood import KINDS
 from naysay.estimate.mean import Measured, distribution, mean
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
@@ -262,3 +263,32 @@ def default_quantity(design: Answerable) -> Quantity | None:
     ('mean', None)
     """
     return next((quantity for quantity in QUANTITIES.values() if design.structure.estimates in quantity.of), None)
+
+
+if TYPE_CHECKING:
+    EstimatorName = str
+    EstimatedName = str
+    IntervalName = str
+    TriedInterval = str
+else:  # typer checks a Literal, and lists it
+    EstimatorName = Literal[tuple(ESTIMATORS)]
+    EstimatedName = Literal[(*ESTIMATORS, *QUANTITIES)]
+    IntervalName = Literal[tuple(METHODS)]
+    TriedInterval = Literal[(*METHODS, "usual")]
+
+
+def estimators(*, published: bool = True, quantities: bool = False) -> str:
+    """All estimators, as the help of ``--estimator`` lists them: those of the literature, and of numbers, if asked for.
+
+    Examples
+    --------
+    >>> estimators()
+    'maximum_likelihood (default), moments; for negative surveys with one answer nstops, ...; for levels ...'
+    """
+    single, levels, negative = list[str](), list[str](), list[str]()
+    for estimator in ESTIMATORS.values():
+        group_names = negative if estimator.published else single if "nobody" in estimator.assigned_by else levels
+        group_names.append(estimator.name + (" (default)" if estimator.default_for else ""))
+    published_text = f"; for negative surveys with one answer {', '.join(negative)}" if published else ""
+    quantities_text = f"; for numbers and hierarchies {', '.join(QUANTITIES)}" if quantities else ""
+    return f"{', '.join(single)}{published_text}; for levels {', '.join(levels)}{quantities_text}."

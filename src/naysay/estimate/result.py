@@ -21,19 +21,25 @@ import numpy as np
 from naysay import _checks, privacy
 from naysay._values import Floats
 from naysay.design import Answerable
-from naysay.design.several import made_of
+from naysay.design.several import made_of, tells_types
 from naysay.errors import DataError
 from naysay.estimate import samples
 from naysay.estimate.assumptions import (
     NONCOMPLIERS,
+    answer_bounds,
     behaviors,
+    bounds_interval,
+    fits_badly,
+    is_open,
     is_randomized,
+    least_share,
     noncompliance_band,
     preference_band,
     probability_band,
     quick,
+    shifts,
+    tipping,
 )
-from naysay.estimate.bounds import answer_bounds, bounds_interval, fits_badly, is_open, least_share, shifts, tipping
 from naysay.estimate.compliance import (
     DENIERS,
     ELSEWHERE,
@@ -44,17 +50,16 @@ from naysay.estimate.compliance import (
     SOURCES,
     Compliance,
     compliance,
-    of_hundred,
     sentences,
     share_sentence,
 )
-from naysay.estimate.controls import tells_types
 from naysay.estimate.fit import (
     Fit,
     Intervals,
     decimals_of,
     is_pooled,
     number_text,
+    of_hundred,
     projected,
     reliable_errors,
     reliable_nuisance,
@@ -62,7 +67,6 @@ from naysay.estimate.fit import (
 )
 from naysay.estimate.fitting import GoodnessOfFit, IndependenceTest, goodness_of_fit
 from naysay.estimate.intervals import holding, intervals, nuisance_intervals
-from naysay.estimate.likelihood import is_stacked
 from naysay.estimate.ranks import Ranks, ranks
 from naysay.show import Column, Note, Points, Sentence, Table, plain, text
 from naysay.show.content import Content, Picture
@@ -279,7 +283,11 @@ class BySample(Finding):
 
     @classmethod
     def of(cls, fit: Fit) -> Self | None:
-        if not is_stacked(fit.design) or fit.design.cells != fit.design.categories or "by_sample" not in fit.others:
+        if (
+            not fit.design.structure.stacked
+            or fit.design.cells != fit.design.categories
+            or "by_sample" not in fit.others
+        ):
             return None
         return cls(fit, fit.others["by_sample"](fit))
 
@@ -455,7 +463,7 @@ class Untested(Finding):
 
     @classmethod
     def of(cls, fit: Fit) -> Self | None:
-        would_test = fit.tally.weighted and is_stacked(fit.design) and samples.overdetermined(fit)
+        would_test = fit.tally.weighted and fit.design.structure.stacked and samples.overdetermined(fit)
         return cls(fit, None) if would_test else None
 
 
@@ -1119,7 +1127,7 @@ def checks(fit: Estimate, options: PrintOptions | None = None) -> list[str]:
         content for finding in fit.findings if not finding.beside for content in finding.content_below(print_options)
     ]
     basis_lines = [basis_line for basis_line in text(contents).splitlines() if basis_line]
-    basis_lines += fit.design.notes if is_stacked(fit.design) else ()
+    basis_lines += fit.design.notes if fit.design.structure.stacked else ()
     assumption_texts = assumptions(fit)
     return basis_lines + ([f"assumes: {'; '.join(assumption_texts)}"] if assumption_texts else [])
 

@@ -1,7 +1,16 @@
-"""Several samples: together they tell apart cells that no sample tells apart by itself.
+"""Samples and controls that together tell apart cells that no answer tells apart by itself.
 
 The samples' designs P_g over the cells are stacked. A share of cells is estimable if it lies in the row space of the
 stack. The sizes of the samples are fixed, so covariances add over the samples.
+
+Controls say who does not comply. People of one type answer question and controls in a way of their own, whatever is
+true of them. With ū the unbiased indicators of the question as if everybody complied, v what such people look like
+there, and D a statistic of the controls whose mean is 0 among those who comply and 1 among the others,
+
+    ρ̂ = D̄,   a_j = ū_j - ρ̂ v_j,   π̂_j = a_j / (1 - ρ̂).
+
+D is the linear statistic of a control's answers that has the least variance among those who comply; where an answer is
+impossible for them, it has none.
 """
 
 from __future__ import annotations
@@ -13,14 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay._values import Floats
-from naysay.design import Answerable, Share
-from naysay.design.several import check_shares
+from naysay._values import Floats, Label
+from naysay.design import Answerable, Design, Share
+from naysay.design.several import answers_of, check_shares, tells_types
 from naysay.errors import DataError
 from naysay.estimate import inversion
-from naysay.estimate.controls import controls_of, tells_types
 from naysay.estimate.fit import Cells, Fit, alike
 from naysay.estimate.inversion import EMPTY, foretold
 from naysay.estimate.likelihood import (
@@ -40,6 +49,7 @@ from naysay.tally import Channel, Part, Tally
 _TRACE = 1e-3  # of an answer
 _RARE = 10  # people of a category in a sample that sees the truth; with fewer, the likelihood's interval held in .52
 _SMALL = 1e-9  # singular values below this share of the largest count as zero
+_NONE = 1e-10  # variances and distances below it are rounding
 
 
 class Stack(NamedTuple):
@@ -130,7 +140,7 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     answered_parts = tuple(replace(part, design=design.channel(part.level)) for part in answering(tally))
-    part_designs = [part.design for part in answered_parts]
+    part_designs = [design.channel(part.level) for part in answered_parts]
     silent_samples = [
         str(sample_name) for sample_name in design.levels if sample_name not in {part.level for part in answered_parts}
     ]
@@ -140,7 +150,7 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     return Stack(answered_parts, tally.drawn(by_part=True).take(is_answering(tally)), *solved_cells)
 
 
-def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
+def slopes(design: Answerable, channels: Sequence[Design], sizes: Floats) -> tuple[Floats, ...]:
     """For each sample, how the cells move with the mean of its statistic, (cells, d); see `moments`.
 
     Parameters
@@ -155,7 +165,7 @@ def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tu
 
 
 def _solve_cells(
-    design: Answerable, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
+    design: Answerable, channels: Sequence[Design], sizes: Floats, silent: Sequence[str]
 ) -> tuple[tuple[Floats, ...], Floats, Floats]:
     """Slopes, centre and `Stack.determined_rows`: by controls, or by least squares with equal weight for answers."""
     basis, even_shares = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
@@ -431,3 +441,148 @@ def _variance_ratios(fit: Fit) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance_ratios = np.diagonal(stacked_cells.covariance_of_shares) / np.diagonal(model_covariance)
     return np.where(np.isfinite(variance_ratios) & (variance_ratios > 0), variance_ratios, 1.0)
+
+
+class Signal(NamedTuple):
+    """What one control shows: D = shift + slope · T, of the values that its answers give it.
+
+    Parameters
+    ----------
+    slope : (d,) float
+    shift : float
+    values : (responses,) float
+        D of each response that somebody can give.
+    comply, others : (responses,) float
+        How likely each response is from those who comply, and from the others.
+    """
+
+    slope: Floats
+    shift: float
+    values: Floats
+    comply: Floats
+    others: Floats
+
+    @property
+    def variances(self) -> Floats:
+        """Var D among those who comply and among the others, (2,)."""
+        chances = np.array([self.comply, self.others])
+        return np.asarray(chances @ self.values**2 - (chances @ self.values) ** 2)
+
+    @property
+    def cut(self) -> float:
+        """The value of D above which an answer is telling: between two values, or 0 where compliers give one only."""
+        return _NONE if self.variances[0] < _NONE else float(self.values.min() + self.values.max()) / 2
+
+    @property
+    def chances(self) -> Floats:
+        """How likely a telling answer is from those who comply, and from the others, (2,)."""
+        return np.array([self.comply, self.others]) @ (self.values > self.cut)
+
+    @property
+    def has_two_values(self) -> bool:
+        """Whether D takes two values."""
+        low, high = self.values.min(), self.values.max()
+        return bool(
+            np.abs(np.where(self.values > self.cut, high, low) - self.values).max() < 1e-9 * max(high - low, 1.0)
+        )
+
+
+class Controls(NamedTuple):
+    """A sample's question, what people who do not comply look like there, and its controls.
+
+    Parameters
+    ----------
+    question : Channel
+    labels : tuple of label
+        The categories.
+    indicators : (t, d) float
+        U, so that u = centre + U (T - A centre) for equal shares `centre`.
+    look : (t,) float
+        v, the mean indicators of people who do not comply.
+    signals : tuple of Signal
+    """
+
+    question: Channel
+    labels: tuple[Label, ...]
+    indicators: Floats
+    look: Floats
+    signals: tuple[Signal, ...]
+
+    @property
+    def slope(self) -> Floats:
+        """How the cells move with the means of the statistics of all answers, (cells, d)."""
+        signal_slopes = [signal.slope / len(self.signals) for signal in self.signals]
+        share_slope = np.concatenate([np.zeros(self.indicators.shape[1]), *signal_slopes])
+        category_slopes = np.pad(self.indicators, ((0, 0), (0, len(share_slope) - self.indicators.shape[1])))
+        return np.vstack([category_slopes - np.outer(self.look, share_slope), share_slope])
+
+    @property
+    def variances(self) -> Floats:
+        """Var D̄ of one person who complies, and of one who does not, (2,)."""
+        return np.asarray(np.sum([signal.variances for signal in self.signals], axis=0) / len(self.signals) ** 2)
+
+    def telling(self, statistic: Floats) -> NDArray[np.bool_]:
+        """Whether the answer to each control is telling, (controls, answers), from the statistics of all answers."""
+        telling_by_control, start = [], self.indicators.shape[1]
+        for signal in self.signals:
+            end = start + len(signal.slope)
+            telling_by_control.append(signal.shift + statistic[:, start:end] @ signal.slope > signal.cut)
+            start = end
+        return np.array(telling_by_control)
+
+    @property
+    def chances(self) -> Floats:
+        """How likely some telling answer is from those who comply, and from the others, (2,)."""
+        return np.asarray(1 - np.prod([1 - signal.chances for signal in self.signals], axis=0))
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether those who comply never name what is true of them, in the question as in the controls."""
+        t, space = len(self.look), self.question.space
+        return tuple(space.labels)[:t] == self.labels and bool(
+            (np.diagonal(self.question.expected_statistic)[:t] == 0).all()
+        )
+
+
+def controls_of(design: Answerable, channel: Design) -> Controls | None:
+    """The question and the controls that the answers of a sample hold; None where it is no such sample.
+
+    The last answers are controls if all who comply answer them alike. There is one cell of people who do not comply.
+    """
+    t, answers = len(design.categories), answers_of(channel)
+    complying_cells = [list(design.cells).index(cell) for share in design.shares for cell in share.of]
+    if len(answers) < 2 or complying_cells != list(range(t)) or len(design.cells) != t + 1:
+        return None
+    question, *control_parts = answers
+    signals = [_signal(part, t) for part in control_parts]
+    expected, centre, basis = question.expected_statistic, np.full(t, 1 / t), tangent(t)
+    indicators = basis @ np.linalg.pinv(expected[:, :t] @ basis, rcond=_NONE)
+    if any(signal is None for signal in signals) or np.linalg.matrix_rank(expected[:, :t] @ basis, tol=_NONE) < t - 1:
+        return None
+    look = centre + indicators @ (expected[:, t] - expected[:, :t] @ centre)
+    return Controls(
+        question, tuple(design.categories), indicators, look, tuple(signal for signal in signals if signal is not None)
+    )
+
+
+def _signal(control: Channel, t: int) -> Signal | None:
+    """D of one control; None where it depends on the category, or tells nothing."""
+    expected = control.expected_statistic
+    if np.abs(expected[:, :t] - expected[:, :1]).max() > _NONE:
+        return None
+    response_codes = control.space.listing()
+    chances, statistic = control.rows(response_codes), control.space.statistic(response_codes)
+    difference = expected[:, t] - expected[:, 0]
+    if np.abs(difference).max() < _NONE:
+        return None
+    spread = statistic.T @ (statistic * chances[:, :1]) - np.outer(expected[:, 0], expected[:, 0])
+    eigenvalues, eigenvectors = np.linalg.eigh(spread)
+    still_directions = eigenvectors[:, eigenvalues < _NONE]
+    slope = still_directions @ (still_directions.T @ difference)
+    if np.abs(slope).max(initial=0.0) < 1e-7:  # all answers are possible for those who comply
+        slope = np.linalg.pinv(spread, rcond=_NONE, hermitian=True) @ difference
+    slope = slope / (slope @ difference)
+    is_possible = chances.max(axis=1) > 0
+    shift = -float(slope @ expected[:, 0])
+    values = shift + statistic[is_possible] @ slope
+    return Signal(slope, shift, values, chances[is_possible, 0], chances[is_possible, t])

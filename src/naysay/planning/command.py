@@ -12,14 +12,13 @@ import typer
 from naysay import _checks, planning, privacy
 from naysay._values import Floats
 from naysay.console import options, output
-from naysay.console.methods import estimators
 from naysay.console.options import numbers, record_cells
 from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.design.several import whole_people
 from naysay.designs import direct
 from naysay.errors import DataError
-from naysay.estimate.likelihood import is_stacked
+from naysay.estimate.registry import estimators
 from naysay.planning import Comparison, Liars
 from naysay.planning.comparison import comparison_html
 from naysay.planning.controls import arm_lines, control_lines
@@ -352,7 +351,7 @@ class Plan(Result):
         if not self.power and self.variance.values[len(self.design.categories) :].size:
             values, t = self.variance.values, len(self.design.categories)
             below_points += control_lines(self.design, values[:t], float(values[t]), self.n)
-        if not self.power and is_stacked(self.design):
+        if not self.power and self.design.structure.stacked:
             below_points += arm_lines(self.design, self.variance.values, self.request.category)
         below_points += [f"note: {warning}" for warning in self.warnings]
         return [Points(above_points), self._numbers(), Points(tuple(below_points))]

@@ -19,8 +19,7 @@ from naysay._values import Floats, Key, Label
 from naysay.design import Answerable
 from naysay.design.several import positive, share
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.controls import Controls, controls_of
-from naysay.estimate.likelihood import is_stacked
+from naysay.estimate.samples import Controls, controls_of
 from naysay.planning.power import MOST, checked_power
 from naysay.planning.variance import respondents, variance
 
@@ -233,7 +232,7 @@ def arm_shares(
 
 def arm_lines(design: Answerable, proportions: Floats, category: Label | None) -> list[str]:
     """How to share out the respondents if the difference of arms is the question; none for a design without arms."""
-    if not is_stacked(design) or design.cells != design.categories or len(design.parts) != 2:
+    if not design.structure.stacked or design.cells != design.categories or len(design.parts) != 2:
         return []
     try:
         shares = arm_shares(design.parts, proportions, category=category)

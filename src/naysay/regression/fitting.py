@@ -17,9 +17,8 @@ from naysay.design.base import check_design, check_known
 from naysay.design.several import Samples
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.compliance import behavior_text
-from naysay.estimate.controls import controls_of
-from naysay.estimate.likelihood import KINDS, check_identified, is_stacked
-from naysay.estimate.samples import stacked
+from naysay.estimate.likelihood import KINDS, check_identified
+from naysay.estimate.samples import controls_of, stacked
 from naysay.regression.likelihood import collapse_rows
 from naysay.regression.reading import Data, Roles, parse, read
 from naysay.regression.result import Regression
@@ -149,7 +148,7 @@ def regress(
     regression_data = read(
         design, parse(formula), data, column_roles, missing=missing, reference=reference, cheaters=cheaters
     )
-    if is_stacked(design):  # the design must tell the categories apart, whatever the covariates
+    if design.structure.stacked:  # the design must tell the categories apart, whatever the covariates
         stacked(design, regression_data.tally, "population")
     else:
         check_identified(regression_data.tally)

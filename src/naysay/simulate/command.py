@@ -15,11 +15,11 @@ from rich.console import Console
 from naysay import _checks, files, simulate
 from naysay._values import Floats
 from naysay.console import options, output
-from naysay.console.methods import TriedInterval, estimators
 from naysay.console.options import numbers, record_cells
 from naysay.console.output import takes
 from naysay.design import Answerable
 from naysay.errors import DataError
+from naysay.estimate.registry import TriedInterval, estimators
 from naysay.simulate import Behavior, Population
 from naysay.simulate.result import simulation_html
 
