@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm, studentized_range
+from scipy.stats import binom, norm, studentized_range
 
 from naysay import designs, estimate, planning
 from naysay.design import Design
@@ -65,6 +65,16 @@ def test_the_sets_hold_among_few_people_too(survey: Design, n: int) -> None:
         for counts in rng.multinomial(n, survey.matrix.mean(axis=1), size=surveys)
     )
     assert together / surveys > 0.95 - 4 * np.sqrt(0.95 * 0.05 / surveys)
+
+
+@pytest.mark.parametrize("n", [12, 17, 22, 29])
+def test_two_who_tie_among_few_people_are_both_in_the_set_of_the_leader(n: int) -> None:
+    """Over all counts of n answers. With normal quantiles .927, .928, .933 and .932 of surveys held."""
+    survey, holds = designs.direct(("a", "b")), 0.0
+    for count in range(n + 1):
+        held = "a" in estimate.moments(survey, survey.tally(count=[count, n - count])).ranks().leaders
+        holds += held * binom.pmf(count, n, 0.5)
+    assert holds > 0.96
 
 
 def test_the_critical_values_are_those_of_published_tables() -> None:

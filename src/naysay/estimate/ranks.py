@@ -3,8 +3,8 @@
 With D_kj = π̂_k - π̂_j and s_kj its standard error, category k is ahead of j where D_kj > c sqrt(s_kj² + D_kj²/n): the
 error that D would have if the two tied, as in a score test, because with few people s is smallest where chance has
 parted two most. Category j then has a rank between 1 + #{k ahead of j} and t - #{k behind j}. The critical value c is a
-quantile of the largest |D - E D| / s over pairs, so that no pair is called in the wrong order; what ties, is called
-ahead no more often than that.
+quantile of the largest |D - E D| / s over pairs, by the law of t with n - 1 degrees of freedom or those of the sample,
+so that no pair is called in the wrong order; what ties, is called ahead no more often than that.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Ranks(Result):
     rank : (t,) int
         1 for the largest estimate; ties share the best rank.
     chance_of_leading : (t,) float
-        The share of normal draws around the estimates in which this category is the largest, by `margin` at least. It
-        is a chance about the truth for somebody who held all values equally likely before, in large samples.
+        The share of draws around the estimates in which this category is the largest, by `margin` at least. It is a
+        chance about the truth for somebody who held all values equally likely before, in large samples.
     joint : (t, 2) int
         The lowest and highest rank of each; all sets hold at once in the stated share of surveys.
     single : (t, 2) int
@@ -120,10 +120,10 @@ class Ranks(Result):
             Chart(self._draw),
             Table((Column("category", words=True, width=40), *map(Column, names)), rows),
             Note(
-                f"ranks: {self.confidence:.4g} confidence sets from all pairwise differences, by the normal law; "
+                f"ranks: {self.confidence:.4g} confidence sets from all pairwise differences, by the law of t; "
                 "those of the column “ranks” hold together"
             ),
-            Note("leads: the share of normal draws around the estimates in which it is largest, no test"),
+            Note("leads: the share of draws around the estimates in which it is largest, no test"),
         ]
 
     def _draw(self, size: int, room: int) -> str:
@@ -204,11 +204,10 @@ def ranks(fit: Fit, *, confidence: float = 0.95, margin: float = 0.0, rng: np.ra
     if not np.isfinite(covariance).all():
         raise DataError("ranks need the standard errors of all differences, and this estimate has none")
     complex_sample = fit.tally.complex
-    degrees_of_freedom = math.inf if complex_sample is None else float(complex_sample.degrees_of_freedom)
-    deviations = normal_draws(covariance, rng or np.random.default_rng(20), degrees_of_freedom)
+    effective_n = fit.tally.effective if complex_sample is None else float(complex_sample.degrees_of_freedom) + 1
+    deviations = normal_draws(covariance, rng or np.random.default_rng(20), max(effective_n - 1, 1))
     errors = difference_errors(covariance)
     ahead = proportions[:, None] - proportions[None, :]  # [k, j]: how far k is ahead of j
-    effective_n = fit.tally.effective if complex_sample is None else degrees_of_freedom + 1
     lead_ratios = tie_ratios(ahead, errors, effective_n)
     critical = critical_values(deviations, errors, confidence)
     drawn_shares = proportions + deviations
@@ -238,7 +237,7 @@ def _unbounded(fit: Fit) -> Fit:
 
 
 def normal_draws(covariance: Floats, rng: np.random.Generator, degrees_of_freedom: float = math.inf) -> Floats:
-    """Deviations from the truth by the normal law, or by that of t, (draws, t)."""
+    """Deviations from the truth by the law of t, or by the normal one, (draws, t)."""
     eigenvalues, eigenvectors = np.linalg.eigh(covariance)
     roots = eigenvectors * np.sqrt(np.maximum(eigenvalues, 0))
     deviations = rng.standard_normal((_DRAWS, len(covariance))) @ roots.T
