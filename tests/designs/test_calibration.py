@@ -81,6 +81,76 @@ def test_a_share_of_0_is_not_told_from_0_because_a_false_answer_is_rare():
     assert held / surveys > 0.95 - 2 * np.sqrt(0.95 * 0.05 / surveys)
 
 
+def difference_by_the_delta_method(seen, counts):
+    """Of two groups under one calibration: the chances of category j move both by what they have of it."""
+    sizes, inverse = seen.sum(axis=0), np.linalg.inv(seen / seen.sum(axis=0))
+    shares = [inverse @ (count / count.sum()) for count in counts]
+    spread = sum(
+        (np.diag(count) / count.sum() - np.outer(count, count) / count.sum() ** 2) / (count.sum() - 1)
+        for count in counts
+    )
+    for difference, column, size in zip(shares[1] - shares[0], (seen / sizes).T, sizes, strict=True):
+        spread = spread + difference**2 * (np.diag(column) - np.outer(column, column)) / size
+    return shares[1] - shares[0], inverse @ spread @ inverse.T
+
+
+def test_a_difference_counts_the_error_of_the_chances_once():
+    """The errors of both groups were added: the interval was 1.7 times as long here."""
+    survey, counts = negative(), np.array([[270, 380, 350], [300, 360, 340]])
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fits = {place: estimator(survey, survey.tally(count=count)) for place, count in enumerate(counts)}
+        found = estimate.differences(fits)
+        difference, covariance = difference_by_the_delta_method(SEEN, counts)
+        assert found.difference[0] == pytest.approx(difference, abs=1e-6)
+        assert found.standard_errors[0] == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.01)
+        twice = np.sqrt(fits[0].covariance.diagonal() + fits[1].covariance.diagonal())
+        assert (twice > 1.3 * found.standard_errors[0]).all()
+
+
+def test_intervals_of_differences_hold_and_are_no_longer_twice_as_wide():
+    rng, surveys, held = np.random.default_rng(6), 150, np.zeros(3)
+    chances = np.array([[0.7, 0.1, 0.2], [0.2, 0.8, 0.1], [0.1, 0.1, 0.7]])
+    truth = np.array([[0.5, 0.3, 0.2], [0.4, 0.25, 0.35]])
+    for _ in range(surveys):
+        seen = np.column_stack([rng.multinomial(100, column) for column in chances.T])
+        survey = designs.calibrated(seen, categories=CATEGORIES)
+        counts = [rng.multinomial(900, chances @ shares) for shares in truth]
+        fits = {place: estimate.moments(survey, survey.tally(count=count)) for place, count in enumerate(counts)}
+        low, high = estimate.differences(fits).interval()[0].T
+        held += (low <= truth[1] - truth[0]) & (truth[1] - truth[0] <= high)
+    assert held.min() / surveys > 0.95 - 4 * np.sqrt(0.95 * 0.05 / surveys)
+    assert held.mean() / surveys < 0.99  # .999 with the error counted twice
+
+
+def test_walds_test_of_two_estimators_counts_the_error_of_the_chances_once():
+    survey, counts = negative(), np.array([[270, 380, 350], [340, 380, 280]])
+    fits = {
+        "a": estimate.moments(survey, survey.tally(count=counts[0])),
+        "b": estimate.maximum_likelihood(survey, survey.tally(count=counts[1])),
+    }
+    found = estimate.differences(fits)
+    difference, covariance = difference_by_the_delta_method(SEEN, counts)
+    assert found.test == "Wald"
+    assert found.degrees_of_freedom == 2
+    assert found.statistic == pytest.approx(
+        difference[:2] @ np.linalg.inv(covariance[:2, :2]) @ difference[:2], rel=0.02
+    )
+
+
+def test_designs_that_may_rest_on_one_calibration_are_not_taken_as_independent():
+    counts = [[100, 60, 40], [80, 70, 50]]
+    seen = SEEN + 20 * np.eye(3, dtype=int)
+    surveys = [designs.calibrated(seen, categories=CATEGORIES), designs.calibrated(seen[::-1], categories=CATEGORIES)]
+    fits = {
+        place: estimate.moments(survey, survey.tally(count=count))
+        for place, (survey, count) in enumerate(zip(surveys, counts, strict=True))
+    }
+    with pytest.raises(DataError, match="say independent=True"):
+        estimate.differences(fits)
+    apart = estimate.differences(fits, independent=True).standard_errors[0]
+    assert apart == pytest.approx(np.sqrt(fits[0].covariance.diagonal() + fits[1].covariance.diagonal()))
+
+
 def test_double_sampling_is_tenenbeins_estimate():
     """Tenenbein (1970): Σ_answer P(answer), from all people, times P(yes | answer), from the validated ones."""
     survey = designs.double_sampling(("yes", "no"))

@@ -246,7 +246,7 @@ def compliance(design: Answerable, tally: Tally) -> Compliance | None:
         return None
     if any(np.isnan(part.design.space.statistic(part.codes)).any() for part in answered_parts):
         raise DataError(ONE_ONLY)
-    cells, covariance = moment_cells(design, tally)
+    cells, covariance, _ = moment_cells(design, tally)
     share, variance = float(cells[-1]), max(float(covariance[-1, -1]), 0.0)
     sizes = np.array([part.weight.sum() for part in answered_parts])
     variances = sizes / sizes.sum() @ np.array([controls.variances for controls in sample_controls])

@@ -196,8 +196,9 @@ def of_maximum(
         determined_maximum = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
         cell_covariance = _covariance(tally, determined_maximum, answer_evidence, target, kind, stacked=True)
         moved_cells = [maximize(*evidence(_answered(moved, tally))[:2]).proportions for moved in design.uncertain]
-        cell_covariance = cell_covariance + samples.uncertainty(proportions, moved_cells)
-        stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cell_covariance)
+        moves = samples.moves_of(proportions, moved_cells)
+        cell_covariance = cell_covariance + moves.T @ moves
+        stacked_cells = Cells(design.cells, design.shares, design.nuisance, proportions, cell_covariance, moves)
         proportions, covariance = stacked_cells.estimates
         warning_texts = samples.reservations(design, tally, stacked_cells.values, maximum)
         warning_texts += compliance.reservations(design, tally)

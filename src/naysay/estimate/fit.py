@@ -49,6 +49,9 @@ class Cells:
     categories, nuisance : tuple of Share
     proportions : (cells,) float
     covariance : (cells, cells) float
+    moves : (numbers, cells) float, optional
+        How the cells move with each estimated number of the design, a standard error up. Their squares and products are
+        a part of the covariance; another estimate under the same numbers moves with them.
     """
 
     cells: tuple[Any, ...]
@@ -56,6 +59,7 @@ class Cells:
     nuisance: tuple[Share, ...]
     proportions: Floats
     covariance: Floats
+    moves: Floats | None = None
 
     @property
     def shares(self) -> tuple[Share, ...]:
@@ -90,6 +94,12 @@ class Cells:
     def covariance_of_shares(self) -> Floats:
         """Covariance of the shares, (shares, shares)."""
         return np.asarray(self.gradients @ self.covariance @ self.gradients.T)
+
+    @property
+    def moves_of_categories(self) -> Floats:
+        """How the categories' shares move with each estimated number of the design, (numbers, t)."""
+        gradients = self.gradients[: len(self.categories)]
+        return np.zeros((0, len(gradients))) if self.moves is None else np.asarray(self.moves @ gradients.T)
 
     @property
     def estimates(self) -> tuple[Floats, Floats]:

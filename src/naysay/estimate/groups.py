@@ -60,7 +60,7 @@ class Differences:
     p_value : float
         NaN where it cannot be computed.
     joint : (G t, G t) float, optional
-        Covariance of all groups' proportions, where the groups share the units of a complex sample.
+        Covariance of all groups' proportions, where they share the units of a complex sample, or estimated chances.
     denominator : float
         Degrees of freedom of the covariances: infinite, except for a complex sample, whose intervals use t.
     law : str
@@ -131,7 +131,8 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
 
     Groups count as independent, so their variances add. Groups of one complex sample are the exception: they share its
     units, and their covariance is that of the sample. Tally them together, by `design.tally(…, by=)`: tallies that were
-    made one by one do not show which units they share.
+    made one by one do not show which units they share. Groups under one design whose chances are estimated share the
+    error of these chances, too: it moves both, and a difference by what it moves one more than the other.
 
     One test asks whether all groups have equal proportions. For maximum likelihood under one design it is the
     likelihood ratio of one common set of proportions against one set per group. Where an estimate is at the boundary,
@@ -150,13 +151,14 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
         The group to compare with; by default the first group that has a name.
     independent : bool
         Say that groups with clusters, strata, replicate weights or a finite population, whose tallies were made one by
-        one, are samples of their own, such as those of two countries.
+        one, are samples of their own, such as those of two countries; or that estimated chances of different designs
+        come from different people.
 
     Raises
     ------
     DataError
         If there are fewer than two groups, the reference is unknown, the groups' categories differ, or complex samples
-        were tallied one by one and are not said to be independent.
+        were tallied one by one, or chances of different designs estimated, and are not said to be independent.
 
     Examples
     --------
@@ -200,13 +202,20 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
             "or replicates they share; tally groups of one sample together, by design.tally(…, by=…); if each group is "
             "a sample of its own, say independent=True"
         )
-    if complex_samples and len(ordered_fits) * len(categories) > _MOST:
+    uncertain_designs = [fit.design for fit in ordered_fits if fit.design.uncertain]
+    if any(design != uncertain_designs[0] for design in uncertain_designs) and not independent:
+        raise DataError(
+            "the groups' designs have different estimated chances, and nothing shows whether these come from the same "
+            "people; give all groups one design; if the chances come from different people, say independent=True"
+        )
+    shares_chances = len(uncertain_designs) > 1
+    if (complex_samples or shares_chances) and len(ordered_fits) * len(categories) > _MOST:
         raise DataError(
             f"{len(ordered_fits):,} groups of {len(categories)} categories are too many to compare in a complex "
-            f"sample; groups × categories must be at most {_MOST:,}"
+            f"sample, or under estimated chances; groups × categories must be at most {_MOST:,}"
         )
-    joint_covariance = _joint(ordered_fits) if shares_sample else None
-    test_name, equality_test = _equality(ordered_fits, joint_covariance, denominator)
+    joint_covariance = _joint(ordered_fits, shares_sample=shares_sample) if shares_sample or shares_chances else None
+    test_name, equality_test = _equality(ordered_fits, joint_covariance, denominator, shares_sample=shares_sample)
     return Differences(
         reference=reference_group,
         groups=tuple(other_groups),
@@ -224,11 +233,26 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ..., independe
     )
 
 
-def _joint(fits: list[Estimate]) -> Floats:
-    """Covariance (G t, G t) of groups that share the units of one sample."""
+def _joint(fits: list[Estimate], *, shares_sample: bool) -> Floats:
+    """Covariance (G t, G t) of groups that share the units of one sample, estimated chances, or both.
+
+    Groups g and h under the same estimated chances covary by M_gᵀM_h, with M as `Cells.moves_of_categories`.
+    """
     t = len(fits[0].categories)
-    sample_deviations = np.hstack([deviations(fit) for fit in fits])
-    joint_covariance = sample_deviations.T @ sample_deviations
+    joint_covariance = np.zeros((len(fits) * t,) * 2)
+    if shares_sample:
+        sample_deviations = np.hstack([deviations(fit) for fit in fits])
+        joint_covariance += sample_deviations.T @ sample_deviations
+    for design in dict.fromkeys(fit.design for fit in fits if fit.design.uncertain):
+        moves = np.hstack(
+            [
+                fit.cells_of_samples.moves_of_categories
+                if fit.design == design
+                else np.zeros((len(design.uncertain), t))
+                for fit in fits
+            ]
+        )
+        joint_covariance += moves.T @ moves
     for group_place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
         group_slice = slice(group_place * t, (group_place + 1) * t)
         joint_covariance[group_slice, group_slice] = fit.covariance
@@ -266,25 +290,31 @@ def _independent_contrasts(covariances: Floats) -> Floats:
     return np.asarray(covariance_blocks)
 
 
-def _equality(fits: list[Estimate], joint: Floats | None, denominator: float) -> tuple[str, fitting.Agreement]:
-    """The test of whether all groups are alike, and its name; `joint` is their covariance in one complex sample."""
+def _equality(
+    fits: list[Estimate], joint: Floats | None, denominator: float, *, shares_sample: bool
+) -> tuple[str, fitting.Agreement]:
+    """The test of whether all groups are alike, and its name; `joint` is their covariance, if they share something."""
     same_estimator = all(fit.design == fits[0].design and fit.made_by == fits[0].made_by for fit in fits)
     is_complex = any(fit.tally.complex is not None for fit in fits)
     if same_estimator and all(map(_plain, fits)):
         return _likelihoods(fits, np.array([fit.proportions for fit in fits]))
     if same_estimator and all(map(_compares_answers, fits)):
-        return "score", _scores(fits, denominator, one_sample=joint is not None)
+        return "score", _scores(fits, denominator, one_sample=shares_sample)
     # Estimates that stop at 0 differ less than the answers do, so that a test by their differences hardly rejects.
     unbiased_fits = [(unbounded(fit) or fit) if same_estimator and fit.maximum is not None else fit for fit in fits]
     if joint is not None and any(
         unbiased_fit is not original_fit for unbiased_fit, original_fit in zip(unbiased_fits, fits, strict=True)
     ):
-        joint = _joint(unbiased_fits)
+        joint = _joint(unbiased_fits, shares_sample=shares_sample)
     group_proportions = np.array([fit.proportions for fit in unbiased_fits])
     group_covariances = np.array([fit.covariance for fit in unbiased_fits])
     are_alike = same_estimator and np.isfinite(group_covariances).all()
     shared_covariances = _alike_covariances(unbiased_fits) if are_alike else None
     if not is_complex:
+        if shared_covariances is None and joint is not None:
+            contrasts = _joint_contrasts(joint, group_proportions.shape[1])
+            group_differences = (group_proportions[1:] - group_proportions[0]).ravel()
+            return "Wald", _quadratic_test(*_quadratic(group_differences, contrasts), math.inf)
         if shared_covariances is None:
             return "Wald", _quadratic_test(*_wald(group_proportions, group_covariances), math.inf)
         statistic, df = _wald(group_proportions, shared_covariances.covariances)

@@ -107,17 +107,16 @@ class Stack(NamedTuple):
         return [(t - _mean(part, t)) @ slope.T / part.weight.sum() for (part, t), slope in statistics_and_slopes]
 
 
-def moment_cells(design: Answerable, tally: Tally, target: str = "population") -> tuple[Floats, Floats]:
-    """The cells (cells,) by moments and their covariance, in which estimated numbers of the design are uncertain."""
+def moment_cells(design: Answerable, tally: Tally, target: str = "population") -> tuple[Floats, Floats, Floats]:
+    """The cells (cells,) by moments, their covariance, with the error of estimated chances, and `Cells.moves`."""
     cells, covariance = stacked(design, tally, target).estimate_cells()
-    moved_cells = [stacked(moved, tally, target).estimate_cells()[0] for moved in design.uncertain]
-    return cells, covariance + uncertainty(cells, moved_cells)
+    moves = moves_of(cells, [stacked(moved, tally, target).estimate_cells()[0] for moved in design.uncertain])
+    return cells, covariance + moves.T @ moves, moves
 
 
-def uncertainty(cells: Floats, moved: Sequence[Floats]) -> Floats:
-    """What estimated numbers of a design add to the covariance, from the cells with each a tenth of an error off."""
-    moves = 10 * (np.array(moved).reshape(-1, len(cells)) - cells)
-    return np.asarray(moves.T @ moves)
+def moves_of(cells: Floats, moved: Sequence[Floats]) -> Floats:
+    """`Cells.moves`, from the cells with each estimated number of a design a tenth of a standard error off."""
+    return np.asarray(10 * (np.array(moved).reshape(-1, len(cells)) - cells))
 
 
 def shares_of_means(design: Answerable, tally: Tally, means: Sequence[Floats]) -> Floats:
