@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy
@@ -112,7 +112,7 @@ class Grid:
         else:
             values, covariance = self._numbers(fit, np.eye(len(self.cells)))
             shares[at], errors[at] = values, np.sqrt(np.maximum(np.diagonal(covariance), 0))
-            lows[at] = _lows(fit, confidence, len(self.cells))
+            lows[at] = _lows(cast("Fit", fit), confidence, len(self.cells))  # `_numbers` takes nothing else
         rows, columns = (tuple(range(1, size + 1)) for size in (self.rows, self.columns))
         return HeatMap(("row", "column"), rows, columns, shares, errors, lows, confidence)
 
