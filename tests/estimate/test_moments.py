@@ -14,6 +14,21 @@ LABELS = tuple("abcdef")
 SHARES = np.array([0.3, 0.25, 0.2, 0.15, 0.09, 0.01])
 
 
+@given(st.integers(3, 8), st.integers(0, 10**6))
+def test_any_negative_matrix_has_the_estimate_and_the_covariance_of_equations_5_and_6(t, seed):
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet(np.ones(t - 1), size=t)
+    matrix = np.array([np.insert(chances[j], j, 0) for j in range(t)]).T
+    survey = designs.negative_matrix(matrix, categories=range(t))
+    counts = rng.integers(1, 100, size=t)
+    fit = estimate.moments(survey, survey.tally(count=counts))
+    inverse, lam, n = np.linalg.inv(survey.matrix), counts / counts.sum(), counts.sum()
+    covariance = inverse @ (np.diag(lam) - np.outer(lam, lam)) @ inverse.T / (n - 1)
+    scale = np.linalg.cond(survey.matrix)
+    np.testing.assert_allclose(fit.proportions, inverse @ lam, atol=1e-12 * scale)
+    np.testing.assert_allclose(fit.covariance, covariance, atol=1e-13 * scale**2)
+
+
 def test_structure_chooses_the_way_and_not_the_result():
     """Closed form, inverse and constrained least squares are three routes to one map."""
     survey = designs.negative(LABELS)
