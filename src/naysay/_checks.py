@@ -139,7 +139,7 @@ def probability_vector(values: ArrayLike, size: int, *, what: str) -> Floats:
     except (TypeError, ValueError):
         raise DataError(f"{what} must be {size} probabilities; got {listing_text([values])}") from None
     if result.shape != (size,):
-        raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
+        raise DataError(f"{what} must have {size} probabilities; got {result.size}")
     if not np.isfinite(result).all() or (result < 0).any():
         raise DataError(f"{what} must not be negative or NaN; got {listing_text(result)}")
     if abs(result.sum() - 1) > 1e-9:  # typed decimals may miss one by more than rounding alone

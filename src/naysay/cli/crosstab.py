@@ -234,9 +234,17 @@ def _of_file(request: CrosstabOptions, file: Path) -> Crosstab:
     amount_columns = [
         column_name for column_name in (request.count, request.weight, request.fpc) if column_name is not None
     ]
+    for role, variable in zip(_ROLES, request.variables(), strict=False):
+        if not isinstance(variable.design, str | None) and not variable.controls:
+            options.compare_with_codebook(
+                file, variable.column, variable.design, codes=request.codes, way_out=f"leave --{role}-design out"
+            )
     frame = files.scan(
         file, separator=request.separator, encoding=request.encoding, codes=request.codes or amount_columns
     )
+    for variable in variables:
+        if not isinstance(variable.design, str | None) and not variable.controls:
+            options.note_words(frame, [variable.column], variable.design)
     sampling = request.sampling(frame)
     plain_columns = [variable.column for variable in variables if variable.design in (None, "plain")]
     if sent_columns := [

@@ -322,6 +322,7 @@ def _of_file(
         frame = files.together(frame, truth_columns, request.sample)
     sampling = request.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=request.encoding, codes=request.codes):
+        options.note_words(frame, response, design)
         tally = design.tally(
             prepare_frame(_typed_frame(request, frame, response, sets=len(response) > design.space.answers), sampling),
             response[0] if len(response) == 1 else response,
@@ -479,6 +480,12 @@ def _check_roles(request: EstimateOptions, design: Answerable, response: Sequenc
     repeated_column = _checks.repeated(named_columns)
     if repeated_column is not None:
         raise DataError(f"column {repeated_column!r} is named twice; each column has one role", column=repeated_column)
+    if request.by in named_columns:
+        raise DataError(
+            f"--by {request.by} would put people into groups by what they answered, or by what says how; name a column "
+            "that says something else of them",
+            column=request.by,
+        )
     design_call = design.name or design.kind
     if design.structure.estimates == "heavy_hitters":
         raise DataError(f"{design_call} has no list of categories; find its values with naysay heavy-hitters")
@@ -845,6 +852,9 @@ def change(request: ChangeOptions) -> None:
     second_design = (
         None if request.design_second is None else options.design_of(request.design_second, request.categories)
     )
+    waves = [(request.file, design), (request.second or request.file, second_design or design)]
+    for (file, wave_design), name in dict.fromkeys(zip(waves, 2 * (request.response or []), strict=False)):
+        options.compare_with_codebook(file, name, wave_design, way_out="name its design in --design")
     change = _estimate_change(request, design, second_design)
     if request.html is not None:
         page_section = report.Section("Change", _change_content(change, request.confidence))

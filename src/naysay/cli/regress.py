@@ -123,6 +123,7 @@ def _of_file(request: RegressOptions, file: Path) -> Fits:
         files.readable(file),
         with_labels(design, file, response, encoding=request.encoding, codes=request.codes),
     ):
+        options.note_words(frame, response, design)
         fit = _fitted(request, design, frame)
         return fit, request, _fitted(*uncontrolled, frame) if request.control else None
 

@@ -19,6 +19,7 @@ import typer
 
 from naysay import _checks, files
 from naysay._values import Label
+from naysay.console import output
 from naysay.errors import DataError, DesignError
 from naysay.show.result import csv_text
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # designs and sampling are loaded by the commands that are as
 
     from naysay.design import Answerable
     from naysay.sampling import Sampling
+    from naysay.tally import Channel
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]
@@ -108,11 +110,87 @@ def design_of(text: str, categories: str | None) -> Answerable:
 def options_and_design(design_options: Asked, file: Path, response: str) -> tuple[Asked, Answerable]:
     """The design that is asked for, or that the export of a survey has beside it; then options name its levels, too."""
     if design_options.design is not None:
-        return design_options, design_of(design_options.design, design_options.categories)
+        design = design_of(design_options.design, design_options.categories)
+        compare_with_codebook(file, response, design, codes=design_options.codes)
+        return design_options, design
     exported_design = files.designs_of(file, codes=design_options.codes).get(response)
     if exported_design is None:
         raise DataError(f"--design DESIGN is missing: how the answers in {response!r} were randomized")
     return replace(design_options, level=design_options.level or exported_design.level), exported_design.design
+
+
+def compare_with_codebook(
+    file: Path, column_name: str, design: Answerable, *, codes: bool = False, way_out: str = "leave --design out"
+) -> None:
+    """Say on stderr where a design is not the one that the codebook beside the file tells of the column.
+
+    Raises
+    ------
+    DataError
+        The codebook tells that nothing was randomized there.
+    """
+    book = files.codebook_of(file)
+    if book is None:
+        return
+    beside, entry = f"the codebook beside {file.name!r}", book.columns.get(column_name)
+    if entry is None:
+        randomized = [other.column for other in book.entries if other.asked is not None]
+        output.note(
+            f"{beside} says of {_checks.listing_text(randomized)} how the answers were randomized, and not of "
+            f"{column_name!r}; {design.name or design.kind} is used"
+        )
+        return
+    published = entry.worded(names=codes)
+    if published is None:
+        if any(map(_is_drawn, design.parts.values())):
+            raise DataError(
+                f"column {column_name!r} holds people's own answers, by {beside}; {way_out}, or move the "
+                "codebook away if they were randomized since",
+                column=column_name,
+            )
+    elif not _is_alike(design, published.design):
+        output.note(
+            f"{beside} says that {column_name!r} was drawn by {published.design.name or published.design.kind}, and "
+            f"{design.name or design.kind} is used; {way_out} to take that of the codebook"
+        )
+
+
+def note_words(frame: pl.LazyFrame, column_names: Sequence[str], design: Answerable) -> None:
+    """Say on stderr which answer yes and no are taken for, where a design sends others, such as same and different."""
+    from naysay.responses import Labels  # late: help needs no designs
+
+    spaces = [space for channel in design.parts.values() if isinstance(space := channel.space, Labels) and space.yes_no]
+    if not spaces or len(column_names) > 1 or column_names[0] not in frame.collect_schema():
+        return
+    space, name = spaces[0], column_names[0]
+    cells = frame.select(name).unique().collect()[name].drop_nulls().sort().to_list()
+    places = {cell: space.position(cell) for cell in cells if str(cell) not in map(str, space.labels)}
+    words = [f"{str(cell)!r} as {space.labels[place]!r}" for cell, place in places.items() if place not in (None, -1)]
+    if words:
+        output.note(
+            f"column {name!r} is read with {' and '.join(words)}; if it holds people's own answers to the question, "
+            "nothing was randomized, and the estimate is wrong"
+        )
+
+
+def _is_drawn(channel: Channel) -> bool:
+    """Whether chance has a part in some answer; so it is said of every design of which the answers are too many."""
+    return not channel.space.listable or bool((channel.rows(channel.space.listing()) % 1).any())
+
+
+def _is_alike(design: Answerable, other: Answerable) -> bool:
+    """Whether answers are drawn alike, whatever the designs are called; those of too many answers by their JSON."""
+    import numpy as np  # late: help needs no numbers
+
+    parts, other_parts = list(design.parts.values()), list(other.parts.values())
+    if len(parts) != len(other_parts) or design.categories != other.categories:
+        return False
+    return design.to_json() == other.to_json() or all(
+        channel.space.listable
+        and channel.space == other_channel.space
+        and np.allclose(channel.rows(channel.space.listing()), other_channel.rows(channel.space.listing()))
+        for channel, other_channel in zip(parts, other_parts, strict=True)
+    )
 
 
 NAIVE = "without the control, as if everybody had followed the instruction:"

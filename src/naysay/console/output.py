@@ -299,6 +299,14 @@ def check(path: Path | None) -> None:
         raise DataError(f"cannot write to {str(path)!r}: it is a folder")
     if not path.parent.is_dir():
         raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if path.is_file() and path.stat().st_size and not _is_page(path):
+        raise DataError(f"--html would replace {str(path)!r}, which is no page; name another file, such as page.html")
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file begins as an HTML page does."""
+    with path.open("rb") as file:
+        return file.read(200).lstrip(b"\xef\xbb\xbf \r\n").lower().startswith((b"<!doctype html", b"<html"))
 
 
 def check_free(path: Path, *, force: bool) -> None:

@@ -768,6 +768,9 @@ def load(path: str | Path) -> Answerable:
         raise DesignError(f"there is no design file {str(path)!r}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
+    if not file_text.lstrip().startswith("{"):
+        problem = f'{str(path)!r} is no design\'s JSON, an object with "naysay": "design"'
+        raise DesignError(f"{problem}; the method to_json of a design writes one")
     return read(file_text)
 
 

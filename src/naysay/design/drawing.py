@@ -134,6 +134,24 @@ _NOISE = 1e-12  # a column's sum may differ from one by this much through floati
 _DIGITS = 400  # a larger power of ten is a typing error, and would take forever to write out as a fraction
 
 
+def without_noise(shares: Sequence[Fraction]) -> list[Fraction]:
+    """Shares that sum to one but for the last digits of a computer's numbers, as they were meant; others as they are.
+
+    Decimals are read as written, so that ``1 - 0.07`` is 0.9299999999999999. So are fractions such as ``1 / 3``.
+
+    Examples
+    --------
+    >>> without_noise([as_fraction(0.07), as_fraction(1 - 0.07)])
+    [Fraction(7, 100), Fraction(93, 100)]
+    >>> sum(without_noise([as_fraction(0.3), as_fraction(0.6)]))
+    Fraction(9, 10)
+    """
+    if sum(shares) == 1 or abs(float(sum(shares)) - 1) > _NOISE:
+        return list(shares)
+    meant = ([round(share, 15) for share in shares], [share.limit_denominator(10**6) for share in shares])
+    return next((list(candidate) for candidate in meant if sum(candidate) == 1), list(shares))
+
+
 def as_fraction(value: object, *, what: str = "a probability") -> Fraction:
     """The number as it is written: 0.7 is 7/10.
 

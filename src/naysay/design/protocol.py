@@ -18,7 +18,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay._values import Array, JsonNode, Label
-from naysay.design.drawing import LIMIT, as_fraction, integer, labels_of
+from naysay.design.drawing import LIMIT, as_fraction, integer, labels_of, without_noise
 from naysay.errors import DesignError
 
 LOT = "with chance "  # begins the name of an outcome of a device with many sides
@@ -379,7 +379,7 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
     >>> lots.device, [branch.event for branch in lots.branches]
     ('throw a die', ['1 to 4', '5 or 6'])
     """
-    branch_chances = [as_fraction(branch_chance) for branch_chance, _ in branches]
+    branch_chances = without_noise([as_fraction(branch_chance) for branch_chance, _ in branches])
     if any(branch_chance < 0 for branch_chance in branch_chances) or sum(branch_chances) != 1:
         raise DesignError(
             f"probabilities must be in [0, 1] and sum to one; got {_checks.listing_text(map(str, branch_chances))}"

@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay._values import Exact, Floats, Label
 from naysay.design import Answerable, Both, Design, Do, Protocol, Samples, Share, Table
 from naysay.design.base import check_channel
-from naysay.design.drawing import LIMIT, as_fraction, table_weights
+from naysay.design.drawing import LIMIT, as_fraction, table_weights, without_noise
 from naysay.design.several import place_of
 from naysay.designs.catalog import call, chance, family
 from naysay.errors import DataError, DesignError, NotEstimable
@@ -366,7 +366,7 @@ def _at_random(part: Design, question: Design, chances: Sequence[Exact] | None) 
                 f"use types=({CARELESS!r},)"
             )
         return "truth", (1,) * len(part.categories)
-    exact_chances = [chance(value, name="a chance of random answers") for value in chances]
+    exact_chances = without_noise([chance(value, name="a chance of random answers") for value in chances])
     if not part.space.one_label or len(exact_chances) != part.space.size or sum(exact_chances) != 1:
         raise DesignError(
             f"random answers need a chance for each of the {part.space.size} responses, which are labels, and these "
@@ -458,7 +458,9 @@ def _samples_of(controls: Sequence[Design], truths: Sequence[Truth]) -> dict[Any
     for part, truth in zip(controls, truths, strict=True):
         t = len(part.categories)
         if isinstance(truth, Mapping):
-            exact_shares = [chance(truth.get(category, 0), name="a share of the truth") for category in part.categories]
+            exact_shares = without_noise(
+                [chance(truth.get(category, 0), name="a share of the truth") for category in part.categories]
+            )
             unknown_labels = [label for label in truth if label not in part.categories]
             if unknown_labels or sum(exact_shares) != 1:
                 raise DesignError(

@@ -13,7 +13,7 @@ import numpy as np
 from naysay import _checks
 from naysay._values import Exact, Label
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
-from naysay.design.drawing import odds_within
+from naysay.design.drawing import odds_within, without_noise
 from naysay.designs.catalog import (
     YES_NO,
     ask,
@@ -543,7 +543,7 @@ def christofides(*, p: Sequence[Exact], categories: Sequence[Label] = YES_NO) ->
     yes, no = two(categories)
     if isinstance(p, str) or np.asarray(p, dtype=object).ndim != 1:
         raise DesignError(f"p must be the probabilities of two cards or more; got {p!r}")
-    card_chances = [chance(card_chance, name="p") for card_chance in p]
+    card_chances = without_noise([chance(card_chance, name="p") for card_chance in p])
     m = len(card_chances)
     if m < 2 or sum(card_chances, Fraction(0)) != 1:
         raise DesignError(f"p must be the probabilities of two cards or more and sum to one; got {p!r}")

@@ -326,6 +326,8 @@ def codebook_of(path: Path) -> Codebook | None:
     DataError
         One that cannot be read.
     """
+    if not path.name:  # a folder, such as ".": whoever reads the file says so
+        return None
     codebook_path = place_of(path)
     try:
         codebook_text = codebook_path.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import importlib
 import io
@@ -155,10 +156,13 @@ def _count_rows(path: Path, source: Path | bytes, separator: str) -> int:
     """Rows below the header of a CSV file, blank lines at its end left out, after checking that all are alike."""
     separator_bytes = separator.encode()
     separator_counts: list[int] = []
-    are_alike, last_filled, line_number, line = True, 0, 0, b""
+    are_alike, last_filled, line_number, line, header = True, 0, 0, b"", b""
     for line_number, line in _lines(path, source):
         if line.strip(b"\r\n"):
             last_filled = line_number
+        header = header or line.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n")
+        if line_number > 1 and separator_bytes in header and line.rstrip(b"\r\n") == header:
+            raise _header_again(path, line_number)
         separator_counts = separator_counts or [line.count(separator_bytes)]
         are_alike = are_alike and line.count(separator_bytes) == separator_counts[0] and b'"' not in line
     if line_number == 1 and b"\r" in line.strip():  # all of an old Macintosh's file is one line
@@ -192,12 +196,13 @@ def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
     with _opened(source) as file:
         reader = csv.reader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), delimiter=separator, strict=True)
         row_count, blank_lines, header_width, line_number = -1, 0, 0, 1
+        header_cells: list[str] = []
         try:
             for cells in reader:
                 if not cells and header_width != 1:
                     blank_lines += header_width > 0
                 elif header_width == 0:
-                    header_width, row_count = len(cells), 0
+                    header_cells, header_width, row_count = cells, len(cells), 0
                 else:
                     if blank_lines:
                         raise DataError(
@@ -209,6 +214,8 @@ def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
                             f"{str(path)!r}, line {line_number}, has {_checks.several(len(cells), 'cell', 'cells')} "
                             f"where the header has {header_width}; a cell that holds the separator must stand in quotes"
                         )
+                    if cells == header_cells and header_width > 1:
+                        raise _header_again(path, line_number)
                     row_count += 1
                 line_number = reader.line_num + 1
         except csv.Error as error:
@@ -216,6 +223,13 @@ def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
                 f"{str(path)!r}, line {line_number}: a quoted cell is not closed as it should be ({error})"
             ) from None
     return max(row_count, 0)
+
+
+def _header_again(path: Path, line_number: int) -> DataError:
+    return DataError(
+        f"{str(path)!r}, line {line_number}, repeats the header, as where files were joined; delete that line (if the "
+        "file has no header, write one above its rows)"
+    )
 
 
 def _bad_line(path: Path, source: Path | bytes, error: Exception) -> DataError:

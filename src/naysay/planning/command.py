@@ -95,6 +95,10 @@ class PlanOptions:
         goal_options = [option_name for option_name, value in goals.items() if value is not None]
         if len(goal_options) > 1:
             raise DataError(f"{' and '.join(goal_options)} are different goals; give one of them")
+        if not 0 < self.power < 1:
+            raise DataError(f"--power must lie between 0 and 1, such as 0.8; got {self.power:g}")
+        if self.power != PlanOptions.power and not goal_options:
+            raise DataError("--power is about a difference: add --null SHARE, --versus SHARES or --lead SHARE")
         if self.compare and goal_options and self.standard_error is None:
             raise DataError("--compare is about precision; leave --null, --versus and --lead out")
         if self.compare:
