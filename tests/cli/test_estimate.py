@@ -370,7 +370,7 @@ def test_a_folder_is_no_file(refused, tmp_path):
     ],
 )
 def test_a_missing_column(refused, write, header, told):
-    write("x.csv", header, "1,2")
+    write("x.csv", header, header.upper())
     assert told in refused("estimate", "x.csv", "--response", "income", *ABC)
 
 
