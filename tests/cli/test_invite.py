@@ -1,13 +1,20 @@
 """``naysay survey invite``: links in a file that the researcher keeps, and counts that name nobody."""
 
+import html
 import json
+import os
 import re
 import sqlite3
 import stat
+import tomllib
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import zxingcpp
 
+from naysay import collect
 from naysay.collect.questionnaire import sample, write_xlsform
 from naysay.collect.storage import Store
 
@@ -102,7 +109,13 @@ def test_a_lost_link_is_replaced_and_a_used_one_only_on_purpose(naysay, refused,
         (["--count", "0"], "invite at least 1 person"),
         (["--count", "3", "--names", "people.csv"], "got --count and --names"),
         (["--count", "3", "--at", "example.org"], "links begin with http:// or https://; got --at 'example.org'"),
-        (["--count", "3", "--to", "people.csv"], "'people.csv' exists; add --force"),
+        (["--count", "3", "--to", "people.csv"], "'people.csv' exists; name a new file with --to"),
+        (["--remind", "people.csv", "--to", "people.csv"], "'people.csv' exists; name a new file with --to"),
+        (["--count", "3", "--language", "de"], "--address and --language are of letters"),
+        (["--letters", "people.csv", "--to", "people.csv"], "'people.csv' exists; name a new file with --to"),
+        (["--letters", "people.csv"], "has no column 'link'"),
+        (["--letters", "linked.csv"], "an invitation ends in # and 22 letters or digits; got 'x'"),
+        (["--letters", "linked.csv", "--to", "letters.pdf"], "letters are written as .html; got 'letters.pdf'"),
         (["--count", "3", "--to", "links.docx"], "links.docx"),
         (["--names", "linked.csv"], "has a column 'link' already"),
         (["--names", "empty.csv"], "holds no rows"),
@@ -172,3 +185,123 @@ def test_the_log_says_who_was_let_in_by_number_and_never_by_link(naysay, opened)
         ("ended the link to the results", None),
     ]
     assert lost.rpartition("#")[2] not in told
+
+
+def scanned(sheet):
+    """What a reader of codes finds in each picture of a sheet, drawn from the picture's own strokes."""
+    texts = []
+    for side, strokes in re.findall(r'viewBox="0 0 (\d+) \d+".*? d="([^"]+)"', sheet):
+        dark, x, y = np.zeros((int(side), int(side)), dtype=bool), 0, 0
+        for move, across, down in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", strokes):
+            if move == "h":
+                dark[int(y), x : x + int(across)] = True
+            x = int(across) if move == "M" else x + int(across)
+            y = float(down) if move == "M" else y + float(down or 0)
+        picture = np.where(dark, 0, 255).astype(np.uint8).repeat(8, axis=0).repeat(8, axis=1)
+        texts += [found.text for found in zxingcpp.read_barcodes(picture)]
+    return texts
+
+
+def sheets(path):
+    return path.read_text(encoding="utf-8").split("<section>")[1:]
+
+
+def invited(naysay, folder, names=NAMES):
+    """Links for people, as a table."""
+    (folder / "people.csv").write_text(names, encoding="utf-8")
+    assert naysay("survey", "invite", "sample", "--names", "people.csv", "--to", "links.csv", *AT).code == 0
+    return table(folder / "links.csv")
+
+
+def test_letters_hold_the_link_and_the_hash_of_each_person_as_codes(naysay, opened):
+    people = invited(naysay, opened, "name,town\n<b>Änne</b>,Ulm\nBo,\n")
+    told = naysay("survey", "invite", "sample", "--letters", "links.csv", "--address", "name, town")
+    hash_now = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"][0]["hash"]
+    assert told.out == (
+        f"sample-letters.html: 2 letters, with links to https://survey.example.org\nthe hash in them: {hash_now}\n"
+    )
+    assert "delete it when it is printed" in told.err
+    written = sheets(opened / "sample-letters.html")
+    assert [scanned(sheet) for sheet in written] == [[link, hash_now.upper()] for link in people["link"]]
+    assert [html.unescape(re.search("<address.*?>(.*?)</address>", sheet, re.DOTALL)[1]) for sheet in written] == [
+        "<b>Änne</b>\nUlm",
+        "Bo",
+    ]
+    assert all(
+        html.escape(link) in sheet and hash_now in sheet for link, sheet in zip(people["link"], written, strict=True)
+    )
+    assert "Letter 2 of 2" in written[1]
+    assert stat.S_IMODE((opened / "sample-letters.html").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "ar"])
+def test_letters_speak_the_language_of_the_survey_and_name_what_its_page_names(naysay, opened, language):
+    invited(naysay, opened)
+    told = naysay("survey", "invite", "sample", "--letters", "links.csv", "--language", language)
+    assert "letters have no address" in told.err
+    text = (opened / "sample-letters.html").read_text(encoding="utf-8")
+    assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
+    assert sample().title[language] in text
+    folder = Path(collect.__file__).parent
+    words = tomllib.loads((folder / "letters.toml").read_text(encoding="utf-8"))[language]
+    assert words["invited"] in text
+    page_words = (folder / "client" / "words" / f"{language}.js").read_text(encoding="utf-8")
+    assert re.search('^    check: "(.*)",$', page_words, re.MULTILINE)[1] in words["check"]
+    spoken = (folder / "client" / "invited" / "invitation.js").read_text(encoding="utf-8")
+    assert any(words["once"].startswith(once) for once in re.findall('once: "(.*)",', spoken))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda link: link.replace("survey.example", "evil.example"), "row 2: a link must be as it was written"),
+        (lambda link: link.replace("/s/sample", "/s/other"), "row 2: a link must be as it was written"),
+        (lambda link: link.replace("https://", "javascript://"), "row 2: a link must be as it was written"),
+        (lambda link: f" {link}", "row 2: a link must be as it was written"),
+        (lambda link: link.replace("#", "?x=1#"), "row 2: a link must be as it was written"),
+        (lambda link: link[:-22] + "A" * 22, "is not one of 'sample'"),
+        (lambda link: None, "rows 1 and 2 have the same link"),
+    ],
+)
+def test_links_that_were_edited_make_no_letters(naysay, refused, opened, change, said):
+    """A code is scanned and not read, so nobody would see where it leads."""
+    people = invited(naysay, opened)
+    first, second = people["link"]
+    people.with_columns(link=pl.Series([first, change(second) or first])).write_csv(opened / "edited.csv")
+    assert said in refused("survey", "invite", "sample", "--letters", "edited.csv")
+    both = pl.Series([change(link) or first for link in (first, second)])
+    if "javascript" in both[0] or "?" in both[0]:
+        people.with_columns(link=both).write_csv(opened / "edited.csv", include_header=True)
+        assert "link" in refused("survey", "invite", "sample", "--letters", "edited.csv")
+    assert not (opened / "sample-letters.html").exists()
+
+
+def test_columns_of_the_address_are_named_once_and_are_there(naysay, refused, opened):
+    invited(naysay, opened)
+    letters = ("survey", "invite", "sample", "--letters", "links.csv")
+    assert "--address names 'name' 2 times" in refused(*letters, "--address", "name,name")
+    assert "has name, id; got 'town'" in refused(*letters, "--address", "town")
+    assert "has name, id; got 'link'" in refused(*letters, "--address", "link")
+    assert "given 2 times" in naysay(*letters, "--address", "name", "--address", "id").err
+    assert "no texts in 'fr'; it has en, de, es, ar" in refused(*letters, "--language", "fr")
+    assert not (opened / "sample-letters.html").exists()
+
+
+def test_no_file_of_links_is_readable_for_others_at_any_moment(naysay, opened, monkeypatch):
+    """Whatever the mask of the shell; and none is written over another."""
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)  # so the mode is the one with which each was made
+    mask = os.umask(0)
+    try:
+        people = invited(naysay, opened)
+        before = (opened / "links.csv").read_bytes()
+        assert naysay("survey", "invite", "sample", "--letters", "links.csv").code == 0
+    finally:
+        os.umask(mask)
+    for name in ("links.csv", "sample-letters.html"):
+        assert stat.S_IMODE((opened / name).stat().st_mode) == 0o600
+    for way in ("--remind", "--letters"):
+        assert (
+            "exists; name a new file" in naysay("survey", "invite", "sample", way, "links.csv", "--to", "links.csv").err
+        )
+    assert (opened / "links.csv").read_bytes() == before
+    assert len(people) == 2

@@ -23,7 +23,6 @@ from naysay.collect.questionnaire import Questionnaire, check, in_words, stateme
 from naysay.collect.questionnaire.privacy import private_questions, times
 from naysay.collect.survey import tallies
 from naysay.collect.survey.published import Published
-from naysay.errors import DataError
 from naysay.show import Column, Content, Note, Points, Sentence, Table, markdown, markdown_text
 
 __all__ = ["LANGUAGES", "Statement"]
@@ -75,10 +74,7 @@ class Statement:
     smallest: int | None = None
 
     def __post_init__(self) -> None:
-        form = self.published.questionnaire
-        if self.language is not None and self.language not in form.languages:
-            language_list = ", ".join(form.languages)
-            raise DataError(f"survey {form.name!r} has no texts in {self.language!r}; it has {language_list}")
+        self.published.questionnaire.language(self.language)
 
     @property
     def question_language(self) -> str:

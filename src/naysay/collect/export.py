@@ -89,9 +89,7 @@ class Columns:
         self, published: Published, *, language: str | None = None, system: str | None = None, controls: bool = True
     ) -> None:
         self._form = form = published.questionnaire
-        if language is not None and language not in form.languages:
-            raise DataError(f"survey {form.name!r} has no texts in {language!r}; it has {', '.join(form.languages)}")
-        self._language = language or form.languages[0]
+        self._language = form.language(language)
         day_entry = Entry("day", "day", "The day on which the answers came, in UTC", "days", measure="scale")
         columns = [_Column(day_entry, pl.col("day"))]
         self._controlled = controlled(form) if controls else {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +16,7 @@ from naysay import files
 from naysay._checks import several
 from naysay.collect.commands.database import DATA, Data, Database, log_act, opened
 from naysay.console import output
-from naysay.console.options import Encoding, Force, Separator
+from naysay.console.options import Encoding, Separator
 from naysay.console.output import takes
 from naysay.errors import DataError
 
@@ -46,14 +49,30 @@ class InviteOptions:
         Path | None,
         typer.Option(metavar="FILE", help="Of the links in this file, write the rows whose person has not begun."),
     ] = None
+    letters: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Of the links in this file, write letters to print: a page for each person."),
+    ] = None
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,…", help="With --letters: columns that stand above the letter, a line each. [default: none]"
+        ),
+    ] = None
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Of letters, such as de. [default: the questionnaire's first]")
+    ] = None
     to: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The file of links, as its suffix says. [default: NAME-invitations.csv]"),
+        typer.Option(
+            metavar="FILE",
+            help="A new file: of links, as its suffix says, or of letters, .html. "
+            "[default: NAME-invitations.csv, NAME-letters.html]",
+        ),
     ] = None
     at: Annotated[str, typer.Option(metavar="URL", help="How links begin: where respondents reach the server.")] = _HERE
     db: Database = None
     data: Data = DATA
-    force: Force = False
     separator: Separator = ","
     encoding: Encoding = None
 
@@ -74,21 +93,34 @@ def command(options: InviteOptions) -> None:
       naysay survey invite sample --count 500 --at https://survey.example.org
       naysay survey invite sample --names people.csv --to links.csv
       naysay survey invite sample --remind links.csv --to reminders.csv
+      naysay survey invite sample --letters links.csv --address name,street,town
       naysay survey invite sample --replace 'https://survey.example.org/s/sample#…'
     """
-    ways = {"--count": options.count, "--names": options.names, "--replace": options.lost, "--remind": options.remind}
+    ways = {
+        "--count": options.count,
+        "--names": options.names,
+        "--replace": options.lost,
+        "--remind": options.remind,
+        "--letters": options.letters,
+    }
     ways_used = [option_name for option_name, value in ways.items() if value is not None]
     if len(ways_used) > 1:
-        raise DataError(f"give one of --count, --names, --replace and --remind; got {' and '.join(ways_used)}")
+        raise DataError(
+            f"give one of --count, --names, --replace, --remind and --letters; got {' and '.join(ways_used)}"
+        )
+    if options.letters is None and (options.address is not None or options.language is not None):
+        raise DataError("--address and --language are of letters; give --letters, and the file with the links")
     if not options.at.startswith(("http://", "https://")):
         raise DataError(f"links begin with http:// or https://; got --at {options.at!r}")
-    with opened(options.db, options.data, "change" if ways_used and ways_used != ["--remind"] else "read") as store:
+    with opened(options.db, options.data, "change" if {*ways_used} - {"--remind", "--letters"} else "read") as store:
         if not ways_used:
             _say_counts(store, options)
         elif options.lost is not None:
             _replace(store, options, options.lost)
         elif options.remind is not None:
             _remind(store, options, options.remind)
+        elif options.letters is not None:
+            _write_letters(store, options, options.letters)
         else:
             _invite(store, options)
 
@@ -97,7 +129,7 @@ def _invite(store: Store, options: InviteOptions) -> None:
     """Write the links first, then let them in: a link that somebody holds must not be one that nobody wrote down."""
     from naysay.collect import invitations
 
-    file_place = _free_place(options)
+    file_place = _free_place(options, "invitations.csv")
     people = pl.DataFrame() if options.names is None else _read_table(options.names, options)
     if _LINK in people.columns:
         raise DataError(f"{str(options.names)!r} has a column {_LINK!r} already; rename it, for the links go there")
@@ -139,15 +171,59 @@ def _replace(store: Store, options: InviteOptions, lost: str) -> None:
 def _remind(store: Store, options: InviteOptions, file: Path) -> None:
     from naysay.collect import invitations
 
-    file_place = _free_place(options)
-    people = _read_table(file, options)
-    if _LINK not in people.columns:
-        raise DataError(f"{str(file)!r} has no column {_LINK!r}; give the file that naysay survey invite has written")
-    codes = [invitations.code_of(str(link)) for link in people[_LINK]]
+    file_place = _free_place(options, "invitations.csv")
+    people, codes = _linked_people(file, options)
     person_waits = invitations.untaken(store, options.survey, codes)
     _write(people.filter(pl.Series(person_waits)), file_place, options)
     output.say(f"{file_place}: {sum(person_waits):,} of {len(person_waits):,} have not begun")
     output.note("whether those who have begun have also answered, nobody can know")
+
+
+def _write_letters(store: Store, options: InviteOptions, file: Path) -> None:
+    """Write a letter for each link. Links that are not of this survey are refused: a code is scanned and not read."""
+    from naysay.collect import invitations
+    from naysay.collect.letters import page
+
+    file_place = _free_place(options, "letters.html")
+    if file_place.suffix.lower() not in (".html", ".htm"):
+        raise DataError(f"letters are written as .html; got {file_place.name!r}")
+    people, codes = _linked_people(file, options)
+    columns = [name.strip() for name in options.address.split(",")] if options.address is not None else []
+    for column in columns:
+        if column not in people.columns or column == _LINK:
+            names = ", ".join(name for name in people.columns if name != _LINK) or "no column beside the links"
+            raise DataError(f"--address names columns of {str(file)!r}, which has {names}; got {column!r}")
+        if columns.count(column) > 1:
+            raise DataError(f"--address names {column!r} {columns.count(column)} times; name it once")
+    invitations.untaken(store, options.survey, codes)  # raises where one is not of this survey
+    cells = people.select(pl.col(columns).cast(pl.String).fill_null("")).rows() if columns else [()] * people.height
+    addresses = ["\n".join(" ".join(cell.split()) for cell in row if cell.strip()) for row in cells]
+    published = store.published(options.survey)
+    links = [str(link) for link in people[_LINK]]
+    text = page(published, links, addresses, language=options.language)
+    try:
+        with _private(), file_place.open("x", encoding="utf-8") as letters:
+            letters.write(text)
+    except OSError as error:
+        raise DataError(f"cannot write {str(file_place)!r}: {error.strerror or error}") from None
+    server = links[0].partition("/s/")[0]
+    output.say(f"{file_place}: {several(len(links), 'letter', 'letters')}, with links to {server}")
+    output.say(f"the hash in them: {published.hash}")
+    output.note("keep the file to yourself, and delete it when it is printed: whoever has a link can answer with it")
+    if not columns:
+        output.note("letters have no address; --address name,street,town prints columns of your file above each")
+    if server == _HERE:
+        output.note(f"the links begin with {_HERE}, which works on this computer alone; invite with --at")
+
+
+def _linked_people(file: Path, options: InviteOptions) -> tuple[pl.DataFrame, list[str]]:
+    """A file that holds links, and the codes in them."""
+    from naysay.collect import invitations
+
+    people = _read_table(file, options)
+    if _LINK not in people.columns:
+        raise DataError(f"{str(file)!r} has no column {_LINK!r}; give the file that naysay survey invite has written")
+    return people, [invitations.code_of(str(link)) for link in people[_LINK]]
 
 
 def _say_counts(store: Store, options: InviteOptions) -> None:
@@ -175,12 +251,25 @@ def _read_table(path: Path, options: InviteOptions) -> pl.DataFrame:
     return frame
 
 
-def _free_place(options: InviteOptions) -> Path:
-    file_place = options.to or Path(f"{options.survey}-invitations.csv")
-    output.check_free(file_place, force=options.force)
+def _free_place(options: InviteOptions, default: str) -> Path:
+    """Where the file goes: never over another, for links are stored nowhere else."""
+    file_place = options.to or Path(f"{options.survey}-{default}")
+    if file_place.exists():
+        raise DataError(f"{str(file_place)!r} exists; name a new file with --to: links are stored nowhere else")
+    output.check_free(file_place, force=False)
     return file_place
 
 
 def _write(frame: pl.DataFrame, place: Path, options: InviteOptions) -> None:
-    files.write(frame, place, separator=options.separator)
-    place.chmod(0o600)
+    with _private():
+        files.write(frame, place, separator=options.separator)
+
+
+@contextlib.contextmanager
+def _private() -> Iterator[None]:
+    """Within it, files are made readable for their owner alone, from their first moment on."""
+    earlier_mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(earlier_mask)

@@ -31,7 +31,11 @@ from naysay.collect.questionnaire.questions import (
     Question,
     in_languages,
 )
+from naysay.errors import DataError
 from naysay.files.codebook import arm_words
+
+_TAG = r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$"
+"""Language, script, region and variant: browsers take all of these as a language."""
 
 TEXTS = ("about", "contact", "thanks")
 """The texts of a questionnaire beside its title; any of them may be left out."""
@@ -127,7 +131,7 @@ class Questionnaire(Model):
     about: Label = Field(default_factory=dict)
     contact: Label = Field(default_factory=dict)
     thanks: Label = Field(default_factory=dict)
-    languages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...]
+    languages: tuple[Annotated[str, Field(pattern=_TAG)], ...]
     items: tuple[Item, ...]
     # the page's own is not written, so that old fingerprints stay
     practice: bool | Practice = Field(True, exclude_if=lambda practice: practice is True)
@@ -188,6 +192,18 @@ class Questionnaire(Model):
 
     def _lot_label(self, words: Mapping[str, str]) -> Label:
         return dict.fromkeys(self.languages, words["en"]) | in_languages(words, self.languages)
+
+    def language(self, tag: str | None) -> str:
+        """The language of this tag, or the first one.
+
+        Raises
+        ------
+        DataError
+            The questionnaire has no texts in it.
+        """
+        if tag is not None and tag not in self.languages:
+            raise DataError(f"survey {self.name!r} has no texts in {tag!r}; it has {', '.join(self.languages)}")
+        return tag or self.languages[0]
 
     @property
     def chancy(self) -> bool:
