@@ -127,6 +127,21 @@ def in_arms(*shares, of=("x",), place=0):
     return (["questionnaire", "arms"], arm_forms), (at(place, "arms"), list(of))
 
 
+def in_language(tag):
+    """The survey in one language, by its tag alone."""
+    texts = [(path, {tag: text["en"]}) for path, text in _texts(SURVEY["questionnaire"], ["questionnaire"])]
+    return [*texts, (["questionnaire", "languages"], [tag])]
+
+
+def _texts(part, path):
+    """Each text of a survey by language, with its path."""
+    if isinstance(part, dict) and "en" in part:
+        yield path, part
+    elif isinstance(part, dict | list):
+        for step, inner in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from _texts(inner, [*path, step])
+
+
 def control(truth, *, of="party", label="Suppose ${party_control_truth}.", **fields):
     """A control of the question about parties, with what the survey states of it."""
     party = next(item for item in SURVEY["questionnaire"]["items"] if item["name"] == "party")
@@ -383,15 +398,43 @@ VECTORS = [
      (at(13, "items", 0, "name"), "party_control_truth")),
     ("ε that is more than the integers give", None, ([PRIVACY, "smoking", 0, "epsilon"], 1)),
     ("ε for which nothing is promised", None, ([PRIVACY, "smoking", 0, "epsilon"], None)),
-]  # fmt: skip
-
-PAGE_ALONE = [
     ("a plain control", CONTROL, *control(LOT, private=None)),
     ("levels beside a table", "items[4]", (design(4, "levels"), [{"level": "1", "design": WARNER}])),
     ("a pattern with responses of its own", "items[4]", (design(4), {**PATTERN, "responses": ["no", "yes"]})),
     ("words that turn a response around", "items[4]", (at(4, "private", "responses"), {"yes": {"en": "no"}})),
+    ("an unknown field of a design", "items[4]", (design(4, "tables"), [])),
+    ("an unknown field of a level", "items[5]", (level(0, "name"), "device")),
+    ("an unknown field beside a design", "items[4]", (at(4, "private", "design", "hash"), "0" * 64)),
+    *(
+        (f"an empty name of a field, {what}", where, ([*path, ""], 1))
+        for what, where, path in (
+            ("of a note", "items[0]", at(0)), ("of a group", "items[13]", at(13)),
+            ("of the whole", WHOLE, ["questionnaire"]), ("of a design", "items[4]", design(4)),
+        )
+    ),
+    ("invitations with an empty name", "invitations", (["invitations"], {"suite": SUITE, "key": "ab" * 32, "": 1})),
+    ("hashes before that are null", "renewed", (["renewed"], None)),
+    ("a practice question that is null", WHOLE, (["questionnaire", "practice"], None)),
+    ("an order that is null", "items[9]", (at(9, "order"), None)),
+    ("a list of no arms", WHOLE, (["questionnaire", "arms"], [])),
+    ("an item in no arm", "items[1]", (at(1, "arms"), [])),
+    *(
+        (f"the language {tag}", WHOLE if page else None, *in_language(tag))
+        for tag, page in (
+            ("valueOf", True), ("en-US-US", True), ("de-DE-DE-1996", True), ("en-", True), ("e", True),
+            ("en_US", True), ("toString", True),
+            ("zh-Hant-TW", False), ("es-419", False), ("de-1996", False), ("ca-ES-valencia", False),
+        )
+    ),
 ]  # fmt: skip
-"""What the server reads past, and the page would not."""
+
+SERVER_ALONE = [
+    ("a language with a calendar", *in_language("en-u-ca-gregory")),
+    ("messages that are too short for an answer", (["body_length"], 1024)),
+    ("choices in letters that look alike", (at(5, "choices", 0, "label", "en"), "oh"),
+     (at(5, "choices", 1, "label", "en"), "\N{CYRILLIC SMALL LETTER O}h")),
+]  # fmt: skip
+"""What the page reads past: it looks odd, or the page ends when it writes the message."""
 
 
 def main():
@@ -400,10 +443,13 @@ def main():
             "what": what,
             "changes": [list(change) for change in changes],
             "page": page,
-            "server": page is not None and strict,
+            "server": page is not None,
         }
-        for kind, strict in ((VECTORS, True), (PAGE_ALONE, False))
-        for what, page, *changes in kind
+        for what, page, *changes in VECTORS
+    ]
+    vectors += [
+        {"what": what, "changes": [list(change) for change in changes], "page": None, "server": True}
+        for what, *changes in SERVER_ALONE
     ]
     lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors)
     text = f'{{"survey": {json.dumps(SURVEY, ensure_ascii=False)},\n"vectors": [\n{lines}\n]}}\n'

@@ -442,6 +442,11 @@ def of_node(node: object) -> Answerable:
         for field_name in {"categories", "responses"} & built_fields.keys():
             built_fields[field_name] = labels_of(built_fields[field_name])
         design = design_class._of_form(built_fields)
+        if unknown_fields := node.keys() - design.form().keys() - {*DESCRIPTIVE_FIELDS}:
+            raise DesignError(
+                f"a design of kind {node['kind']!r} has no field {min(unknown_fields)!r}; leave it out: a client that "
+                "passes over it may draw by another design than you mean"
+            )
         alternative_designs = tuple(built_fields.get("alternatives", ()))
         return replace(design, alternatives=alternative_designs) if alternative_designs else design
     except DesignError:
@@ -616,6 +621,8 @@ class Design(Answerable):
             raise DesignError(
                 f"this naysay reads designs of version {VERSION}; got version {document.get('version')!r}"
             )
+        if unknown_fields := document.keys() - {"naysay", "version", "drawing", "design"}:
+            raise DesignError(f"a design's JSON has no field {min(unknown_fields)!r} beside its design; leave it out")
         return of_node(document.get("design"))
 
 

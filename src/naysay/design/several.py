@@ -92,8 +92,11 @@ class Several(Crossing):
     @classmethod
     def _offer(cls, node: JsonObject) -> dict[Any, Any]:
         """The designs by name that a JSON object lists."""
-        offer = {labels_of(entry[cls.noun]): entry["design"] for entry in node[f"{cls.noun}s"]}
-        if len(offer) != len(node[f"{cls.noun}s"]):
+        entries = node[f"{cls.noun}s"]
+        if unknown_fields := {field_name for entry in entries for field_name in entry} - {cls.noun, "design"}:
+            raise DesignError(f"a {cls.noun} of a design has no field {min(unknown_fields)!r}; leave it out")
+        offer = {labels_of(entry[cls.noun]): entry["design"] for entry in entries}
+        if len(offer) != len(entries):
             raise DesignError(f"the {cls.noun}s of a design must differ")
         return offer
 

@@ -35,10 +35,12 @@ for (const op of "= != < <= > >= + - * div mod selected".split(" ")) ARGUMENTS[o
 export function flaw(survey) {
   const at = { path: "questionnaire" };
   try {
-    must(survey.naysay === "survey" && survey.version === 1 && Number.isSafeInteger(survey.body_length));
+    is(survey, "survey");
+    must(Number.isSafeInteger(survey.body_length));
     asked(survey.questionnaire, at);
     at.path = "renewed";
-    must((survey.renewed ?? []).every((old) => typeof old === "string" && HASH.test(old)));
+    const { renewed = [] } = survey;
+    must(renewed.every((old) => typeof old === "string" && HASH.test(old)));
     at.path = "invitations";
     if (survey.invitations !== undefined) invites(survey.invitations);
     for (const { name } of survey.questionnaire.arms ?? [{}]) {
@@ -62,7 +64,8 @@ function invites({ suite, key, ...others }) {
   must(suite === "ristretto255-SHA512" && typeof key === "string" && HASH.test(key));
 }
 
-const only = (object, fields) => must(Object.keys(object).every((name) => fields.split(" ").includes(name)));
+const is = ({ naysay, version }, kind) => must(naysay === kind && version === 1);
+const only = (object, fields) => must(Object.keys(object).every((name) => fields.match(/\w+/g).includes(name)));
 const same = (one, other) => must(JSON.stringify(one) === JSON.stringify(other));
 const among = (table, key) => must(typeof key === "string" && Object.hasOwn(table, key)); // a list of one text reads as it
 const simple = (values) => must(values.every((value) => ["string", "number", "boolean"].includes(typeof value) && String(value).trim()));
@@ -76,14 +79,13 @@ const walked = (items, path = "items") =>
   items.flatMap((item, place) => [[item, `${path}[${place}]`], ...(item.kind === "group" ? walked(item.items, `${path}[${place}].items`) : [])]);
 
 function asked(questionnaire, at) {
-  must(questionnaire.naysay === "questionnaire" && questionnaire.version === 1);
+  is(questionnaire, "questionnaire");
   only(questionnaire, WHOLE);
-  const { name, title, about, contact, thanks, languages } = questionnaire;
+  const { name, title, about, contact, thanks, languages, practice = true, arms = [] } = questionnaire;
   named(name, SURVEY);
-  must(languages.length && languages.every((tag) => typeof tag === "string" && Intl.getCanonicalLocales(tag)));
+  must(languages.length && languages.every((tag) => typeof tag === "string" && !(tag in Object.prototype) && Intl.getCanonicalLocales(tag)));
   says([title ?? 0, about, contact, thanks], new Map());
-  practiced(questionnaire.practice ?? true);
-  const { arms = [] } = questionnaire;
+  practiced(practice);
   listed(arms, "name share");
   for (const { share } of arms) whole(share, 1);
   must(questionnaire.arms === undefined || arms.length > 1); // what is stated is held against each arm: without any, nothing is
@@ -178,7 +180,7 @@ function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
     must(ends.pop() === null && ends.every((end, place) => typeof end === "number" && !(end <= ends[place - 1])));
   }
   only(how.design, "naysay version drawing design");
-  must(how.design.naysay === "design" && how.design.version === 1);
+  is(how.design, "design");
   const { design } = how.design;
   const levels = design.kind === "levels" ? design.levels : [];
   if (design.kind === "levels") {

@@ -128,6 +128,10 @@ def levels(walk: Walk) -> Iterator[Problem]:
 def words(walk: Walk) -> Iterator[Problem]:
     """A response that is not a choice needs words of its own."""
     for item_path, question, private in offers(walk):
+        for label in sorted(private.responses.keys() & set(question.categories)):
+            message = f"the response {label!r} is a category; its words are those of the choice"
+            reason, responses_path = "other words could turn an answer around", f"{item_path}.private.responses.{label}"
+            yield Problem("words", message, reason, "leave its words out of private.responses", path=responses_path)
         worded_labels = {*question.categories, *YES_NO, *private.responses}
         response_spaces = [channel.space for _, channel in private.channels]
         response_labels = [
@@ -157,7 +161,7 @@ def apart(walk: Walk) -> Iterator[Problem]:
         name_of_text: dict[tuple[str, str], str] = {}
         for choice_place, choice in enumerate(choices):
             for language_tag, choice_text in choice.label.items():
-                twin_name = name_of_text.setdefault((language_tag, letters(choice_text) or choice_text), choice.name)
+                twin_name = name_of_text.setdefault((language_tag, _seen(choice_text)), choice.name)
                 if twin_name != choice.name:
                     message = (
                         "the choices of a private question must differ in words; "
@@ -182,6 +186,11 @@ def apart(walk: Walk) -> Iterator[Problem]:
                 yield Problem("apart", message, reason, "leave one out, or ask in other words", path=entry.path)
                 break
         earlier_questions.append((entry, label_texts, other_texts))
+
+
+def _seen(text: str) -> str:
+    """What a text looks like: its letters, each as the Latin letter that it looks like."""
+    return letters(unicodedata.normalize("NFKC", text).translate(_LOOKALIKE)) or text
 
 
 def _words(label: Label) -> list[str]:
@@ -417,6 +426,13 @@ _LOTS = (Fraction(1, 2), *(Fraction(side, 6) for side in range(1, 6)))
 """The chances that people have at hand: those of a coin and of a die."""
 
 _UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that take up space but show nothing
+
+
+_LOOKALIKE = str.maketrans(
+    "авекмнорстухіјѕԁһԛԝүѵαβεικμνορτυχϳɑɡɩАВЕКМНОРСТУХІЈЅԌԚԜҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "abekmhopctyxijsdhqwyvabeikuvoptuxjagiABEKMHOPCTYXIJSGQWYABEZHIKMNOPTYX",
+)
+"""Cyrillic and Greek letters, each with the Latin letter that it looks like."""
 
 
 def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:

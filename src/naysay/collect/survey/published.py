@@ -183,6 +183,9 @@ def complaint(form: Any) -> str | None:
         if examination.questionnaire is not None and is_survey:
             if not _is_published_form(form["questionnaire"], examination.questionnaire.form()):
                 return "its questionnaire is not written as naysay publishes one"
+            longest = body_length(examination.questionnaire, invites="invitations" in form)
+            if form["body_length"] < longest:
+                return f"its messages have {form['body_length']:,} bytes, and answers may need {longest:,}"
             return _first_understatement(form, examination.questionnaire)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError):
         is_survey = False
@@ -193,6 +196,14 @@ _PUBLISHED = {"naysay", "version", "responses", "by_hand", "below"}
 """Fields that a page needs although a file may leave them out."""
 
 
+_COMPLETED = {"private", "choices", "bins", "label"}
+"""Fields that a control in a file may have from its question; in a survey they must be there."""
+
+
+_EMPTY = {"arms", "order"}
+"""Fields that a page reads as a promise: where they say nothing, they must not be there."""
+
+
 _LABELS = ("categories", "responses")
 """Fields of a design's JSON with labels; in a survey each is one text, number or flag, and no pair."""
 
@@ -201,14 +212,20 @@ def _is_published_form(given: Any, canonical: Any) -> bool:
     """Whether a page reads the values that were checked: nothing was converted, and nothing it needs is missing."""
     if isinstance(given, dict) and isinstance(canonical, dict):
         shared_fields = given.keys() & canonical.keys()
-        return _PUBLISHED & canonical.keys() <= given.keys() and all(
+        needed_fields = _PUBLISHED & canonical.keys() | {name for name in _COMPLETED if canonical.get(name)}
+        is_whole = needed_fields <= given.keys() and not _EMPTY & given.keys() - canonical.keys()
+        return is_whole and all(
             _is_published_form(given[field_name], canonical[field_name])
-            and not (field_name in _LABELS and any(isinstance(label, list) for label in given[field_name]))
+            and not (field_name in _LABELS and _holds_list(given[field_name]))
             for field_name in shared_fields
         )
     if isinstance(given, list) and isinstance(canonical, list):
         return len(given) == len(canonical) and all(map(_is_published_form, given, canonical))
     return bool(given == canonical) and isinstance(given, bool) == isinstance(canonical, bool)
+
+
+def _holds_list(labels: Any) -> bool:
+    return isinstance(labels, list) and any(isinstance(label, list) for label in labels)
 
 
 def _first_understatement(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
