@@ -208,12 +208,34 @@ PEOPLE = {"city": 900_000, "port": 120_000, "dale": 60_000, "isle": 3_000}
 def test_no_area_that_is_told_holds_fewer_people_than_the_threshold():
     """Mulder, section 2.6: where the small areas together are too small, a larger one joins them."""
     towns = protect.Areas(variable="town", people=PEOPLE, least=100_000)
-    assert (towns.below, towns.joined) == (("isle", "dale"), ("isle", "dale", "port"))
+    assert towns.below == ("isle", "dale")
+    assert towns.joined(pl.Series([*PEOPLE, None])) == ("isle", "dale", "port")
     made, _ = towns.apply({"town": [*PEOPLE, None]})
     assert made["town"] == ["city", "other areas", "other areas", "other areas", None]
-    assert protect.Areas(variable="town", people=PEOPLE, least=2_000).joined == ()
+    assert protect.Areas(variable="town", people=PEOPLE, least=2_000).joined(pl.Series([*PEOPLE])) == ()
     again = protect.Plan.of_form(protect.Plan(keys=["town"], steps=[towns]).form())
     assert again.steps[0] == towns
+
+
+def test_only_areas_with_a_record_count():
+    """A list of the whole country, a file of one region: people elsewhere were counted as a shield."""
+    rng, released, fewest = np.random.default_rng(13), 0, np.inf
+    for _ in range(300):
+        people = {f"t{place}": int(number) for place, number in enumerate(rng.lognormal(8, 2, rng.integers(2, 9)))}
+        least = int(rng.integers(2, 30_000))
+        towns = rng.choice(list(people), rng.integers(1, 12)).tolist()
+        try:
+            made = protect.Areas(variable="town", people=people, least=least).apply({"town": towns})[0]["town"]
+        except DataError as error:
+            assert "together hold fewer than" in str(error)
+            assert sum(people[town] for town in set(towns)) < least
+            continue
+        released += 1
+        for label in set(made):
+            behind = {town for town, shown in zip(towns, made, strict=True) if shown == label}
+            fewest = min(fewest, sum(people[town] for town in behind) / least)
+    assert released > 150
+    assert fewest >= 1
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,7 @@ class Areas(Coarser):
     """Areas below a threshold of people put together, so that no released area holds fewer.
 
     The smallest areas become one. If all of them together still hold too few people, the next larger area joins them.
+    Only areas with a record count.
 
     Parameters
     ----------
@@ -211,27 +212,39 @@ class Areas(Coarser):
         areas_by_size = sorted(self.people, key=lambda area: self.people[area])
         return tuple(area for area in areas_by_size if self.people[area] < self.least)
 
-    @property
-    def joined(self) -> tuple[str, ...]:
-        """The areas that become one: those below the threshold, and larger ones until together they reach it."""
-        areas_by_size = sorted(self.people, key=lambda area: self.people[area])
-        number = len(self.below)
-        while number > 0 and sum(self.people[area] for area in areas_by_size[:number]) < self.least:
+    def joined(self, column: pl.Series) -> tuple[str, ...]:
+        """The areas of a column that become one: those below the threshold, and larger ones until they reach it.
+
+        Only areas that the column holds count. People of any other area are no shield: nobody of them can be meant.
+
+        Raises
+        ------
+        DataError
+            An area whose people are not said, or areas that hold fewer people all together.
+        """
+        cell_texts = texts(column)
+        self._check_known(cell_texts)
+        areas_by_size = sorted(set(cell_texts.drop_nulls().to_list()), key=lambda area: (self.people[area], area))
+        number = sum(self.people[area] < self.least for area in areas_by_size)
+        while number and sum(self.people[area] for area in areas_by_size[:number]) < self.least:
             number += 1
+            if number > len(areas_by_size):
+                raise DataError(
+                    f"all areas of {self.variable!r} with a record together hold fewer than {self.least:,} people: "
+                    "drop it",
+                    column=self.variable,
+                )
         return tuple(areas_by_size[:number])
 
     @property
     def promise(self) -> str:  # type: ignore[override]
-        return (
-            f"every area that is told holds {self.least:,} people or more, if the file is about all areas of the list"
-        )
+        return f"every area that is told, by this variable alone, holds {self.least:,} people or more"
 
     def values(self, frame: pl.DataFrame) -> pl.Series:
         if self.others in self.people:
             raise DataError(f"{self.others!r} is an area itself; name the small areas otherwise with others=")
         cell_texts = texts(frame[self.variable])
-        self._check_known(cell_texts)
-        joined = set(self.joined)
+        joined = set(self.joined(cell_texts))
         cells = [self.others if cell in joined else cell for cell in cell_texts.to_list()]
         return enum_of_labels(cells, [*(area for area in self.people if area not in joined), self.others])
 
