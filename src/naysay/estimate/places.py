@@ -4,8 +4,9 @@ Cells are in the order of a Z curve, so that each four in a row, and each four o
 a fanout of 4 over them is a quad tree. A share of a rectangle is a sum s of cells, with variance sᵀ Cov s.
 
 A map of K cells marks those that are told from empty ones, so that it marks no empty cell with the confidence c: one by
-one at c, it would mark some in nearly every map. So each one-sided test is at 1 - (1 - c)/K (Bonferroni), by the low
-end of the interval of the estimate; standard errors of few answers would mark too many.
+one at c, it would mark some in nearly every map. So each one-sided test is at 1 - (1 - c)/K (Bonferroni): the interval
+of the estimate and Wald's must both lie above 0. Of few answers Wald's marks too many where all are alike (.55 of
+maps), and the other where a large ε makes false answers rare (.18).
 """
 
 from __future__ import annotations
@@ -254,4 +255,6 @@ def _of_each(confidence: float, cells: int) -> float:
 
 def _lows(fit: Fit, confidence: float, cells: int) -> Floats:
     """The low ends of the shares of one estimate among all cells of a map, (t,)."""
-    return np.asarray(intervals(fit, _of_each(confidence, cells)).bounds[:, 0])
+    of_each = _of_each(confidence, cells)
+    walds = intervals(fit, of_each, method="wald").bounds[:, 0]
+    return np.fmin(intervals(fit, of_each).bounds[:, 0], walds)
