@@ -1,5 +1,6 @@
 """Models of compliance of the literature give the numbers of their papers; peers' numbers come from counts."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from naysay import designs, estimate
 from naysay.data import validation_counts
-from naysay.errors import DesignError
+from naysay.errors import DataError, DesignError
 
 CASES = json.loads((Path(__file__).parents[1] / "reference" / "compliance_literature.json").read_text(encoding="utf-8"))
 ATHLETES = validation_counts()["athletes"]["surveys"]
@@ -110,6 +111,110 @@ def test_lists_give_the_difference_of_means_and_the_likelihood(name):
     fit = estimate.moments(survey, tally)
     assert (fit.proportions[0], fit.standard_errors[0]) == pytest.approx(case["moments"], abs=1e-6)
     assert estimate.maximum_likelihood(survey, tally).proportions[0] == pytest.approx(case["likelihood"][0], abs=1e-4)
+
+
+RACE_LIARS = [(0, 0.1052), (0.1, 0.1113), (0.25, 0.1235), (0.5, 0.1601), (1, 0.4545)]
+
+
+def list_fit(name):
+    case, survey = CASES["list"][name], designs.item_count(items=3)
+    counts, samples = case["control"] + case["treatment"], ["control"] * 4 + ["treatment"] * 5
+    return estimate.maximum_likelihood(survey, survey.tally([*range(4), *range(5)], sample=samples, count=counts))
+
+
+@pytest.mark.parametrize(("name", "share", "most"), [*(("race", *row) for row in RACE_LIARS), ("affirm", 1, 0.6598)])
+def test_carriers_at_the_ends_of_a_list_who_hide_leave_a_share_open(name, share, most):
+    fit = list_fit(name)
+    bounds = estimate.answer_bounds(fit, share=share, answers="liars")
+    assert bounds[0] == pytest.approx((fit.proportions[0], most), abs=6e-5)
+    assert bounds[1] == pytest.approx(1 - bounds[0, ::-1])
+    carriers, others = np.split(fit.cells.proportions, 2)  # by the cells alone: whoever lies looks like others there
+    at_ends = [0, -1]
+    hidden = others[at_ends] if share == 1 else np.minimum(others[at_ends], carriers[at_ends] * share / (1 - share))
+    assert bounds[0, 1] == pytest.approx(carriers.sum() + hidden.sum(), abs=1e-7)
+
+
+def lists_with_liars(rng, kind, lying):
+    """A design, the chances of each count in each sample by a walk through all people, and the share of carriers."""
+    lengths = tuple(rng.integers(2, 4, 2).tolist()) if kind == "double" else (int(rng.integers(2, 5)),)
+    survey = designs.double_list(items=lengths) if kind == "double" else (
+        designs.item_count(items=lengths[0], placebo=kind == "placebo"))  # fmt: skip
+    share, kinds = float(rng.uniform(0.05, 0.5)), list(itertools.product(*(range(length + 1) for length in lengths)))
+    weights = [dict(zip(kinds, rng.dirichlet(np.full(len(kinds), 2)), strict=True)) for _ in range(2)]
+    chances = {}
+    for place, name in enumerate(survey.levels):
+        sensitive = place if kind == "double" else 0 if name == "treatment" else None
+        for true, carries in itertools.product(kinds, (True, False)):
+            chance = share * weights[0][true] if carries else (1 - share) * weights[1][true]
+            at_end = carries and sensitive is not None and true[sensitive] in (0, lengths[sensitive])
+            for hides, part in ((True, lying), (False, 1 - lying)) if at_end else ((False, 1.0),):
+                adds = carries and not hides and sensitive is not None
+                said = tuple(count + (adds and spot == sensitive) for spot, count in enumerate(true))
+                chances[name, said] = chances.get((name, said), 0.0) + chance * part
+    return survey, chances, share
+
+
+def fitted_to(survey, counts):
+    samples, said = zip(*counts, strict=True)
+    answers = tuple(map(list, zip(*said, strict=True)))
+    tally = survey.tally(answers[0] if len(answers) == 1 else answers, sample=samples, count=list(counts.values()))
+    return estimate.maximum_likelihood(survey, tally)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_share_of_carriers_lies_between_the_bounds_wherever_they_hide(seed):
+    rng, kind = np.random.default_rng(seed), ("plain", "placebo", "double")[seed % 3]
+    lying = float(rng.uniform(0, 1)) if seed % 2 else float(rng.choice([0.1, 0.25, 0.5, 1]))
+    survey, chances, share = lists_with_liars(rng, kind, lying)
+    fit = fitted_to(survey, {key: round(1e9 * chance) for key, chance in chances.items()})
+    for most in (lying, (1 + lying) / 2, 1.0):
+        low, high = estimate.answer_bounds(fit, share=most, answers="liars")[0]
+        assert low - 1e-4 < share < high + 1e-4
+
+
+@pytest.mark.parametrize(("kind", "lying", "seed"), [("plain", 0.5, 1), ("placebo", 0.0, 2), ("double", 1.0, 3)])
+def test_the_interval_for_lists_with_liars_holds_with_its_confidence(kind, lying, seed):
+    rng = np.random.default_rng(seed)
+    survey, chances, share = lists_with_liars(rng, kind, lying)
+    held, surveys = 0, 80
+    for _ in range(surveys):
+        counts = {}
+        for name in survey.levels:
+            keys = [key for key in chances if key[0] == name]
+            counts |= dict(zip(keys, rng.multinomial(400, [chances[key] for key in keys]).tolist(), strict=True))
+        low, high = estimate.bounds_interval(fitted_to(survey, counts), share=lying or 0.25, answers="liars")[0]
+        held += low <= share <= high
+    assert held >= 0.95 * surveys - 2 * (0.95 * 0.05 * surveys) ** 0.5
+
+
+def test_an_estimate_of_a_list_says_how_much_hiding_leaves_open_and_other_designs_do_not():
+    fit = list_fit("race")
+    words = " ".join(str(fit).split())
+    assert "nothing in these answers shows who hides" in words
+    assert (
+        "“yes” from 0.105 to 0.111, and from 0.019 to 0.209 with sampling error; if all of them did, up to 0.454"
+        in words
+    )
+    some, everybody = fit.to_dict()["liars"]
+    assert (some["share"], everybody["share"]) == (0.1, 1)
+    assert everybody["bounds"][1] == pytest.approx(0.4545, abs=1e-4)
+    survey = designs.samples(a=designs.direct(("yes", "no")), b=designs.direct(("yes", "no")))
+    direct = estimate.moments(survey, survey.tally(["yes", "no"] * 2, sample=["a", "a", "b", "b"], count=[5, 6, 7, 8]))
+    assert "liars" not in direct.to_dict()
+    with pytest.raises(DataError, match="liars at the ends are of list experiments"):
+        estimate.answer_bounds(direct, answers="liars")
+
+
+def test_weights_that_are_alike_change_nothing_and_unequal_ones_widen_the_interval_of_a_list():
+    survey, rng = designs.item_count(items=3), np.random.default_rng(5)
+    counts, samples = rng.binomial(3, 0.5, 800), np.repeat(["control", "treatment"], 400)
+    plain, alike, unequal = (
+        estimate.bounds_interval(estimate.maximum_likelihood(survey, survey.tally(counts, sample=samples, **weights)),
+                                 share=0.5, answers="liars")[0]
+        for weights in ({}, {"weights": np.full(800, 3.0)}, {"weights": np.tile([1.0, 9.0], 400)})
+    )  # fmt: skip
+    assert alike == pytest.approx(plain, abs=1e-3)
+    assert np.ptp(unequal) > np.ptp(plain)
 
 
 def test_a_placebo_takes_random_answers_off_a_list():

@@ -95,7 +95,10 @@ class Estimated:
         typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),
     ] = None
     noncompliance: Annotated[
-        float, options.share("People who may not comply, for the band of designs that report one label.")
+        float,
+        options.share(
+            "People who may not comply, for the band of designs that report one label; of lists, who may hide."
+        ),
     ] = PrintOptions().noncompliance
     noncompliers: Annotated[
         Literal["anyone", "alike"],

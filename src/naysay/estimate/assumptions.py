@@ -7,6 +7,9 @@ Where nothing tested whether people complied there are sharp bounds, and how man
 a_j be the share of people in category j who comply, k_j of those who do not, and b the shares of what the latter
 answer. Then Pa + b = λ and Σb = Σk ≤ r. The share of category j is a_j + k_j, and its ends are linear programs. People
 who answer at random have b = ρq with equal chances q of all possible answers.
+
+In a list experiment an honest count shows carriers of whom all the other statements are true, or none. Those of them
+who count as if the sensitive statement were not true are cells of their own, which no answer tells from others.
 """
 
 from __future__ import annotations
@@ -19,16 +22,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay._values import Floats, Label
-from naysay.design import Answerable
+from naysay.design import Answerable, Samples
 from naysay.design.base import Design, check_design
 from naysay.errors import DataError
 from naysay.estimate.fit import Fit
 from naysay.estimate.likelihood import answering, evidence, maximize
 from naysay.estimate.linear import linear_map
 from naysay.estimate.samples import shares_of_means, slopes
+from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
 NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like everyone else in what is true of them, they"}
@@ -442,12 +447,14 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
     return share * max(reaches)
 
 
-ANSWERS = ("random", "any")
-"""What people who do not comply may answer: at random, or whatever they like."""
+ANSWERS = ("random", "any", "liars")
+"""What people who do not comply may answer: at random, whatever they like, or what hides them at a list's ends."""
 
 
-_BAD = 0.01
+_BAD, _NONE = 0.01, 1e-9
+_RARE = 1e-4  # added to the chance of each answer, so that one which is not foretold has some weight
 _MOST = 5_000  # responses × categories up to which the programs take less than about a second
+_MOST_OF_LISTS = 20_000  # the same for lists, of which four programs are solved
 
 
 def is_open(fit: Fit) -> bool:
@@ -459,6 +466,46 @@ def is_open(fit: Fit) -> bool:
     return listed and bool((fit.design.rows(space.listing()).max(axis=0) < 1).any())
 
 
+def is_list(fit: Fit) -> bool:
+    """Whether all samples count the statements that are true of a person, some with the sensitive one among them."""
+    return _at_ends(fit.design, 1.0) is not None
+
+
+def _at_ends(design: Answerable, share: float) -> dict[Any, Floats] | None:
+    """P of each sample of a list, with a column more for every kind of carrier who may lie; None for other designs.
+
+    Of the people of such a column this share lies in each sample in which the honest count is the largest of its list,
+    or in which none of the other statements is true of them.
+    """
+    if not isinstance(design, Samples) or len(design.shares) != 2:
+        return None
+    if not all(
+        part.space.listable and part.space.size * len(design.cells) <= _MOST_OF_LISTS for part in design.parts.values()
+    ):
+        return None
+    members, others = ([design.cells.index(cell) for cell in part_share.of] for part_share in design.shares)
+    if len(members) != len(others) or len(members) < 2:  # each kind of others has a carrier of whom the same is true
+        return None
+    lies, matrices = np.zeros((len(design.parts), len(members)), dtype=bool), []
+    for place, part in enumerate(design.parts.values()):
+        matrix, counts = part.matrix, part.space.listing()
+        if not np.isin(matrix[:, members + others], (0, 1)).all():
+            return None
+        honest, hidden = (counts[matrix[:, cells].argmax(axis=0)] for cells in (members, others))
+        is_sensitive = honest - hidden == 1
+        if not (is_sensitive | (honest == hidden)).all():
+            return None
+        lies[place] = (is_sensitive & ((hidden == 0) | (honest == counts.max(axis=0)))).any(axis=1)
+        matrices.append(matrix)
+    return {
+        name: np.hstack([
+            matrix,
+            (matrix[:, members] + share * at_end * (matrix[:, others] - matrix[:, members]))[:, lies.any(axis=0)],
+        ])
+        for name, matrix, at_end in zip(design.parts, matrices, lies, strict=True)
+    } if lies.any() else None  # fmt: skip
+
+
 def answer_bounds(fit: Fit, *, share: float = 0.3, answers: str = "random", sharp: bool = True) -> Floats:
     """The least and largest share of each category, (t, 2), if up to a share of the respondents did not comply.
 
@@ -468,11 +515,12 @@ def answer_bounds(fit: Fit, *, share: float = 0.3, answers: str = "random", shar
     Parameters
     ----------
     fit : Estimate
-        Of one design with responses that can be listed.
+        Of one design with responses that can be listed; with "liars", of a list experiment.
     share : float
         r, in [0, 1].
-    answers : {"random", "any"}
-        What those people answer.
+    answers : {"random", "any", "liars"}
+        What those people answer. Liars are carriers of whom all the other statements of a list are true, or none; of
+        these the share counts as if the sensitive statement were not true of them (Blair & Imai 2012).
     sharp : bool
         Whether nobody may be left with less than nobody; if not, the ends are π̂ - r max u and π̂ + r (1 - min u).
 
@@ -488,6 +536,17 @@ def answer_bounds(fit: Fit, *, share: float = 0.3, answers: str = "random", shar
     >>> fit = estimate.moments(survey, survey.tally(count=[6915, 3085]))
     >>> answer_bounds(fit, share=0.2).round(3)[0], answer_bounds(fit, share=0.2, answers="any").round(3)[0]
     (array([0.017, 0.217]), array([0.   , 0.417]))
+
+    A list of three statements (Blair & Imai 2012), and all who could hide do:
+
+    >>> survey = designs.item_count(items=3)
+    >>> arms, counts = ["control"] * 4 + ["treatment"] * 5, [8, 132, 222, 227, 19, 123, 229, 219, 34]
+    >>> fit = estimate.maximum_likelihood(survey, survey.tally([*range(4), *range(5)], sample=arms, count=counts))
+    >>> (
+    ...     answer_bounds(fit, share=0.25, answers="liars").round(4)[0],
+    ...     answer_bounds(fit, share=1, answers="liars").round(4)[0],
+    ... )
+    (array([0.1052, 0.1235]), array([0.1052, 0.4545]))
     """
     return np.clip(_ends(fit, share, answers, sharp=sharp)[0], 0.0, 1.0)
 
@@ -525,14 +584,16 @@ def bounds_interval(
     below: Callable[[float], Any] = scipy.special.ndtr
     if fit.tally.complex is not None:
         below = functools.partial(scipy.special.stdtr, fit.tally.complex.degrees_of_freedom)
-    added = float(scipy.optimize.brentq(lambda z: below(z) - 0.5 - level / 2, 0.0, 1e3)) ** 2
-    size = _worth(fit, gradients, chances)
-    is_possible = fit.design.channel().matrix.max(axis=1) > 0
-    extremes = np.stack([gradients[..., is_possible].min(axis=-1), gradients[..., is_possible].max(axis=-1)])
-    means = (size * (gradients @ chances) + added * extremes.mean(axis=0)) / (size + added)
-    squares = (size * (gradients**2 @ chances) + added * (extremes**2).mean(axis=0)) / (size + added)
-    errors = np.sqrt(np.maximum(squares - means**2, 0.0) / (size + added))
-    bounds, centers = np.clip(ends, 0.0, 1.0), ends + means - gradients @ chances
+    added = float(scipy.optimize.brentq(lambda z: below(z) - 0.5 - level / 2, 0.0, 1e3)) ** 2 / len(gradients)
+    centers, squared_errors = ends.copy(), np.zeros_like(ends)
+    for (part, size), gradient, shares in zip(_worth(fit, gradients, chances), gradients, chances, strict=True):
+        is_possible = part.matrix.max(axis=1) > 0
+        extremes = np.stack([gradient[..., is_possible].min(axis=-1), gradient[..., is_possible].max(axis=-1)])
+        means = (size * (gradient @ shares) + added * extremes.mean(axis=0)) / (size + added)
+        squares = (size * (gradient**2 @ shares) + added * (extremes**2).mean(axis=0)) / (size + added)
+        squared_errors += np.maximum(squares - means**2, 0.0) / (size + added)
+        centers += means - gradient @ shares
+    bounds, errors = np.clip(ends, 0.0, 1.0), np.sqrt(squared_errors)
     for place, largest in enumerate(errors.max(axis=1).tolist()):
         if largest > 0:
             apart = float(np.ptp(bounds[place])) / largest
@@ -542,30 +603,39 @@ def bounds_interval(
     return np.clip(bounds, 0.0, 1.0)
 
 
-def _worth(fit: Fit, gradients: Floats, chances: Floats) -> Floats:
-    """How many unweighted answers of people drawn by themselves would be as precise, for each end, (t, 2)."""
-    sizes = np.full(gradients.shape[:2], float(fit.tally.effective))
-    [part] = [part for part in fit.tally.parts if part.n]
-    if not fit.tally.weighted and fit.tally.complex is None:
-        return sizes
-    from_mean = gradients - (gradients @ chances)[..., None]
-    plain = (from_mean**2 @ chances).ravel() / fit.tally.effective
-    influence = from_mean.reshape(-1, len(chances))[:, part.design.space.places(part.codes)].T / part.weight.sum()
-    if fit.tally.complex is None:
-        linearized = part.weight_squared @ influence**2
-    else:
-        [people] = [people for sampled, people in fit.tally.apart if sampled.n]
-        linearized = np.sum(np.square(people.deviations(influence)), axis=0)
-    ratios = np.divide(linearized, plain, out=np.ones_like(plain), where=plain > 0)
-    return np.asarray(sizes / np.maximum(ratios, 1.0).reshape(sizes.shape))
+def _worth(fit: Fit, gradients: Sequence[Floats], chances: Sequence[Floats]) -> list[tuple[Channel, Floats]]:
+    """The designs with answers, each with how many unweighted answers would be as precise, for each end, (t, 2)."""
+    worth = []
+    for (part, people), gradient, shares in zip(_answered(fit), gradients, chances, strict=True):
+        sizes = np.full(gradient.shape[:2], float(part.effective))
+        if fit.tally.weighted or fit.tally.complex is not None:
+            from_mean = gradient - (gradient @ shares)[..., None]
+            plain = (from_mean**2 @ shares).ravel() / part.effective
+            influence = (
+                from_mean.reshape(-1, len(shares))[:, part.design.space.places(part.codes)].T / part.weight.sum()
+            )
+            if fit.tally.complex is None:
+                linearized = part.weight_squared @ influence**2
+            else:
+                linearized = np.sum(np.square(people.deviations(influence)), axis=0)
+            ratios = np.divide(linearized, plain, out=np.ones_like(plain), where=plain > 0)
+            sizes = sizes / np.maximum(ratios, 1.0).reshape(sizes.shape)
+        worth.append((part.design, sizes))
+    return worth
 
 
-def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats, Floats, Floats]:
-    """The ends (t, 2), how they move with the shares of answers (t, 2, responses), and these shares."""
+def _answered(fit: Fit) -> list[tuple[Part, Sampled]]:
+    return [(part, people) for part, people in fit.tally.apart if part.weight.sum() > 0]
+
+
+def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats, list[Floats], list[Floats]]:
+    """The ends (t, 2); for each sample how they move with its shares of answers (t, 2, responses), and these shares."""
     if not 0 <= share <= 1 or answers not in ANSWERS:
         raise DataError(
             f"share must lie in [0, 1], and answers be one of {', '.join(ANSWERS)}; got {share!r}, {answers!r}"
         )
+    if answers == "liars":
+        return _liar_ends(fit, share)
     matrix, fitted, observed = _answer_shares(fit)
     if not sharp:
         least, look, most = _indicators(fit)
@@ -573,7 +643,7 @@ def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats,
         ends = np.column_stack([fit.proportions - share * low, fit.proportions + share * (1 - high)])
         design = fit.design.channel()
         slopes = linear_map(design, fit.solution)(design.space.statistic(design.space.listing())).T
-        return ends, np.stack([slopes, slopes], axis=1), observed
+        return ends, [np.stack([slopes, slopes], axis=1)], [observed]
     t, m = matrix.shape[1], len(matrix)
     is_possible = matrix.max(axis=1) > 0
     others = np.eye(m)[:, is_possible] if answers == "any" else (is_possible / is_possible.sum())[:, None]
@@ -588,9 +658,58 @@ def _ends(fit: Fit, share: float, answers: str, *, sharp: bool) -> tuple[Floats,
         cost = np.zeros(2 * t + width)
         cost[[category, t + category]] = 1
         for place, sign in enumerate((1, -1)):
-            least_cost, prices = _solved(sign * cost, equalities, right_side, at_most, share)
+            least_cost, prices, _ = _solved(sign * cost, equalities, right_side, at_most, share)
             ends[category, place], gradients[category, place] = sign * least_cost, sign * prices[:m]
-    return ends, gradients, fitted
+    return ends, [gradients], [fitted]
+
+
+def _liar_ends(fit: Fit, share: float) -> tuple[Floats, list[Floats], list[Floats]]:
+    """The same for carriers at the ends of a list: programs over its cells, and one more for each who may lie."""
+    matrices = _at_ends(fit.design, share)
+    if matrices is None:
+        raise DataError("liars at the ends are of list experiments: item_count() or double_list()")
+    parts = [part for part, _ in _answered(fit)]
+    shown = [matrices[part.level] for part in parts]
+    rows = np.vstack([matrix[part.design.space.places(part.codes)] for part, matrix in zip(parts, shown, strict=True)])
+    cells = maximize(
+        rows, np.concatenate([part.weight for part in parts]) * (fit.tally.n / fit.tally.weight)
+    ).proportions
+    chances = [matrix @ cells for matrix in shown]
+    above, below = fit.design.shares[0].weights(fit.design.cells)
+    liars = np.ones(len(cells) - len(above))  # all of them carriers
+    contrast, among = np.append(above, liars), np.append(below, liars)
+    parts_end = np.cumsum([len(one) for one in chances])[:-1]
+    matrix, fitted, people = np.vstack(shown), np.concatenate(chances), float(among @ cells)
+    scale = np.concatenate([np.sqrt((one + _RARE) / part.effective) for one, part in zip(chances, parts, strict=True)])
+    ends, gradients = np.zeros((2, 2)), np.zeros((2, 2, len(fitted)))
+    for place, sign in enumerate((1, -1)):
+        least_cost, _, amounts = _solved(sign * contrast, matrix, fitted)
+        ends[0, place], ends[1, 1 - place] = sign * least_cost / people, 1 - sign * least_cost / people
+        prices = (
+            _steadiest(matrix / scale[:, None], sign * (contrast - ends[0, place] * among), amounts > _NONE) / scale
+        )
+        gradients[0, place], gradients[1, 1 - place] = sign * prices / people, -sign * prices / people
+    return ends, np.split(gradients, parts_end, axis=2), chances
+
+
+def _steadiest(matrix: Floats, cost: Floats, is_used: NDArray[np.bool_]) -> Floats:
+    """Of all prices that a program of least cost can have, those of least length: least distance programming.
+
+    They are at most the cost in each column, and equal to it in those that the solution uses (Lawson & Hanson 1974,
+    chapter 23). Where a sample has more answers than the cells have shares, most prices would make an end move more
+    than it needs to.
+    """
+    used = matrix[:, is_used].T
+    prices = np.linalg.lstsq(used, cost[is_used], rcond=None)[0]
+    free = scipy.linalg.null_space(used, rcond=_NONE)
+    moves, room = matrix[:, ~is_used].T @ free, cost[~is_used] - matrix[:, ~is_used].T @ prices
+    is_moved = (np.abs(moves) > _NONE).any(axis=1)
+    if not is_moved.any():
+        return np.asarray(prices)
+    conditions = np.vstack([-moves[is_moved].T, -room[is_moved]])
+    target = np.append(np.zeros(free.shape[1]), 1.0)
+    residual = conditions @ scipy.optimize.nnls(conditions, target)[0] - target
+    return np.asarray(prices - free @ residual[:-1] / residual[-1])
 
 
 def fits_badly(fit: Fit) -> bool:
@@ -651,14 +770,14 @@ def shifts(fit: Fit, share: float, answers: str = "random") -> tuple[float, floa
 
 def _solved(
     cost: Floats, equalities: Floats, right: Floats, at_most: Floats | None = None, limit: float | None = None
-) -> tuple[float, Floats]:
+) -> tuple[float, Floats, Floats]:
     """The least cost of non-negative unknowns that satisfy the equalities, and of which a sum is at most the limit.
 
-    With it comes how it moves with the right sides of the equalities.
+    With it come how it moves with the right sides of the equalities, and the unknowns.
     """
     bound: dict[str, Any] = {} if at_most is None else {"A_ub": at_most, "b_ub": [limit]}
     solution: Any = scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs", **bound)
-    return float(solution.fun), np.asarray(solution.eqlin.marginals)
+    return float(solution.fun), np.asarray(solution.eqlin.marginals), np.asarray(solution.x)
 
 
 class Tipping(NamedTuple):

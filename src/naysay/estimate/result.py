@@ -30,6 +30,7 @@ from naysay.estimate.assumptions import (
     behaviors,
     bounds_interval,
     fits_badly,
+    is_list,
     is_open,
     is_randomized,
     least_share,
@@ -619,6 +620,38 @@ class Unchecked(Finding):
         }
 
 
+class Hidden(Finding):
+    """What the estimate of a list would be if carriers at its ends had counted as if they were none."""
+
+    field = "liars"
+
+    @classmethod
+    def of(cls, fit: Fit) -> Self | None:
+        return cls(fit, functools.partial(bounds_interval, fit, answers="liars")) if is_list(fit) else None
+
+    def words(self, options: PrintOptions) -> str:
+        format_share = functools.partial(number_text, places=decimals_of(self.fit))
+        some, everybody = self.numbers(options)
+        (low, high), (least, most) = (map(format_share, some[name]) for name in ("bounds", "interval"))
+        label = f"“{_checks.label(self.fit.categories[0])}”"
+        return (
+            f"nothing in these answers shows who hides: if up to {of_hundred(some['share'])} of 100 people of {label}, "
+            "of those to whom all or none of the other statements apply, left the sensitive one out: "
+            f"{label} from {low} to {high}, and from {least} to {most} with sampling error; if all of them did, up to "
+            f"{format_share(everybody['bounds'][1])}, and {format_share(everybody['interval'][1])}"
+        )
+
+    def numbers(self, options: PrintOptions) -> Any:
+        return [
+            {
+                "share": share,
+                "bounds": answer_bounds(self.fit, share=share, answers="liars")[0],
+                "interval": self.value(share=share, confidence=options.confidence)[0],
+            }
+            for share in (options.noncompliance, 1.0)
+        ]
+
+
 class Probability(Finding):
     """What the estimate would be under another probability than the stated one."""
 
@@ -643,6 +676,7 @@ FINDINGS = (
     Untested,
     Noncompliance,
     Unchecked,
+    Hidden,
     Probability,
 )
 """The kinds of findings, in the order in which they are printed."""
