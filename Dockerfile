@@ -15,7 +15,7 @@ RUN python -m venv /naysay \
 FROM python:3.13-slim
 COPY --from=build /naysay /naysay
 RUN useradd --system --uid 10001 --no-create-home naysay && install -d -o naysay -g naysay -m 0700 /data
-USER naysay
+USER 10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 8000

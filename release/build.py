@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +41,10 @@ SOURCE_ONLY = (
     ".gitignore",
     "pyproject.toml",
 )
+LICENSES = {"partd": "BSD-3-Clause", "pyxform": "BSD-2-Clause"}
+"""Of components whose metadata name none that a program reads: by the words of the file LICENSE in their wheels."""
+VENDORED = ("@noble/curves", "@noble/hashes")
+"""Parts of client/vendor/voprf.js, with the license at its head; scripts/vendor has their versions."""
 UV = Path(sys.executable).with_name("uv")
 
 
@@ -129,6 +135,28 @@ def smoke(interpreter: Path, extras: Sequence[str]) -> None:
         run(interpreter, "-I", script, *extras, folder=Path(folder), **environment)
 
 
+def complete_bill(bill: dict, vendor_script: str) -> dict:
+    """A list of components with the licenses that we read ourselves, and with what is vendored."""
+    components = list(bill["components"])
+    for name in VENDORED:
+        [version] = set(re.findall(rf'"{name}": "([\d.]+)"', vendor_script))
+        purl = f"pkg:npm/{name.replace('@', '%40')}@{version}"
+        licenses = [{"license": {"id": "MIT"}}]
+        components.append(
+            {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "licenses": licenses}
+        )
+    components = [
+        {**component, "licenses": [{"license": {"id": LICENSES[component["name"]]}}]}
+        if not component.get("licenses") and component["name"] in LICENSES
+        else component
+        for component in components
+    ]
+    nameless = [component["name"] for component in components if not component.get("licenses")]
+    if nameless:
+        fail(f"read the license of {', '.join(nameless)}, and name it in release/build.py")
+    return {**bill, "components": components}
+
+
 def pack_javascript(folder: Path) -> Path:
     """The npm package: what its package.json lists, tried from the packed file."""
     scripts_folder = UV.parent
@@ -197,7 +225,22 @@ def main() -> None:
             bill = DIST / f"naysay-{wheel.name.split('-')[1]}.cdx.json"
             run(UV, "tool", "run", "--from", "cyclonedx-bom", "cyclonedx-py", "environment", "--output-reproducible",
                 "--output-file", bill, interpreter)  # fmt: skip
-            print(f"listed what is installed: {bill.name}", flush=True)
+            vendor_script = (ROOT / "scripts" / "vendor").read_text(encoding="utf-8")
+            listed = complete_bill(json.loads(bill.read_text(encoding="utf-8")), vendor_script)
+            bill.write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+            print(f"listed what is installed, each with its license: {bill.name}", flush=True)
+            run(
+                UV,
+                "tool",
+                "run",
+                "--from",
+                "cffconvert==2.0.0",
+                "cffconvert",
+                "--validate",
+                "-i",
+                ROOT / "CITATION.cff",
+            )
+            print(run(sys.executable, "release/container.py").splitlines()[-2], flush=True)
     sums = DIST / "SHA256SUMS"
     released = sorted(path for path in DIST.iterdir() if path.suffix in (".whl", ".gz", ".tgz", ".json"))
     sums.write_text("".join(f"{digest(path)}  {path.name}\n" for path in released), encoding="utf-8")

@@ -1,12 +1,82 @@
 """What is released can be installed by a stranger: built twice with equal bytes, and tried in an empty environment."""
 
+import importlib.util
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
+
+
+def program(name):
+    """A program of the release, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "release" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_image_is_built_as_hadolint_asks():
+    folders = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    linted = subprocess.run(
+        [shutil.which("hadolint", path=folders), ROOT / "Dockerfile"], check=False, capture_output=True, text=True
+    )
+    assert (linted.returncode, linted.stdout) == (0, "")
+
+
+def test_the_steps_of_the_image_can_be_run_without_a_builder():
+    """``python release/container.py`` runs them; here is what it reads."""
+    container = program("container")
+    steps = container.instructions((ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    assert {word for word, _ in steps} == {
+        "FROM", "WORKDIR", "COPY", "RUN", "USER", "VOLUME", "EXPOSE", "ENV", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT"
+    }  # fmt: skip
+    copied = [rest.split()[:-1] for word, rest in steps if word == "COPY" and "--from" not in rest]
+    assert all(container.allowed(path) for paths in copied for path in paths)
+    assert not container.allowed("tests")
+    [making] = [rest for word, rest in steps if word == "RUN" and "useradd" in rest]
+    assert ("USER", re.search(r"--uid (\d+)", making)[1]) in steps  # a number, which every host can hold against root
+
+
+def test_every_component_names_its_license_and_what_is_vendored_is_listed():
+    build = program("build")
+    named = [{"license": {"id": "MIT"}}]
+    bill = {"components": [{"name": "numpy", "licenses": named}, {"name": "partd"}]}
+    vendor = (ROOT / "scripts" / "vendor").read_text(encoding="utf-8")
+    listed = {part["name"]: part["licenses"] for part in build.complete_bill(bill, vendor)["components"]}
+    assert listed == {
+        "numpy": named, "partd": [{"license": {"id": "BSD-3-Clause"}}], **dict.fromkeys(build.VENDORED, named)
+    }  # fmt: skip
+    head = (ROOT / "src/naysay/collect/client/vendor/voprf.js").read_text(encoding="utf-8")[:400]
+    assert all(name in head for name in build.VENDORED)
+    assert "The MIT License" in head
+    with pytest.raises(SystemExit, match="read the license of unknown"):
+        build.complete_bill({"components": [{"name": "unknown"}]}, vendor)
+
+
+def test_the_archive_is_told_what_the_citation_says():
+    """The fields are those of Zenodo's deposits; ``scripts/release`` holds CITATION.cff to its schema."""
+    archive = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert archive.keys() == {
+        "title", "description", "upload_type", "access_right", "license", "creators", "keywords", "related_identifiers"
+    }  # fmt: skip
+    assert (archive["upload_type"], archive["access_right"]) == (citation["type"], "open")
+    shared = {"title": "title", "description": "abstract", "license": "license", "keywords": "keywords"}
+    assert {name: archive[name] for name in shared} == {name: citation[field] for name, field in shared.items()}
+    assert archive["creators"] == citation["authors"]
+    cited = {reference.get("doi") for reference in citation["references"]}
+    cited |= {part["value"] for reference in citation["references"] for part in reference.get("identifiers", ())}
+    for related in archive["related_identifiers"]:
+        assert related["relation"] == "isDerivedFrom"
+        assert related["identifier"] in cited
 
 
 @pytest.mark.slow
